@@ -1,4 +1,4 @@
-// weir report: what a watchdog has to say: who waits for whom, and what holds a worker
+// weir report: the reports of a watchdog: a deadlock, with who waits for whom, and a stall of workers
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_DEADLOCK_REPORT_HPP
 #define WEIR_REPORT_DEADLOCK_REPORT_HPP
@@ -16,34 +16,36 @@
 
 namespace weir {
 
-/// One who waits for ever.
+/// A wait that can never end.
 struct stuck_wait {
     std::string who;           ///< "stage 'x', slot 0", "a coroutine" or "a thread"
-    std::string stage;         ///< empty if it does not work for one
-    std::size_t slot = 0;      ///< its number in that stage, from 0
-    std::string where;         ///< of that stage, where it was composed: "loader.cpp:42"; empty: not known
+    std::string stage;         ///< the name of its stage; empty if it belongs to none
+    std::size_t slot = 0;      ///< the number of the slot in that stage, from 0
+    std::string where;         ///< where the stage was composed: "loader.cpp:42"; empty: not known
     std::string at;            ///< "channel 'y' is full, 64 of 64"; empty: not at a channel
-    std::string what;          ///< behind "waits": "to put", "to get", "for its turn to give an item on"
-    std::string channel;       ///< the name of what it waits for; empty if that has none
-    std::size_t size = 0;      ///< items in that channel
-    std::size_t capacity = 0;  ///< of that channel, in items
-    duration seen{};  ///< for how long a watchdog has seen it wait: a period less than it has waited, at most
-    bool in_function = false;  ///< the stage's function waits, not the stage by itself
-    /// Who could end it, as places in `deadlock_report::waits`. Empty: nobody is left, or `by_anyone`.
+    std::string what;          ///< follows "waits": "to put", "to get", "for its turn to give an item on"
+    std::string channel;       ///< the name of the channel; empty if it has none
+    std::size_t size = 0;      ///< items in the channel
+    std::size_t capacity = 0;  ///< of the channel, in items
+    duration seen{};  ///< how long the watchdog has seen the wait; up to a period less than it lasted
+    bool in_function = false;  ///< the function of the stage waits, not the stage itself
+    /// The waits whose end could end this one, as indices in `deadlock_report::waits`. Empty: there are
+    /// none, or `by_anyone`.
     std::vector<std::size_t> needs;
-    bool by_anyone = false;  ///< any coroutine or thread might use that channel; but all of them wait
+    bool by_anyone = false;  ///< any coroutine or thread could end the wait, but all of them wait
 };
 
-/// A set of waits of which none can end before another one does.
+/// A set of waits, none of which can end before another one of them ends.
 struct deadlock_report {
-    /// All of them, the cause first: those that need nobody, or only each other; then who needs those.
+    /// The cause comes first: waits that need no other, or only each other. Then come the waits that need
+    /// those.
     std::vector<stuck_wait> waits;
-    bool partial = false;  ///< something else goes on, or may
+    bool partial = false;  ///< other coroutines still run, or may run
 
-    /// So many lines are printed; `waits` has all of them.
+    /// The number of lines that `text` prints at most; `waits` has all waits.
     static constexpr std::size_t max_lines = 50;
 
-    /// \returns a line for each stage, or kind of others, and what it waits for, in the order of `waits`.
+    /// \returns one line for the waits of a stage for the same thing, in the order of `waits`.
     [[nodiscard]] std::string text() const {
         detail::wait_lines lines;
         for (const stuck_wait& w : waits) {
@@ -78,16 +80,16 @@ struct deadlock_report {
     }
 };
 
-/// A function that keeps a worker of a pool to itself while coroutines queue up for one.
+/// A function holds a worker of a pool for long, while coroutines wait for a worker.
 struct stall_report {
-    duration held{};          ///< for how long already
-    std::size_t workers = 0;  ///< how many of the pool are held for as long as the limit or longer
-    std::size_t of = 0;       ///< how many it has
-    /// Of which a function runs now: "stage 'x', slot 0", "16 slots of stage 'y'"; one of them does it.
-    /// Empty: no stage's, or the run has no statistics.
+    duration held{};          ///< how long
+    std::size_t workers = 0;  ///< how many workers are held for the limit or longer
+    std::size_t of = 0;       ///< how many workers the pool has
+    /// The slots whose function runs now: "stage 'x', slot 0", "16 slots of stage 'y'". One of them holds the
+    /// worker. Empty: no function of a stage runs, or the run has no statistics.
     std::vector<std::string> functions;
 
-    /// \returns what is wrong, and what to do about it.
+    /// \returns a sentence that says what is wrong and what to do.
     [[nodiscard]] std::string text() const {
         std::ostringstream out;
         out << *this;

@@ -31,8 +31,8 @@ namespace weir {
 
 namespace detail {
 
-// Writes the events of a run as text. Each slot is a lane (a thread in the format); spans on a lane nest. Each
-// step of an item from one visit to the next is a pair of flow events, `s` and `f`.
+// Writes the events of a run as text. Each slot is a lane (a thread in the format); spans on a lane nest.
+// Each step of an item from one visit to the next is a pair of flow events, `s` and `f`.
 // Source: "Trace Event Format", Google 2016.
 class trace_writer {
     struct line {
@@ -46,8 +46,8 @@ class trace_writer {
                               of_queue ? event.number : id);
         }
     };
-    // One end of a step: an item leaves a visit, or comes into the next. `where` is a queue, or a slot that kept
-    // the item for a batch.
+    // One end of a step: an item leaves a visit, or comes into the next. `where` is a queue, or a slot that
+    // kept the item for a batch.
     struct end_of_step {
         std::uint64_t where;
         std::uint64_t number;

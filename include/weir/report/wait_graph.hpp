@@ -1,4 +1,4 @@
-// weir report, internal: all that waits at an instant, and which of it can never go on
+// weir report, internal: the graph of all waits, for the watchdog: which waits can never end, and their cause
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_WAIT_GRAPH_HPP
 #define WEIR_REPORT_WAIT_GRAPH_HPP
@@ -18,27 +18,27 @@
 
 namespace weir::detail {
 
-// Who waits, read from the runs and sites while those are kept where they are. A slot counts as alive unless
-// it has ended or is seen to wait; each wait as lively as the liveliest of those who could end it. What is
-// left when nothing more can be revived waits for ever: a greatest fixpoint, as the sets of unfounded
-// waits in the or-graphs of E. Knapp, "Deadlock detection in distributed databases" (1987), section 4.
+// All waits of an instant. The runs and sites are registered, and stay in place, while the graph reads them.
+// A slot is alive unless it has ended or waits. A wait is alive if a slot that could end it is alive. Waits
+// that are not alive at the end never end. They are a greatest fixpoint: the sets of unfounded waits in the
+// or-graphs of E. Knapp, "Deadlock detection in distributed databases" (1987), section 4.
 class wait_graph {
   public:
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     struct wait {
-        std::size_t at;  // in `sites`
+        std::size_t at;  // index in `sites`
         wait_seen seen;
-        std::size_t slot;  // in `slots_`; `none`: not one of a run's
+        std::size_t slot;  // index in `slots_`; `none`: the waiter is not a slot of a run
         bool alive = false;
-        std::size_t group = 0;  // the same for waits of which one could end the other
+        std::size_t group = 0;  // the same for waits that could end each other
     };
 
     std::vector<site_seen> sites;
     std::vector<wait> waits;
 
-    // Which slots there are, and which have ended. To be read before any site: what has ended has closed
-    // its channels before, so no wait is seen after that which it still was to end.
+    // Reads which slots there are and which have ended; called before any site is read. A slot that has
+    // ended closed its channels before, so no wait that it could still end is read afterwards.
     void read(const registry::reader& all, bool states) {
         all.each<watched_run>([&](const watched_run& r) {
             run_seen seen;
@@ -73,7 +73,7 @@ class wait_graph {
             const auto found = slot_of_.find(w.who);
             const std::size_t slot = found == slot_of_.end() ? none : found->second;
             if (slot != none && w.kind == wait_kind::bench) {
-                slots_[slot].seen.gone = true;  // until somebody outside wants it again
+                slots_[slot].seen.gone = true;  // out of service until somebody outside calls it back
             } else {
                 waits.push_back({sites.size(), w, slot});
             }
@@ -81,8 +81,8 @@ class wait_graph {
         sites.push_back(std::move(now));
     }
 
-    // `anybody`: there is something, of which nothing is known, that may do anything. If not, and it is known
-    // which functions have a thread, then those threads are blocked.
+    // Finds the waits that are alive. `anybody`: something unknown may run, and do anything. If not, a
+    // function that has a thread blocks that thread.
     void revive(bool anybody) {
         for (std::size_t i = 0; !anybody && i < slots_.size(); ++i) {
             const slot* const who = slots_[i].seen.who;
@@ -112,8 +112,8 @@ class wait_graph {
     }
     bool somebody_lives() const noexcept { return somebody_lives_; }
 
-    // Of the waits, those whose slot could end this one; of a wait in its function that may be the same slot,
-    // for what only its stage gives. After `revive`.
+    // \returns the waits of the slots that could end this one. A wait inside of a function may need its own
+    //          slot: for items that only its stage gives. Called after `revive`.
     std::vector<std::size_t> enders_of(const wait& w) const {
         std::vector<std::size_t> found;
         if (by_anyone(w)) return found;
@@ -125,7 +125,7 @@ class wait_graph {
         return found;
     }
 
-    // Who uses the site is not known.
+    // Whether any coroutine or thread could end the wait, because nothing is known of who uses the site.
     bool by_anyone(const wait& w) const {
         if (w.seen.kind == wait_kind::get || w.seen.kind == wait_kind::put) {
             const auto found = ends_.find(sites[w.at].site);
@@ -135,7 +135,7 @@ class wait_graph {
         return w.slot == none || w.seen.kind == wait_kind::thread;
     }
 
-    // The slots whose function has a thread.
+    // Calls `function(slot)` for each slot whose function has a thread.
     template <class Function>
     void each_running(Function function) const {
         for (const known_slot& s : slots_) {
@@ -145,14 +145,14 @@ class wait_graph {
 
   private:
     struct queue_ends {
-        std::vector<std::size_t> givers;  // stages
-        std::vector<std::size_t> takers;
+        std::vector<std::size_t> givers;  // the stages that put
+        std::vector<std::size_t> takers;  // the stages that get
         bool is_last = false;
     };
     struct known_stage {
         std::size_t run;
-        std::size_t first;  // of its slots
-        std::size_t count;
+        std::size_t first;  // slot
+        std::size_t count;  // of slots
         bool failed;
     };
     struct known_slot {
@@ -162,8 +162,8 @@ class wait_graph {
         std::vector<std::size_t> waits = {};
     };
     struct known_run {
-        std::size_t first;  // of its slots
-        std::size_t count;
+        std::size_t first;  // slot
+        std::size_t count;  // of slots
     };
 
     queue_ends& ends_of(const wait_site* queue) {
@@ -171,7 +171,7 @@ class wait_graph {
         return ends_[queue];
     }
 
-    // For each slot that could end the wait by what it does.
+    // Calls `function(slot)` for each slot that could end the wait.
     template <class Function>
     void each_ender(const wait& w, Function function) const {
         const auto each = [&](std::size_t first, std::size_t count) {
@@ -186,7 +186,7 @@ class wait_graph {
             for (const std::size_t s : kind == wait_kind::get ? ends.givers : ends.takers) {
                 if (s != own) of_stage(s);
             }
-            // A slot that gives up ends the queues before its stage for the others, too.
+            // A slot that stops closes the input queues of its stage for its other slots, too.
             if (own != none) of_stage(own);
         } else if (kind == wait_kind::turn) {
             of_stage(slots_[w.slot].stage);
@@ -199,8 +199,8 @@ class wait_graph {
     bool could_end(const wait& w, bool anybody) const {
         if (w.seen.has_limit || w.seen.kind == wait_kind::outside) return true;
         if (by_anyone(w)) return anybody;
-        // The consumer, of whom all that is known is whether it waits, makes room as well; and in a run that
-        // has failed stages end each other by more ways than its graph shows.
+        // The consumer makes room, too, and is not a slot. In a run that has failed, stages end each other
+        // in more ways than the graph shows.
         if (anybody && (w.seen.kind == wait_kind::room || has_failed(w))) return true;
         bool any = false;
         each_ender(w, [&any](const known_slot& s) { any = any || s.alive; });
@@ -209,7 +209,7 @@ class wait_graph {
 
     bool has_failed(const wait& w) const { return w.slot != none && stages_[slots_[w.slot].stage].failed; }
 
-    // Waits that depend on one another form a group; so do all that depend on anybody.
+    // Groups the waits that depend on each other. All waits that anybody could end are one group.
     void group() {
         std::vector<std::size_t> of(waits.size() + 1);
         std::iota(of.begin(), of.end(), std::size_t{0});
@@ -229,11 +229,68 @@ class wait_graph {
     std::vector<known_stage> stages_;
     std::vector<known_slot> slots_;
     std::unordered_map<const slot*, std::size_t> slot_of_;
-    std::vector<const wait_site*> queues_;  // of all runs
+    std::vector<const wait_site*> queues_;  // the queues of all runs
     std::unordered_map<const wait_site*, queue_ends> ends_;
     std::unordered_set<const wait_site*> seen_;
     bool somebody_lives_ = false;
 };
+
+// \param needs  `needs[i]`: node `i` can go on when one of these nodes does.
+// \returns      the distance of each node from a cause. A cause needs no node, or only nodes of circles that
+//               lead back to it.
+inline std::vector<std::size_t> steps_to_cause(const std::vector<std::vector<std::size_t>>& needs) {
+    constexpr auto unknown = static_cast<std::size_t>(-1);
+    const std::size_t n = needs.size();
+    std::vector<std::vector<std::size_t>> needed_by(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (const std::size_t k : needs[i]) needed_by[k].push_back(i);
+    }
+    std::vector<std::size_t> steps(n, unknown);
+    std::vector<std::size_t> known;
+    const auto is_cause = [&](std::size_t i) {
+        steps[i] = 0;
+        known.push_back(i);
+    };
+    const auto spread = [&] {
+        for (std::size_t next = 0; next < known.size(); ++next) {
+            for (const std::size_t i : needed_by[known[next]]) {
+                if (steps[i] != unknown) continue;
+                steps[i] = steps[known[next]] + 1;
+                known.push_back(i);
+            }
+        }
+        known.clear();
+    };
+
+    for (std::size_t i = 0; i < n; ++i) {
+        if (needs[i].empty()) is_cause(i);
+    }
+    spread();
+
+    // The other nodes lead into circles.
+    std::vector<std::vector<bool>> leads_to(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        if (steps[i] != unknown) continue;
+        leads_to[i].resize(n);
+        std::vector<std::size_t> open{i};
+        while (!open.empty()) {
+            const std::size_t at = open.back();
+            open.pop_back();
+            for (const std::size_t k : needs[at]) {
+                if (leads_to[i][k]) continue;
+                leads_to[i][k] = true;
+                open.push_back(k);
+            }
+        }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        bool cause = steps[i] == unknown;
+        for (std::size_t k = 0; cause && k < n; ++k) cause = !leads_to[i][k] || leads_to[k][i];
+        if (cause) is_cause(i);
+    }
+    spread();
+    return steps;
+}
 
 }  // namespace weir::detail
 

@@ -1,4 +1,4 @@
-// weir report: a thread that sees who waits for ever, and what keeps a worker to itself
+// weir report: a thread that reports waits that can never end, and functions that block a worker
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_WATCHDOG_HPP
 #define WEIR_REPORT_WATCHDOG_HPP
@@ -13,9 +13,8 @@
 #include <weir/platform/registry.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/report/deadlock_report.hpp>
-#include <weir/report/known_waits.hpp>
-#include <weir/report/observed_pool.hpp>
 #include <weir/report/wait_graph.hpp>
+#include <weir/report/wait_reports.hpp>
 #include <weir/task/external_wait.hpp>
 
 #include <chrono>            // for std::chrono::milliseconds
@@ -33,65 +32,66 @@
 
 namespace weir {
 
-/// Of a `watchdog`.
+/// Options of a `watchdog`.
 struct watchdog_options {
-    /// Between two inspections. A deadlock is reported by the second one, or the third, that finds it. 0: no
-    /// thread; whoever wants to know calls `inspect`.
+    /// Time between two inspections. The second or third inspection that finds a deadlock reports it. 0: the
+    /// watchdog has no thread; the program calls `inspect`.
     duration period = std::chrono::milliseconds(20);
-    /// For how long something may keep a worker while others wait for one.
+    /// How long a function may hold a worker while coroutines wait for a worker.
     duration blocked_after = std::chrono::milliseconds(100);
-    /// Called by the thread that inspects, once for each deadlock, and once for each stall; must not throw.
-    /// What isn't given writes the report to `std::cerr`.
+    /// Called once for each deadlock, by the thread that inspects. Must not throw. The default writes to
+    /// `std::cerr`.
     std::function<void(const deadlock_report&)> on_deadlock = {};
-    std::function<void(const stall_report&)> on_stall = {};  ///< the same
+    /// Called once for each stall, by the thread that inspects. Must not throw. The default writes to
+    /// `std::cerr`.
+    std::function<void(const stall_report&)> on_stall = {};
 };
 
-/// Searches, every now and then, for coroutines that can never go on, and for functions that block a worker.
+/// Looks periodically for coroutines that can never continue, and for functions that block a worker.
 ///
 ///     weir::thread_pool pool;
 ///     weir::blocking_pool io(8);
 ///     weir::watchdog dog({pool, io});     // all executors there are
 ///
-/// Off unless there is one; `examples/19_watchdog.cpp` shows what it says.
-/// Reports a deadlock in two cases:
-/// - In a run, slots wait for each other in a circle or for what has ended: by its graph the library knows
-///   who could end each wait. Whatever else goes on in the program: a partial deadlock.
-/// - Everything waits: the executors given have nothing to run, now or by a timer, and each thread that has
-///   ever used the library blocks in it without a limit, or has ended. Then who waits for a channel of yours
-///   waits for ever, too, and so does a run whose consumer waits elsewhere.
+/// `examples/19_watchdog.cpp` shows its reports. It reports a deadlock in two cases:
+/// - Slots of a run wait for each other in a circle, or for slots that have ended. The library knows from
+///   the run's graph who could end each wait. Other coroutines may still run: the deadlock is partial.
+/// - Everything waits. The given executors have nothing to run, now or by a timer. Every thread that has
+///   ever used the library blocks in the library without a time limit, or has ended. Then waits for channels
+///   of the program never end either, nor does a run whose consumer waits elsewhere.
 ///
-/// What it can't know, and takes for alive, so that it would rather be silent than wrong:
-/// - a consumer, or any thread of yours, that is not blocked in the library; the thread that makes the
-///   watchdog counts from the start, another one from its first use of a channel, a run, or `sync_wait`;
-/// - the threads of an executor that it was not given, or that doesn't override `executor::inspect`;
-/// - a stage's function that awaits what is not the library's; a run that is paused; a wait with a time
-///   limit.
-/// What it can't know, and you have to say: outside of a run, a coroutine that is woken by something else
-/// than the library (a driver, a socket), or a channel that a thread is going to use which has used none yet.
-/// An `external_wait` says so. A run without statistics (`unmeasured`) does not know when it is its function
-/// that waits: such a slot counts as alive. A run is only ever taken to be ended by its stages: that somebody
-/// may stop it is no way out. It does not see who waits for a `when_all` or a `task_group`, but who they wait
-/// for; nor what waits on virtual time, which has its own report, or in a `sync_wait` without an executor.
+/// It never reports a wait that could still end. So it stays silent about:
+/// - a consumer, or any thread of the program, that is not blocked in the library. The thread that makes the
+///   watchdog counts from the start; another thread from its first use of a channel, a run, or `sync_wait`;
+/// - the threads of an executor that it was not given, or that does not override `executor::inspect`;
+/// - a stage function that awaits something outside the library; a run that is paused; a wait with a time
+/// limit.
 ///
-/// Threads: one of its own; `inspect` from any. In a forked process one that is made there inspects what
-///          began there.
-/// Lifetime: the executors outlive it.
-/// Errors: `std::invalid_argument` for a negative period or a limit that isn't positive; `std::system_error`
-///         if its thread can't be started. Without memory for an inspection it is left out. `forked_error`
-///         from `inspect` in a process that was forked from its own.
-/// Cost: an inspection takes about a microsecond for each channel, and ten for a run of four stages. Those
-///       that are inspected pay nothing, but that a channel is locked for a moment of which nothing went in
-///       or out since the last one; and who destroys a channel, or ends a run, waits for an inspection that
-///       is under way.
+/// The program has to declare, by an `external_wait`, a coroutine outside of a run that something else wakes
+/// (a driver, a socket), and a channel that a thread is going to use without having used one. Further
+/// limits: in a run without statistics (`unmeasured`) a slot whose function waits counts as alive. Only its
+/// stages end a run: a stop that somebody may still ask for does not count. Waits for a `when_all` or a
+/// `task_group` are not seen; the waits of their parts are. Waits on virtual time, which has its own report,
+/// and in a `sync_wait` without an executor, are not seen.
+///
+/// Threads: it has a thread of its own. Any thread may call `inspect`. A watchdog made in a forked process
+///          inspects what began in that process.
+/// Lifetime: the executors must outlive it.
+/// Errors: `std::invalid_argument` for a negative period or a limit that is not positive;
+///         `std::system_error` if its thread can't be started. An inspection that lacks memory is left out.
+///         `inspect` throws `forked_error` in a process that was forked after the watchdog was made.
+/// Cost: an inspection takes about 1 us per channel and 10 us for a run of four stages. Inspected code pays
+///       nothing, except that a channel is locked for a moment if nothing went in or out since the last
+///       inspection. Destroying a channel, and ending a run, wait for an inspection in progress.
 class watchdog {
   public:
     using executors = std::initializer_list<std::reference_wrapper<executor>>;
 
-    /// Of one executor.
+    /// Watches one executor.
     explicit watchdog(executor& ex, watchdog_options options = {})
         : watchdog(executors{ex}, std::move(options)) {}
-    /// Of several: `{pool, io}`.
-    // NOLINTNEXTLINE(google-explicit-constructor): a list of them isn't meant to become one unasked
+    /// Watches several executors: `{pool, io}`.
+    // NOLINTNEXTLINE(google-explicit-constructor): a list of executors does not convert by itself
     explicit watchdog(executors all, watchdog_options options = {}) : options_(std::move(options)) {
         if (options_.period < duration(0) || options_.blocked_after <= duration(0)) {
             throw std::invalid_argument(
@@ -99,7 +99,7 @@ class watchdog {
                 "blocked_after has to be more than 0");
         }
         for (executor& each : all) pools_.emplace_back(each.lasting());
-        static_cast<void>(record::acquire());  // the calling thread is known from now on
+        static_cast<void>(record::acquire());  // the calling thread counts from now on
         if (options_.period > duration(0)) thread_.set(1, [this](unsigned) { work(); });
     }
     watchdog(const watchdog&) = delete;
@@ -109,9 +109,9 @@ class watchdog {
         thread_.join();
     }
 
-    /// Inspects once, at an instant of the clock of `executor::now`; calls the callbacks for what is new.
-    /// Says what will never happen if the calling thread does nothing about it.
-    /// \returns how many reports that were.
+    /// Inspects once and calls the callbacks for new deadlocks and stalls. The calling thread counts as one
+    /// that does nothing.
+    /// \returns the number of reports.
     std::size_t inspect() { return inspect(time_point(duration(detail::standard_platform::now()))); }
     std::size_t inspect(time_point now) {
         std::vector<deadlock_report> deadlocks;
@@ -144,19 +144,17 @@ class watchdog {
         while (!stop_.wait(options_.period.count())) {
             try {
                 inspect();
-            } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): as said below
-                // The next inspection may do better.
+            } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next one may succeed
             }
         }
     }
 
-    // Why a report is true. Each inspection sees one thing after the other, while they change. What is
-    // reported was found by this one, and by the one before in the very same wait, or state. So there is an
-    // instant between the two at which all of it waited at once. And nothing else was there that could end
-    // any of it: if that is a slot, then it has ended, and had closed its channels, before this inspection
-    // asked for waits; if it is anybody, then at that instant each executor ran nothing and had nothing to
-    // run, and each thread and outsider was known not to do anything. So the first of those waits that
-    // ends is ended by nobody.
+    // Why a report is true: an inspection reads one object after the other while they change. But every
+    // reported wait was found by the previous inspection, too, and is still the same wait. So at some
+    // instant between the two, all of them waited at once. At that instant nothing else could end any of
+    // them. A slot that could have had ended, and closed its channels, before this inspection read the
+    // waits. If anybody could, then every executor ran nothing and had nothing to run, and no thread and no
+    // external wait did anything. So none of these waits can be the first to end.
     void inspect_all(time_point now, std::vector<deadlock_report>& deadlocks,
                      std::vector<stall_report>& stalls) {
         const std::optional<readings> before = all_quiet();
@@ -189,7 +187,8 @@ class watchdog {
         }
     }
 
-    // What would have changed if anything had happened; nothing, if something happens or may.
+    // \returns readings that change whenever a coroutine or a thread runs; nothing if one runs now, or may
+    //          run.
     std::optional<readings> all_quiet() {
         readings all;
         const std::uint64_t ended = external_wait::num_ended();
@@ -219,16 +218,16 @@ class watchdog {
         return all;
     }
 
-    inline static constexpr char watchers_ = 0;  // whom the threads of watchdogs serve
+    inline static constexpr char watchers_ = 0;  // its address marks the threads of watchdogs
 
     const watchdog_options options_;
-    detail::standard_platform::mutex inspecting_;  // guards what was seen
+    detail::standard_platform::mutex inspecting_;  // guards the members below, but for `stop_` and `thread_`
     std::vector<detail::observed_pool> pools_;
     std::optional<readings> quiet_;
     std::unordered_map<const detail::wait_site*, std::uint64_t> moved_;
     detail::known_waits waits_;
     detail::parker stop_;
-    detail::basic_pool_threads<> thread_{"weir watch"};  // one or none
+    detail::basic_pool_threads<> thread_{"weir watch"};  // one thread or none
 };
 
 }  // namespace weir

@@ -5,15 +5,18 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+using numbers = std::vector<std::size_t>;
 using weir::detail::registry;
 using weir::detail::run_seen;
 using weir::detail::site_seen;
 using weir::detail::slot;
+using weir::detail::steps_to_cause;
 using weir::detail::wait_graph;
 using weir::detail::wait_kind;
 using weir::detail::wait_seen;
@@ -236,4 +239,20 @@ TEST_CASE("a function that has a thread waits with it once all threads are block
     REQUIRE(dead.size() == 2);
     CHECK(dead[1].seen.who == r.of(0));
     CHECK(dead[1].seen.kind == wait_kind::thread);
+}
+
+TEST_CASE("what needs nothing is a cause, and the others follow by how far they are from one") {
+    CHECK(steps_to_cause({}) == numbers{});
+    CHECK(steps_to_cause({{1}, {2}, {}}) == numbers{2, 1, 0});
+    CHECK(steps_to_cause({{1, 3}, {2}, {}, {}}) == numbers{1, 1, 0, 0});
+}
+
+TEST_CASE("in a circle all are causes, and who leads into it is none") {
+    CHECK(steps_to_cause({{0}}) == numbers{0});
+    CHECK(steps_to_cause({{1}, {2}, {1}}) == numbers{1, 0, 0});
+    CHECK(steps_to_cause({{1}, {0, 2}, {3}, {4}, {3}}) == numbers{3, 2, 1, 0, 0});
+}
+
+TEST_CASE("a circle of which one needs what needs nothing is no cause") {
+    CHECK(steps_to_cause({{1}, {0, 2}, {}}) == numbers{2, 1, 0});
 }

@@ -1,16 +1,16 @@
-// weir report, internal: the waits that a watchdog has seen, since when, and which of them it has reported
+// weir report, internal: finds what a watchdog reports: new deadlocks in the graph of waits, and held workers
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_REPORT_KNOWN_WAITS_HPP
-#define WEIR_REPORT_KNOWN_WAITS_HPP
+#ifndef WEIR_REPORT_WAIT_REPORTS_HPP
+#define WEIR_REPORT_WAIT_REPORTS_HPP
 
+#include <weir/executor/executor.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/report/cause_order.hpp>
 #include <weir/report/deadlock_report.hpp>
 #include <weir/report/wait_graph.hpp>
 
-#include <algorithm>  // for std::find
+#include <algorithm>  // for std::find, std::max
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <map>        // for std::map, std::multimap
@@ -21,10 +21,11 @@
 
 namespace weir::detail {
 
+// Finds deadlocks that are new.
 class known_waits {
   public:
-    // Of the waits in `graph` that nobody can end, a report for each group of which the call before has seen
-    // every one, and that has not been reported yet.
+    // Adds a report for each group of waits that never end, if the previous call has seen every wait of the
+    // group and the group has not been reported.
     void report_new(const wait_graph& graph, time_point now, std::vector<deadlock_report>& deadlocks) {
         struct group {
             std::vector<std::size_t> waits;
@@ -54,17 +55,17 @@ class known_waits {
         time_point since{};
         bool reported = false;
     };
-    using key = std::pair<std::uint64_t, std::uint64_t>;  // of the site, of the wait there
+    using key = std::pair<std::uint64_t, std::uint64_t>;  // number of the site, number of the wait there
 
     static key key_of(const wait_graph& graph, const wait_graph::wait& w) {
         const wait_site* const at = graph.sites[w.at].site;
         return {at == nullptr ? 0 : at->serial(), w.seen.number};
     }
 
-    // Of the same kind in the same stage, at the same place: a line of the report.
+    // Waits of the same kind in the same stage at the same site are one line of a report.
     using line_key = std::tuple<const wait_site*, const std::string*, wait_kind, bool>;
 
-    // The cause first.
+    // \returns the waits of the group, those closest to the cause first.
     static std::vector<std::size_t> in_order(const wait_graph& graph, const std::vector<std::size_t>& group) {
         std::map<line_key, std::size_t> numbers;
         std::map<std::size_t, std::size_t> line_of;  // by wait
@@ -127,6 +128,70 @@ class known_waits {
     }
 
     std::map<key, known_wait> known_;
+};
+
+// An executor, and since when each of its workers has been on the same task.
+class observed_pool {
+  public:
+    explicit observed_pool(executor& ex) : executor_(&ex, executor_user::watchdog) {}
+
+    bool is(const void* ex) const noexcept { return &*executor_ == ex; }
+
+    // Errors: `std::bad_alloc`; then the view is empty.
+    const executor_view& inspect() {
+        view_ = {};
+        executor_->inspect(view_);
+        return view_;
+    }
+    const executor_view& view() const noexcept { return view_; }
+
+    // \returns whether a worker has been held for `limit` or longer while coroutines wait for a worker, now
+    //          and at the previous call. False from `set_reported` on until no worker is held.
+    bool is_newly_held(time_point now, duration limit) {
+        workers_.resize(view_.workers.size());
+        for (std::size_t i = 0; i < workers_.size(); ++i) {
+            const worker_view& w = view_.workers[i];
+            if (w.runs && w.done == workers_[i].done) continue;
+            workers_[i] = {w.done, now};
+        }
+        const bool crowded = view_.crowded && was_crowded_;
+        was_crowded_ = view_.crowded;
+        bool held = false;
+        for (const worker& w : workers_) held = held || now - w.since >= limit;
+        reported_ = reported_ && held;
+        return held && crowded && !reported_;
+    }
+    void set_reported() noexcept { reported_ = true; }
+
+    stall_report report(const wait_graph& graph, time_point now, duration limit) const {
+        stall_report report;
+        report.of = workers_.size();
+        for (const worker& w : workers_) {
+            if (now - w.since < limit) continue;
+            ++report.workers;
+            report.held = (std::max)(report.held, now - w.since);
+        }
+        wait_lines lines;
+        graph.each_running([&lines](const slot& s) {
+            wait_seen seen;
+            seen.who = &s;
+            lines.add(detail::words_of({}, seen));
+        });
+        report.functions = lines.subjects();
+        return report;
+    }
+
+  private:
+    struct worker {
+        std::uint64_t done = 0;
+        time_point since{};  // when the worker began its task
+    };
+
+    executor_use executor_;
+    executor_view view_;
+    std::vector<worker> workers_;
+    bool was_crowded_ = false;
+    bool reported_ = false;
 };
 
 }  // namespace weir::detail
