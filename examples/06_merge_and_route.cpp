@@ -4,7 +4,7 @@
 #include <weir/graph/merge.hpp>
 #include <weir/graph/route.hpp>
 #include <weir/report/describe.hpp>
-#include <weir/report/mermaid.hpp>
+#include <weir/report/structure.hpp>
 #include <weir/stages/pipeline.hpp>
 
 #include <iostream>

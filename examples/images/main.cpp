@@ -10,8 +10,8 @@
 
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/thread_pool.hpp>
-#include <weir/report/failure_log.hpp>
 #include <weir/report/live_view.hpp>
+#include <weir/report/log.hpp>
 #include <weir/report/table.hpp>
 
 // The build defines this macro if it finds the CUDA toolkit.

@@ -6,24 +6,20 @@
 #include <weir/report/csv.hpp>
 #include <weir/report/deadlock_report.hpp>
 #include <weir/report/describe.hpp>
-#include <weir/report/failure_log.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/line.hpp>
 #include <weir/report/live_text.hpp>
 #include <weir/report/live_view.hpp>
 #include <weir/report/log.hpp>
-#include <weir/report/mermaid.hpp>
 #include <weir/report/metrics.hpp>
 #include <weir/report/printable.hpp>
 #include <weir/report/profile.hpp>
-#include <weir/report/profile_result.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>
 #include <weir/report/trace.hpp>
-#include <weir/report/units.hpp>
 #include <weir/report/watchdog.hpp>
 
 #endif

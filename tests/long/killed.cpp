@@ -2,7 +2,6 @@
 // killed (SIGKILL) at a random instant, a thousand times. Fails if a line but the last of a file is torn,
 // or a report is missing that was written before.
 #include <weir/executor/thread_pool.hpp>
-#include <weir/report/failure_log.hpp>
 #include <weir/report/log.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>

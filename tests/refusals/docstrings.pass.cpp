@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/report/csv.hpp>
 #include <weir/report/describe.hpp>
-#include <weir/report/failure_log.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/live_view.hpp>
+#include <weir/report/log.hpp>
 #include <weir/report/metrics.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/run_recorder.hpp>

@@ -8,7 +8,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/report/deadlock_report.hpp>
 #include <weir/report/printable.hpp>
-#include <weir/report/profile_result.hpp>
+#include <weir/report/profile.hpp>
 #include <weir/report/structure.hpp>
 
 namespace formats {

@@ -1,4 +1,4 @@
-// weir report: finds out what a pipeline is made of
+// weir report: finds the structure of a pipeline: stages, types, edges, branches and executors
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_DESCRIBE_HPP
 #define WEIR_REPORT_DESCRIBE_HPP
@@ -33,14 +33,12 @@ namespace weir {
 
 namespace detail {
 
-// How a kind of stage says what it is. All of it is optional: one that has a function, options and
-// `output` is described without.
-//
+// Builds a description. A kind of stage is described by its `options` and `output`; it may add members:
 // - `static constexpr const char* kind`, as in statistics;
-// - `std::string remark() const`: in few words, what its options don't say;
-// - for a stage with others inside, which are to be seen: a member
+// - `std::string remark() const`: in few words, what the options do not say;
+// - if other stages inside of it are to be described, too:
 //
-//       template <class C, class To>    // C: what the queue before it holds; no C if it takes nothing
+//       template <class C, class To>    // C: the item type of its input queue; without C if it has no input
 //       typename To::ends describe(To& to, typename To::ends from) const {
 //           const auto begin = to.template stage<C, C>("route", options, from);
 //           typename To::ends all;
@@ -49,13 +47,12 @@ namespace detail {
 //           return to.template stage<D, D>("join", options, all);
 //       }
 //
-//   `To` is a `description_builder`, a parameter so that nobody has to include it. What it returns is
-//   behind which stages the next one stands. One that begins pipelines has
-//   `template <class To> typename To::ends describe(To& to) const`, and its parts have sources:
-//   `all += to.branch("a", part_a)`.
+//   `To` is a `description_builder`; as a template parameter it need not be included. The result are the
+//   stages that give to the next one. A stage without an input has `template <class To> typename To::ends
+//   describe(To& to) const`, and its parts have sources: `all += to.branch("a", part_a)`.
 class description_builder {
   public:
-    // The stages from which the next one takes; none: it takes nothing.
+    // The stages that give to the next stage; none if that is a source.
     class ends {
       public:
         ends& operator+=(ends other) {
@@ -72,7 +69,7 @@ class description_builder {
         std::vector<end> ends_;
     };
 
-    // A stage behind those. `In`, `Out`: what the queues before and behind it hold; void: none.
+    // Adds a stage behind `from`. `In`, `Out`: the item types of its queues; void: none.
     template <class In, class Out>
     ends stage(std::string kind, const stage_options& options, const ends& from, std::string remark = {}) {
         described_stage s;
@@ -96,7 +93,7 @@ class description_builder {
         return end_at(place);
     }
 
-    // A part with a source, inside of a stage.
+    // Adds a branch that has a source.
     template <class Part>
     ends branch(std::string name, const Part& part) {
         const std::size_t place = enter(std::move(name));
@@ -104,7 +101,7 @@ class description_builder {
         leave(place);
         return last;
     }
-    // One that takes from a stage.
+    // Adds a branch that takes from other stages.
     template <class In, class Part>
     ends branch(std::string name, const Part& part, ends from) {
         for (auto& each : from.ends_) each.branch = name;
@@ -219,7 +216,7 @@ class description_builder {
         result_.branches[branch].end = result_.stages.size();
     }
 
-    // Its type; with a number if there are several of the kind.
+    // \returns the type of the executor, with a number if there are several executors of the type.
     std::string name_of(const executor& ex) const {
         std::vector<const executor*> alike;
         std::size_t number = 0;
@@ -235,7 +232,7 @@ class description_builder {
         std::string name = type == nullptr ? "weir::executor" : short_name(read_type_name(type->name()));
         return alike.size() > 1 ? name + " " + std::to_string(number) : name;
     }
-    // weir's pools are templates, of which users write another name.
+    // Pools of weir are templates, for which users write an alias: weir::thread_pool.
     static std::string short_name(std::string name) {
         const std::string_view from = "weir::basic_";
         const std::string_view what = "<weir::detail::standard_platform>";
@@ -246,7 +243,7 @@ class description_builder {
     }
 
     pipeline_description result_;
-    std::vector<const executor*> executors_;  // one a stage
+    std::vector<const executor*> executors_;  // of each stage
     std::size_t depth_ = 0;
 };
 
@@ -257,14 +254,14 @@ inline constexpr bool begins_with_source<pipeline<Row>> = Row::begins;
 
 }  // namespace detail
 
-/// What a pipeline is made of: its stages, what they take and give, and how they hang together.
+/// \returns the structure of a pipeline: its stages with their types, and how they are connected.
 ///
 ///     std::cout << weir::describe(pipeline);
 ///
-/// \tparam In       what a part without a source is given: `describe<image>(decode | resize)`.
+/// \tparam In       the items for a part without a source: `describe<image>(decode | resize)`.
 /// \param pipeline  a pipeline, or a part of one; it need not have a sink.
 /// Errors:   `std::bad_alloc`.
-/// Lifetime: of the executors that it names, the types are asked for: they are still there.
+/// Lifetime: the executors that the stages name must still exist, because their types are read.
 template <class In = void, detail::composable P>
 [[nodiscard]] pipeline_description describe(const P& pipeline) {
     detail::description_builder to;
@@ -280,7 +277,7 @@ template <class In = void, detail::composable P>
     return std::move(to).finish();
 }
 
-/// Rejects what is no part of a pipeline at compile time.
+/// Rejects an argument that is no part of a pipeline, at compile time.
 template <class In = void, class P>
     requires(!detail::composable<P>)
 auto describe(const P&) {

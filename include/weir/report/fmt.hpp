@@ -11,11 +11,11 @@
 
 namespace fmt {
 
-/// Formats what is `weir::printable` as a string, with what a string may be given: a width, a fill, a
-/// precision. `fmt::print("{:>80}\n", run.stats().stages.at(0))`
+/// Formats `weir::printable` objects as strings, with the options of strings: width, fill, precision:
+/// `fmt::print("{:>80}\n", run.stats().stages.at(0))`
 ///
-/// Never included by another header: whether it is there must not differ between the sources of a program
-/// that format the same.
+/// No other header includes this one: all sources of a program that format such an object must include it,
+/// or none.
 template <weir::printable T>
 struct formatter<T, char> : formatter<string_view, char> {
     template <class Context>

@@ -25,8 +25,8 @@ static_assert(
     "weir: <weir/report/format.hpp> needs std::format, which this standard library doesn't have; take "
     "<weir/report/fmt.hpp> with the library {fmt}, or write to a stream");
 
-/// Formats what is `weir::printable` as a string, with what a string may be given: a width, a fill, a
-/// precision. `std::format("{:>80}", run.stats().stages.at(0))`
+/// Formats `weir::printable` objects as strings, with the options of strings: width, fill, precision:
+/// `std::format("{:>80}", run.stats().stages.at(0))`
 template <weir::printable T>
 struct std::formatter<T, char> : std::formatter<std::string_view, char> {
     template <class Context>

@@ -1,4 +1,4 @@
-// weir report: one stage, one queue, one histogram, the times of one slot or the process as a line
+// weir report: one line of text about a stage, a queue, a histogram, the times of a slot, or the process
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LINE_HPP
 #define WEIR_REPORT_LINE_HPP
@@ -13,8 +13,8 @@
 
 namespace weir {
 
-/// \returns how often, and how long: `200 times, ave 2.7 ms, p50 2.6 ms, p99 4.1 ms, max 4.3 ms`. What is
-///          not known is left out.
+/// \returns count and durations: `200 times, ave 2.7 ms, p50 2.6 ms, p99 4.1 ms, max 4.3 ms`. Unknown values
+///          are left out.
 [[nodiscard]] inline std::string line_text(const histogram& h) {
     std::string text = units::count(h.count()) + (h.count() == 1 ? " time" : " times");
     if (h.empty()) return text;
@@ -23,8 +23,7 @@ namespace weir {
     return text + ", max " + units::time((h.max)());
 }
 
-/// \returns each state with its time, by its name in `slot_times`, also where that is 0: `run 1.2 s, await 0,
-///          ...`.
+/// \returns all states with their times, by the names of `slot_times`: `run 1.2 s, await 0, ...`.
 [[nodiscard]] inline std::string line_text(const slot_times& t) {
     std::string text;
     for (const auto& state : detail::states_in_reports) {
@@ -33,8 +32,8 @@ namespace weir {
     return text;
 }
 
-/// \returns `download[12]: 200 tasks, 3 failed after 80.0 ms, 33.3 /s, ave 2.7 ms; run 1.2 s,
-///          ...`: where some failed, after how long on average.
+/// \returns `download[12]: 200 tasks, 3 failed after 80.0 ms, 33.3 /s, ave 2.7 ms; run 1.2 s, ...`. The time
+///          after which tasks failed is the average; it is left out if none failed.
 [[nodiscard]] inline std::string line_text(const stage_stats& s) {
     std::string text = s.name;
     if (s.concurrency > 1) text += "[" + std::to_string(s.concurrency) + "]";
@@ -44,8 +43,8 @@ namespace weir {
            units::rate(s.rate()) + ", ave " + units::time(s.ave_time()) + "; " + line_text(s.times());
 }
 
-/// \returns `load_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`;
-///          with `3 discarded`, where some were.
+/// \returns `load_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`.
+///          If items were discarded, the line says so: `3 discarded`.
 [[nodiscard]] inline std::string line_text(const channel_stats& c) {
     return c.name + "_queue: " + std::to_string(c.size) + " of " + std::to_string(c.capacity) + " in it, " +
            units::count(c.num_get) + " taken, " +
@@ -55,8 +54,8 @@ namespace weir {
 }
 
 /// \returns `1.8 of 2 processors busy, 0.1 in the system; 212 MB resident; 12.0 k context switches, 3.1 k of
-///          them forced; read 1.2 GB, written 0 B`, and the page faults that storage had to serve, if there
-///          were some. What is absent is left out.
+///          them forced; read 1.2 GB, written 0 B`. If there were major page faults, the line has them, too.
+///          Unknown values are left out.
 [[nodiscard]] inline std::string line_text(const process_stats& p) {
     std::string text;
     const auto part = [&text](const std::string& what, const char* between = "; ") {
@@ -81,14 +80,31 @@ namespace weir {
 
 namespace detail {
 
-// What all reports say of a run in which nothing has moved for long; empty where it isn't long.
+[[nodiscard]] inline double share_of(duration part, duration all) {
+    return all <= duration(0) ? 0 : static_cast<double>(part.count()) / static_cast<double>(all.count());
+}
+
+// \returns the text with `?` for each byte that is not printable ASCII.
+[[nodiscard]] inline std::string ascii_only(std::string text) {
+    for (char& c : text) {
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return text;
+}
+
+// Writes the text in one call, without any formatting of the stream.
+inline std::ostream& write_text(std::ostream& out, const std::string& text) {
+    return out.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+// \returns what all reports say about a run in which nothing has moved for 10 s or longer; else nothing.
 [[nodiscard]] inline std::string idle_text(duration idle) {
     constexpr duration is_long(10'000'000'000);
     return idle < is_long ? std::string() : "nothing has moved for " + units::time(idle);
 }
 
-// What reports say of the first item at the consumer: when, and the rates from then on and of all the time.
-// Of a lap that begins after it, and without statistics, the rate alone.
+// \returns when the first item came to the consumer, the rate since then, and the rate of the whole time.
+//          For a lap that begins after the first item, and without statistics, only the rate.
 [[nodiscard]] inline std::string first_item_text(const pipeline_stats& p) {
     const auto rate = [](double items) { return items > 0 ? units::rate(items) : std::string("0 /s"); };
     if (p.num_items == 0 && !p.first_item) return "no item yet";
@@ -104,12 +120,11 @@ concept has_line = requires(const T& value) { weir::line_text(value); };
 
 }  // namespace detail
 
-/// Writes `line_text` at once, without an end of line. Neither the stream's locale nor its format flags
-/// change it.
+/// Writes `line_text(value)` in one call, without a line break. The stream's locale and format flags do not
+/// matter.
 template <detail::has_line T>
 std::ostream& operator<<(std::ostream& out, const T& value) {
-    const std::string text = weir::line_text(value);
-    return out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    return detail::write_text(out, weir::line_text(value));
 }
 
 }  // namespace weir

@@ -1,4 +1,4 @@
-// weir report: statistics as lines of a log, in the formats of the documents
+// weir report: statistics and failures as lines of a log
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LOG_HPP
 #define WEIR_REPORT_LOG_HPP
@@ -6,27 +6,36 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/error_text.hpp>
+#include <weir/platform/platform.hpp>
 #include <weir/report/line.hpp>
+#include <weir/run/failure.hpp>
 
-#include <cstddef>  // for std::size_t
-#include <ostream>  // for std::ostream
-#include <string>   // for std::string
-#include <vector>   // for std::vector
+#include <cstddef>        // for std::size_t
+#include <cstdint>        // for std::uint64_t
+#include <memory>         // for std::shared_ptr
+#include <mutex>          // for std::lock_guard
+#include <ostream>        // for std::ostream
+#include <string>         // for std::string
+#include <unordered_map>  // for std::unordered_map
+#include <utility>        // for std::move
+#include <vector>         // for std::vector
 
 namespace weir {
 
-/// Which of the two formats that users of such pipelines know.
+/// The two formats of log lines in SPDL, whose documents explain how to read them.
 enum class log_style {
-    current,   ///< one line for each stage that has tasks and one for each queue, and one on the process
-    document,  ///< the older one: one line for each stage that has tasks and one for the sink
+    current,   ///< one line for each stage with tasks, for each queue, and for the process
+    document,  ///< the older one: one line for each stage with tasks and for the sink
 };
 
 namespace detail {
 
-// A source's and a sink's work is to put and to get: their queues' lines tell of it.
+// Sources and sinks only put and get, which the lines of their queues show.
 [[nodiscard]] inline bool has_tasks(const stage_stats& s) { return s.kind != "source" && s.kind != "sink"; }
 
-// As wide as the time that stands there if it is known.
+// \returns the quantile, or `-` in the same width if it is unknown.
 [[nodiscard]] inline std::string log_quantile(const histogram& h, double q) {
     return h.has_quantiles() ? units::log_time(h.quantile(q)) : units::right("-", 12);
 }
@@ -43,8 +52,8 @@ namespace detail {
 
 [[nodiscard]] inline std::string current_line(const channel_stats& c) {
     using namespace units;
-    // The documents cut the occupancy rate to whole percents: only all of the time is 100 %. What
-    // is added keeps 0.57, which 1 - 0.43 falls a little short of, from being cut to 56 %.
+    // Rounded down, as in SPDL: 100 % means all of the time. The small addend keeps 0.57, computed as 1 -
+    // 0.43, from becoming 56 %.
     const auto occupancy = static_cast<int>(100 * c.readiness() + 1e-9);
     return "[" + c.name + "_queue]\tProcessed " + right(std::to_string(c.num_get), 5) + " items in " +
            log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) +
@@ -55,8 +64,8 @@ namespace detail {
            ". Occupancy rate: " + std::to_string(occupancy) + "%\n";
 }
 
-// The documents' older way to write a duration: ms below 1 s, four decimals. Tens of nanoseconds,
-// which have no digit left in that, are in ns.
+// \returns a duration in the older format: four decimals, in ms below 1 s. Below 100 ns, where no digit
+//          would be left, it is in ns.
 [[nodiscard]] inline std::string document_time(duration d, bool unit_to_the_left) {
     const std::int64_t ns = d.count();
     const bool tiny = ns > 0 && ns < 100;
@@ -74,7 +83,7 @@ namespace detail {
            "). Average task time: " + document_time(s.ave_time(), false) + ".\n";
 }
 
-// `in` is the queue that the sink takes from, `out` the one that it fills.
+// `in` is the queue before the sink, `out` the queue behind it.
 [[nodiscard]] inline std::string document_line(const stage_stats& sink, const channel_stats* in,
                                                const channel_stats& out) {
     using namespace units;
@@ -96,10 +105,10 @@ namespace detail {
 
 }  // namespace detail
 
-/// \returns the lines of one report, each with its end of line. In the current style a stage is
-///          called `name[c]` if it has c > 1 slots, and a queue `name_queue`; a quantile that is not
-///          known is `-`; a line says when the first item came, in the lap in which it did; and one for how
-///          long nothing has moved, from 10 s on.
+/// \returns the lines of one report, each with its line break. In the current style, a stage with c > 1
+///          slots is called `name[c]`, a queue `name_queue`, and an unknown quantile is `-`. The lap of the
+///          first item has a line that says when it came. If nothing has moved for 10 s or longer, a line
+///          says so.
 [[nodiscard]] inline std::string log_text(const pipeline_stats& stats, log_style style = log_style::current) {
     std::string text;
     for (const stage_stats& stage : stats.stages) {
@@ -123,19 +132,18 @@ namespace detail {
     return text;
 }
 
-/// Writes the lines of one report at once: a single `write`, so that they stay together where the
-/// stream is shared. Neither the stream's locale nor its format flags change them.
-/// Errors: those of the stream, if it is to throw.
+/// Writes the lines of one report in one call, so that they stay together in a shared stream. The stream's
+/// locale and format flags do not matter.
+/// Errors: those of the stream, if it throws.
 inline void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style = log_style::current) {
-    const std::string text = log_text(stats, style);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    detail::write_text(out, log_text(stats, style));
 }
 
 /// Writes a report for each lap: `run_options{.lap = 1s, .on_lap = weir::log_sink(std::clog)}`.
 ///
-/// Lifetime: the stream outlives it. Threads: as the stream; each call is one `write` and a flush.
-/// Errors: those of the stream. If it is to throw (`exceptions`), that stops the run, as any exception of
-///         `on_lap`; else it goes bad, and what comes after is not written until somebody clears it.
+/// Lifetime: the stream must outlive it. Threads: as the stream; each call is one `write` and a flush.
+/// Errors: those of the stream. If the stream throws (`exceptions`), the run stops, as for every exception
+///         of `on_lap`. Else the stream goes bad, and later lines are not written until somebody clears it.
 class log_sink {
     std::ostream* out_;
     log_style style_;
@@ -150,6 +158,141 @@ class log_sink {
         log_lines(*out_, lap, style_);
         out_->flush();
     }
+};
+
+/// Options of a `failure_log`. Failures are of one kind if stage, type of exception and message are equal.
+struct failure_log_options {
+    /// The first failures of a kind, which are all written.
+    std::uint64_t first = 5;
+    /// After those, every n-th failure is written; at least 1.
+    std::uint64_t every = 100;
+    /// The number of kinds to tell apart; all further kinds count as one.
+    std::size_t most_kinds = 1000;
+};
+
+/// Writes a line for each failure, but only for some of those that repeat:
+///
+///     weir::failure_log log(std::clog);
+///     auto run = pipeline.start(pool, {.max_failures = weir::unlimited, .on_failure = log});
+///     for (auto& batch : run) train(batch);
+///     log.summary();
+///
+///     [read] item 17 failed: no such file
+///     [read] item 1250 failed: no such file (failure 105 of this kind, 99 not shown)
+///     [read] 42 more not shown: no such file
+///
+/// Threads:  any thread may call it. Each line is one `write`, under a lock. Copies share their state.
+/// Lifetime: the stream must outlive the log and its copies.
+/// Errors:   `std::bad_alloc`, and those of the stream. If the stream throws (`exceptions`), the run stops,
+///           as for every exception of `on_failure`. Else the stream goes bad, and later lines are not
+///           written until somebody clears it. A failure whose line could not be written counts as not
+///           shown.
+/// Cost:     one look-up per failure; about 100 bytes per kind.
+class failure_log {
+  public:
+    /// Errors: `std::invalid_argument` if `every` is 0, or an option was negative.
+    explicit failure_log(std::ostream& out, failure_log_options options = {})
+        : shared_(std::make_shared<shared>(out, options)) {
+        detail::refuse_if(options.every == 0,
+                          "weir: a failure_log writes every n-th failure of a kind, and n has "
+                          "to be 1 or more");
+        detail::refuse_if(detail::was_negative(options.first) || detail::was_negative(options.every) ||
+                              detail::was_negative(options.most_kinds),
+                          "weir: a number in the options of a failure_log was negative");
+    }
+
+    /// For `run_options::on_failure`.
+    void operator()(const failure& f) const {
+        const std::string message = one_line(f.message());
+        std::string name =
+            f.stage + '\n' + detail::error_type(f.error) + '\n' + message.substr(0, longest_key);
+        const std::lock_guard guard(shared_->lock);
+        kind& k = shared_->kind_of(std::move(name), f.stage, message);
+        ++k.count;
+        ++k.hidden;  // until the line is written
+        const failure_log_options& options = shared_->options;
+        if (k.count > options.first && (k.count - options.first) % options.every != 0) {
+            return;
+        }
+        std::string line = "[" + f.stage + "] item " + std::to_string(f.item) + " failed: " + message;
+        if (k.count > options.first) {
+            line += " (failure " + std::to_string(k.count) + " of this kind";
+            if (k.hidden > 1) line += ", " + std::to_string(k.hidden - 1) + " not shown";
+            line += ")";
+        }
+        if (shared_->write(std::move(line))) k.hidden = 0;
+    }
+
+    /// Writes a line for each kind that has failures not shown since its last line, the oldest kind first.
+    /// Flushes the stream.
+    void summary() const {
+        const std::lock_guard guard(shared_->lock);
+        for (kind* const k : shared_->oldest_first) {
+            if (k->hidden == 0) continue;
+            const bool written = shared_->write("[" + k->stage + "] " + std::to_string(k->hidden) +
+                                                " more not shown: " + k->message);
+            if (written) k->hidden = 0;
+        }
+        shared_->out.flush();
+    }
+
+    /// \returns the number of all failures.
+    [[nodiscard]] std::uint64_t count() const {
+        const std::lock_guard guard(shared_->lock);
+        std::uint64_t all = 0;
+        for (const kind* const k : shared_->oldest_first) all += k->count;
+        return all;
+    }
+
+  private:
+    struct kind {
+        std::string stage;
+        std::string message;
+        std::uint64_t count = 0;
+        std::uint64_t hidden = 0;  // since its last line
+    };
+
+    struct shared {
+        shared(std::ostream& stream, failure_log_options how) : out(stream), options(how) {}
+
+        kind& kind_of(std::string&& name, const std::string& stage, const std::string& message) {
+            const auto found = kinds.find(name);
+            if (found != kinds.end()) return found->second;
+            const bool known = kinds.size() < options.most_kinds;
+            if (!known) name.clear();
+            // Before the map is changed, so that both are changed or neither.
+            if (oldest_first.size() == oldest_first.capacity()) {
+                oldest_first.reserve(2 * oldest_first.size() + 8);
+            }
+            kind fresh;
+            fresh.stage = known ? stage : "other";
+            fresh.message = known ? message.substr(0, longest_key) : "failures of other kinds";
+            const auto [at, is_new] = kinds.try_emplace(std::move(name), std::move(fresh));
+            if (is_new) oldest_first.push_back(&at->second);
+            return at->second;
+        }
+        bool write(std::string&& line) {
+            line += '\n';
+            out.write(line.data(), static_cast<std::streamsize>(line.size()));
+            return out.good();
+        }
+
+        detail::standard_platform::mutex lock;  // guards all below
+        std::ostream& out;
+        const failure_log_options options;
+        std::unordered_map<std::string, kind> kinds;
+        std::vector<kind*> oldest_first;
+    };
+
+    static std::string one_line(std::string text) {
+        for (char& c : text) {
+            if (c == '\n' || c == '\r') c = ' ';
+        }
+        return text;
+    }
+
+    static constexpr std::size_t longest_key = 400;
+    std::shared_ptr<shared> shared_;
 };
 
 }  // namespace weir

@@ -1,4 +1,4 @@
-// weir report: what has a text of its own, in one list, for libraries that format
+// weir report: the statistics and reports that std::format, {fmt} and streams can print
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_PRINTABLE_HPP
 #define WEIR_REPORT_PRINTABLE_HPP
@@ -8,7 +8,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/report/deadlock_report.hpp>
 #include <weir/report/line.hpp>
-#include <weir/report/profile_result.hpp>
+#include <weir/report/profile.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>
 
@@ -26,14 +26,14 @@ concept one_of = (std::same_as<T, Ts> || ...);
 
 }  // namespace detail
 
-/// What `weir/report/format.hpp` and `weir/report/fmt.hpp` format: the statistics and the reports. They can
-/// all be written to a stream, too.
+/// The types that `weir/report/format.hpp` and `weir/report/fmt.hpp` format: statistics and reports. All can
+/// be written to a stream, too.
 template <class T>
 concept printable =
     detail::one_of<T, pipeline_stats, stage_stats, channel_stats, process_stats, slot_times, histogram,
                    channel_status, pipeline_description, profile_result, deadlock_report, stall_report>;
 
-/// \returns what is written to a stream.
+/// \returns the text that `<<` writes to a stream.
 template <printable T>
 [[nodiscard]] std::string printed(const T& value) {
     std::ostringstream out;
@@ -41,7 +41,7 @@ template <printable T>
     return std::move(out).str();
 }
 
-/// Rejects what is nothing of the kind at compile time.
+/// Rejects an argument of another type, at compile time.
 template <class T>
     requires(!printable<T>)
 std::string printed(const T&) {

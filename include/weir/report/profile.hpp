@@ -1,14 +1,17 @@
-// weir report: each stage of a pipeline alone, at several concurrencies: what it could give
+// weir report: runs each stage of a pipeline alone, at several concurrencies, to find what it could give
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_PROFILE_HPP
 #define WEIR_REPORT_PROFILE_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parker.hpp>
-#include <weir/report/profile_result.hpp>
+#include <weir/report/line.hpp>
 #include <weir/run/failure.hpp>
+#include <weir/run/profile_trial.hpp>
 #include <weir/run/rehearsal.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_defaults.hpp>
@@ -18,11 +21,12 @@
 #include <weir/stages/sink.hpp>
 #include <weir/task/detached_task.hpp>
 
-#include <algorithm>    // for std::ranges::sort
+#include <algorithm>    // for std::max, std::ranges::min_element, std::ranges::sort
 #include <cstddef>      // for std::size_t
 #include <exception>    // for std::exception_ptr, std::rethrow_exception
+#include <functional>   // for std::function
 #include <memory>       // for std::make_unique
-#include <stdexcept>    // for std::invalid_argument
+#include <ostream>      // for std::ostream
 #include <string>       // for std::string
 #include <type_traits>  // for std::remove_cvref_t
 #include <utility>      // for std::forward, std::move, std::pair
@@ -30,42 +34,135 @@
 
 namespace weir {
 
+/// All trials of one stage.
+struct stage_profile {
+    std::string name;                   ///< of the stage
+    std::string kind;                   ///< as in `stage_stats`
+    std::vector<profile_trial> trials;  ///< in the order of `profile_options::concurrencies`
+
+    [[nodiscard]] friend bool operator==(const stage_profile&, const stage_profile&) = default;
+};
+
+/// The result of `profile`. It can be kept, compared and printed.
+struct profile_result {
+    std::size_t num_items = 0;          ///< items that the sources gave
+    std::vector<stage_profile> stages;  ///< as in `pipeline_stats::stages`, without the sink
+
+    [[nodiscard]] friend bool operator==(const profile_result&, const profile_result&) = default;
+};
+
+/// The progress of a profile.
+struct profile_progress {
+    std::string stage;            ///< the stage that is about to run; empty at the end
+    std::size_t concurrency = 1;  ///< the number of its slots
+    std::size_t done = 0;         ///< number of trials that have ended
+    std::size_t total = 0;        ///< number of all trials
+};
+
+/// Options of `profile`.
+struct profile_options {
+    /// The concurrencies to try. A stage that has one slot by its nature is tried with one.
+    std::vector<std::size_t> concurrencies = {32, 16, 8, 4, 1};
+
+    /// The longest time of a trial: see `trial_end::time_over`.
+    duration time_limit{10'000'000'000};
+
+    /// Called before each trial and at the end: `weir::profile_bar(std::cerr)`.
+    /// Threads: those of the executor, one call at a time.
+    std::function<void(const profile_progress&)> on_progress = nullptr;
+};
+
+/// Shows the progress of a profile: `profile(p, pool, 1000, {.on_progress = weir::profile_bar(std::cerr)})`.
+/// Errors: those of the stream, if it throws. Lifetime: the stream must outlive it.
+class profile_bar {
+  public:
+    /// \param in_place  overwrites one line, for a terminal; else writes a line for each trial.
+    explicit profile_bar(std::ostream& out, bool in_place = true) : out_(&out), in_place_(in_place) {}
+
+    /// For `profile_options::on_progress`.
+    void operator()(const profile_progress& p) {
+        const std::string total = std::to_string(p.total);
+        std::string line = units::right(std::to_string(p.done), total.size()) + "/" + total;
+        if (!p.stage.empty()) {
+            line += "  " + p.stage + ", " + std::to_string(p.concurrency) +
+                    (p.concurrency == 1 ? " slot" : " slots");
+        }
+        if (in_place_) {
+            const std::size_t full = p.total == 0 ? length : length * p.done / p.total;
+            const std::string bar = std::string(full, '#') + std::string(length - full, '.');
+            const std::size_t before = width_;
+            width_ = line.size();
+            line = "\r[" + bar + "]  " + units::left(line, before) + (p.stage.empty() ? "\n" : "");
+        } else {
+            line += '\n';
+        }
+        out_->write(line.data(), static_cast<std::streamsize>(line.size()));
+        out_->flush();
+    }
+
+  private:
+    static constexpr std::size_t length = 30;
+    std::ostream* out_;
+    bool in_place_;
+    std::size_t width_ = 0;  // of the text behind the bar
+};
+
+/// \returns the profile as a table, one line per trial. `speed-up` is the rate over that of the stage's
+///          trial with the fewest slots, if the interval does not contain 1. For the other columns see
+///          `profile_trial`.
+[[nodiscard]] inline std::string profile_text(const profile_result& profile) {
+    std::string text = "each stage alone, " + std::to_string(profile.num_items) + " items\n";
+    if (profile.stages.empty()) return text;
+    std::size_t longest = 0;
+    for (const stage_profile& stage : profile.stages) longest = (std::max)(longest, stage.name.size());
+    detail::profile_lines table(longest);
+    text += '\n' + table.head();
+    for (const stage_profile& stage : profile.stages) {
+        const auto fewest = std::ranges::min_element(stage.trials, {}, &profile_trial::concurrency);
+        std::string name = stage.name;
+        for (const profile_trial& t : stage.trials) {
+            text += table.line(name, t, stage.trials.size() > 1 ? &*fewest : nullptr);
+            name.clear();  // the next lines belong to the same stage
+        }
+    }
+    return text + table.foot();
+}
+
+/// Writes `profile_text(profile)` in one call. The stream's locale and format flags do not matter.
+inline std::ostream& operator<<(std::ostream& out, const profile_result& profile) {
+    return detail::write_text(out, profile_text(profile));
+}
+
 namespace detail {
 
-// What is asked of a run's trials, and what they have found, for a thread that waits for it.
+// The parameters of a profile, and its result, for the thread that waits for it.
 struct kept_profile {
     kept_profile(std::size_t items, profile_options how) : num_items(items), options(std::move(how)) {
         refuse_negative(items, "weir: a profile was to take a negative number of items; take 1 or more");
-        if (items == 0) {
-            throw std::invalid_argument("weir: a profile of 0 items tells nothing; take 1 or more");
-        }
+        refuse_if(items == 0, "weir: a profile of 0 items tells nothing; take 1 or more");
         for (const std::size_t each : options.concurrencies) {
             refuse_negative(each, "weir: a profile was to try a negative concurrency; try 1 or more");
             places.emplace_back(each, places.size());
         }
         std::ranges::sort(places);
         for (const auto& each : places) concurrencies.push_back(each.first);
-        if (concurrencies.empty() || concurrencies.front() == 0) {
-            throw std::invalid_argument(
-                "weir: a profile needs the concurrencies to try, each of them 1 or more");
-        }
-        if (options.time_limit <= duration(0)) {
-            throw std::invalid_argument(
-                "weir: the time_limit of a profile was not positive; each trial gets it");
-        }
+        refuse_if(concurrencies.empty() || concurrencies.front() == 0,
+                  "weir: a profile needs the concurrencies to try, each of them 1 or more");
+        refuse_if(options.time_limit <= duration(0),
+                  "weir: the time_limit of a profile was not positive; each trial gets it");
     }
 
     std::size_t num_items;
     profile_options options;
-    std::vector<std::pair<std::size_t, std::size_t>>
-        places;                              // the concurrencies, upwards, and where they stood
-    std::vector<std::size_t> concurrencies;  // the first of each
+    // The concurrencies in ascending order, with their indices in the options; and alone.
+    std::vector<std::pair<std::size_t, std::size_t>> places;
+    std::vector<std::size_t> concurrencies;
     parker done;
     profile_result found;
     std::exception_ptr error;
 };
 
-// No item goes on behind the trials.
+// Runs the trials for a `kept_profile`. After them, no item goes on.
 class kept_trials final : public stage_trials {
   public:
     explicit kept_trials(kept_profile& to) noexcept
@@ -134,36 +231,36 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 
 }  // namespace detail
 
-/// Runs each stage of a pipeline alone, at several concurrencies, to see what it could give if nothing else
-/// held it up; also those inside of lists, merges, routes and splits:
+/// Runs each stage of a pipeline alone, at several concurrencies, to find what it could give if nothing else
+/// held it up. This includes stages inside of lists, merges, routes and splits.
 ///
 ///     std::cout << weir::profile(pipeline, pool, 1000);
 ///
-/// Takes `items` items from each source, then works on them with the first stage, then with the second on
-/// what that gave, and so on. Each item passes each stage once: they are divided among the concurrencies,
-/// evenly by half, and by half in proportion to them. A stage that has one slot by its nature (an aggregate)
-/// is tried with all. A trial ends after `profile_options::time_limit` with what it has, and where more comes
-/// of the items than there were of them, or than a limit in bytes lets in. A stage in which nothing moves any
-/// more is tried no further: `profile_trial::end`.
-/// A stage behind a batch has fewer items. Where they are too few to try it, the sources give more: up to
-/// 16 times `items`, and for as long as a trial lasts. `profile_trial::pace` says how sure a figure is.
+/// Each source gives `items` items. The first stage works on them, the second on the results, and so on.
+/// Each item passes each stage once: half of the items are divided evenly among the concurrencies, half in
+/// proportion to them. A stage with one slot by its nature (an aggregate) gets all of them. A trial ends
+/// after `profile_options::time_limit`, or when it has more results than it had items, or than a limit in
+/// bytes allows. If nothing moves in a stage any more, it is not tried further: see `profile_trial::end`.
+/// Stages behind a batch have fewer items. If these are too few, the sources give more: up to 16 times
+/// `items`, for at most the time of a trial. `profile_trial::pace` says how exact a figure is.
 ///
 /// `WEIR_DIAGNOSE=1` in the environment does the same at the start of each run of an unchanged program, on
 /// items that then go on to its consumer: see `<weir/run/diagnosis.hpp>`.
 ///
-/// \param pipeline  with a source; a sink is not needed. What can't be copied is moved in.
-/// \param ex      where the stages run that name no executor. A stage that blocks its thread is as fast
-///                  as its executor has threads, whatever its concurrency: it has to name one with enough.
-///                  On virtual time the figures are exact, and processor time counts nothing.
-/// \param items     how many each stage is to work on, ends of epochs included.
+/// \param pipeline  with a source; a sink is not needed. A pipeline that can't be copied is moved in.
+/// \param ex        runs the stages that name no executor. A stage that blocks its thread is only as fast as
+///                  its executor has threads: it has to name one with enough. On virtual time the figures
+///                  are exact, and processor time counts nothing.
+/// \param items     number of items for each stage, ends of epochs included.
 /// \returns what was measured; `<<` prints a table.
-/// Errors:  items that fail are tolerated, and counted. `pipeline_failure` where a stage can't go on, as
-///          when the source throws; `std::invalid_argument` for what no run would start with, 0 items, and
-///          no concurrency or one of 0; what `on_progress` throws.
-/// Threads: blocks until all is done; not for a thread of `ex`. A stage is called by as many threads at once
-///          as the largest concurrency says; only a `for_each` of one slot keeps that.
-/// Lifetime: nothing uses `ex` any more when it returns.
-/// Cost:    the time of `items` items in each stage, one stage after the other; memory for what two give.
+/// Errors:  failed items are tolerated and counted. `pipeline_failure` if a stage can't go on, as when the
+///          source throws. `std::invalid_argument` for a pipeline that no run would start with, for 0 items,
+///          and for no concurrency or one of 0. Exceptions of `on_progress`.
+/// Threads: blocks until all is done; must not be called by a thread of `ex`. A stage is called by as many
+///          threads as the largest concurrency says; only a `for_each` with one slot keeps one.
+/// Lifetime: when it returns, nothing uses `ex` any more.
+/// Cost:    the time of `items` items in each stage, one stage after the other; memory for the results of
+///          two.
 template <class P>
     requires detail::is_pipeline<std::remove_cvref_t<P>>
 [[nodiscard]] profile_result profile(P&& pipeline, executor& ex, std::size_t items = 1000,
@@ -183,7 +280,7 @@ template <class P>
     }
 }
 
-/// Rejects what is no pipeline at compile time.
+/// Rejects an argument that is no pipeline, at compile time.
 template <class P>
     requires(!detail::is_pipeline<std::remove_cvref_t<P>>)
 auto profile(P&&, executor&, std::size_t = 1000, const profile_options& = {}) {

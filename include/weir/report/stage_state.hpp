@@ -6,14 +6,11 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
+#include <weir/report/line.hpp>
 
 #include <string>  // for std::string
 
 namespace weir::detail {
-
-[[nodiscard]] inline double share_of(duration part, duration all) {
-    return all <= duration(0) ? 0 : static_cast<double>(part.count()) / static_cast<double>(all.count());
-}
 
 // The one with the most time; of equals the first.
 [[nodiscard]] inline const state_in_reports& chief_state(const slot_times& t) {

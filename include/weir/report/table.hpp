@@ -7,7 +7,6 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/report/line.hpp>
-#include <weir/report/stage_state.hpp>
 
 #include <algorithm>  // for std::max, std::min, std::ranges::any_of
 #include <cstddef>    // for std::size_t
@@ -21,8 +20,7 @@ namespace weir {
 
 namespace detail {
 
-// Rows of cells; the first column is set to the left, the others to the right. Columns next to each
-// other may have a heading in common.
+// A table of text: the first column is aligned left, the others right. Adjacent columns may share a heading.
 class text_table {
     static constexpr std::size_t max_name = 20;
     static constexpr std::size_t min_name = 3;
@@ -50,17 +48,17 @@ class text_table {
         rows_.push_back(std::move(row));
     }
 
-    // Nothing but headings.
+    // Whether it has only headings.
     [[nodiscard]] bool empty() const noexcept { return rows_.size() == 1; }
 
-    // Columns are as wide as their widest cell; two spaces lie between them. Where the lines would be too
-    // long, one does, and names are cut to what is left.
+    // A column is as wide as its widest cell, and two spaces lie between columns. If the lines are too long,
+    // one space does, and names are cut to the width that is left.
     void append_to(std::string& text) const {
         std::vector<std::size_t> widths(rows_[0].size(), 0);
         for (const auto& row : rows_) {
             for (std::size_t i = 0; i < row.size(); ++i) widths[i] = (std::max)(widths[i], row[i].size());
         }
-        for (const group& g : groups_) {  // room for the common heading
+        for (const group& g : groups_) {  // the shared heading needs room, too
             std::size_t over = g.last - g.first;
             for (std::size_t i = g.first; i <= g.last; ++i) over += widths[i];
             widths[g.first] += g.name.size() + 2 - (std::min)(over, g.name.size() + 2);
@@ -94,17 +92,15 @@ class text_table {
         text += line + '\n';
     }
 
-    // A column for names keeps its width whatever users call their stages.
+    // Every character of a name is one column wide.
     static std::string name(std::string s, std::size_t width) {
-        for (char& c : s) {
-            if (c < ' ' || c > '~') c = '?';
-        }
+        s = ascii_only(std::move(s));
         if (s.size() > width) s = s.substr(0, width - 1) + '~';
         return s;
     }
 };
 
-// A time of which there is no sample is no time, not 0.
+// Without samples the time is unknown, not 0.
 [[nodiscard]] inline std::string time_cell(duration d, std::uint64_t samples) {
     return samples == 0 ? "-" : units::time(d);
 }
@@ -113,7 +109,7 @@ class text_table {
     return time_cell(h.quantile(q), h.has_quantiles() ? h.count() : 0);
 }
 
-// Those in which a slot was for any time.
+// \returns the states in which at least one slot spent time.
 [[nodiscard]] inline std::vector<state_in_reports> states_of(const std::vector<stage_stats>& stages) {
     slot_times all;
     for (const stage_stats& s : stages) all += s.times();
@@ -150,7 +146,7 @@ class text_table {
     return table;
 }
 
-// What the columns of states mean, where their names don't say it: lines that are as long as a table's.
+// \returns what the columns of states mean, unless their names say so, in lines as long as those of a table.
 [[nodiscard]] inline std::string notes_of(const std::vector<stage_stats>& stages) {
     std::string text;
     std::string line;
@@ -190,7 +186,7 @@ class text_table {
     return table;
 }
 
-// Of those of which tasks failed; they may be none.
+// Stages with failed tasks; the table may be empty.
 [[nodiscard]] inline text_table failures_table_of(const std::vector<stage_stats>& stages) {
     text_table table({"failures", "tasks", "ave", "in all", "of the work"});
     table.head(2, 4, "time of failed tasks");
@@ -206,7 +202,7 @@ class text_table {
     return table;
 }
 
-// Of those that copy to a device; they may be none.
+// Stages that copy to a device; the table may be empty.
 [[nodiscard]] inline text_table copies_table_of(const std::vector<stage_stats>& stages) {
     text_table table({"copies", "batches", "bytes", "bytes/s", "hidden", "waits", "ave"});
     table.head(5, 6, "for memory");
@@ -222,7 +218,7 @@ class text_table {
     return table;
 }
 
-// Of those whose function adds items to them; they may be none.
+// Stages whose function adds items to their own input; the table may be empty.
 [[nodiscard]] inline text_table added_table_of(const std::vector<stage_stats>& stages) {
     text_table table({"added", "items", "pending", "at most", "discarded"});
     for (const stage_stats& s : stages) {
@@ -235,15 +231,14 @@ class text_table {
 
 }  // namespace detail
 
-/// \returns the statistics as two tables: the stages, with how long their work takes and where their slots
-///          spend the time, a column for each state in which one of them was; and the queues between them,
-///          with a column of what was discarded, if anything was; one more of the stages whose tasks failed,
-///          one of those whose function adds items to them, and one of those that copy to a device; then
-///          what the states' names mean; and a last line on the process. The first line says when the first
-///          item came to the consumer, with the rates since then and in all; and where nothing has moved for
-///          10 s or longer, that line or the next says so. Plain ASCII, at most 120 columns; of names the
-///          first 20 characters, or fewer where the columns leave less room, a `~` shows where one was cut.
-///          Figures are rounded; the values that the table is made of are exact. What is not known is `-`.
+/// \returns the statistics as tables in ASCII, at most 120 columns wide. The first line says when the first
+///          item came to the consumer, and the rates. If nothing has moved for 10 s or longer, it says so,
+///          too. Then come:
+///          - the stages, with the times of their tasks and a column for each state that slots were in;
+///          - the queues between the stages, with a column of discarded items if there are any;
+///          - the stages with failed tasks, those whose function adds items, those that copy to a device;
+///          - the meaning of the states, and a line about the process.
+///          Names have at most 20 characters; `~` shows where one was cut. Figures are rounded; `-` is not known.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
     std::string text =
         "pipeline, " + (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) + " elapsed";
@@ -273,10 +268,9 @@ class text_table {
     return text;
 }
 
-/// Writes `table_text(stats)` at once. Neither the stream's locale nor its format flags change it.
+/// Writes `table_text(stats)` in one call. The stream's locale and format flags do not matter.
 inline std::ostream& operator<<(std::ostream& out, const pipeline_stats& stats) {
-    const std::string text = table_text(stats);
-    return out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    return detail::write_text(out, table_text(stats));
 }
 
 }  // namespace weir

@@ -1,4 +1,4 @@
-// weir report, internal: the names of types, as people write them
+// weir report, internal: names of types as people write them, for descriptions of pipelines
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_TYPE_NAME_HPP
 #define WEIR_REPORT_TYPE_NAME_HPP
@@ -12,7 +12,7 @@
 
 namespace weir::detail {
 
-// Leaves out each argument of a list that begins like this: what the standard's templates have by default.
+// Removes each template argument that begins with `beginning`: default arguments of standard templates.
 inline void drop_arguments(std::string& text, std::string_view beginning) {
     std::size_t at = 0;
     while ((at = text.find(beginning, at)) != std::string::npos) {
@@ -24,8 +24,8 @@ inline void drop_arguments(std::string& text, std::string_view beginning) {
     }
 }
 
-// Makes one name of what compilers write for the same type: without the default arguments of the standard's
-// templates, inline namespaces, anonymous ones, and keywords.
+// Unifies the names that compilers give to a type: removes default arguments of standard templates, inline
+// and anonymous namespaces, and keywords.
 inline std::string tidy_type_name(std::string text) {
     static constexpr struct {
         std::string_view from;
@@ -73,18 +73,17 @@ inline std::string tidy_type_name(std::string text) {
     return text;
 }
 
-// Gives such as `std::vector<std::string>`, alike from all compilers as far as they name it alike.
 template <class T>
 [[nodiscard]] std::string type_name() {
     return tidy_type_name(std::string(type_text<T>()));
 }
 
-// The same for what is known only when the program runs: `read_type_name(typeid(object).name())`.
+// \returns the name of a type that is known at run time: `read_type_name(typeid(object).name())`.
 [[nodiscard]] inline std::string read_type_name(const char* mangled) {
     return tidy_type_name(demangled(mangled));
 }
 
-// Whether two objects are of one type, of which null is all that is known of some: see `type_of`.
+// Whether two types are equal. Null is the type of an object without type information: see `type_of`.
 inline bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept {
     return a == b || (a != nullptr && b != nullptr && *a == *b);
 }

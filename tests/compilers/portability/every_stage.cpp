@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/report/csv.hpp>
 #include <weir/report/describe.hpp>
-#include <weir/report/failure_log.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/live_view.hpp>
 #include <weir/report/log.hpp>
-#include <weir/report/mermaid.hpp>
 #include <weir/report/metrics.hpp>
 #include <weir/report/profile.hpp>
+#include <weir/report/structure.hpp>
 #include <weir/report/trace.hpp>
 #include <weir/simulation.hpp>
 #include <weir/weir.hpp>

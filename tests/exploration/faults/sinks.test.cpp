@@ -5,9 +5,8 @@
 
 #include <weir/executor/virtual_time.hpp>
 #include <weir/report/describe.hpp>
-#include <weir/report/failure_log.hpp>
 #include <weir/report/log.hpp>
-#include <weir/report/profile_result.hpp>
+#include <weir/report/profile.hpp>
 #include <weir/report/table.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>

@@ -10,6 +10,7 @@
 #include <utility>
 
 using weir::described_stage;
+using weir::mermaid;
 using weir::pipeline_description;
 using namespace std::chrono_literals;
 
@@ -95,4 +96,140 @@ TEST_CASE("a description shows what is not ASCII in a name as question marks") {
     pipeline_description d;
     d.stages = {stage("a\n\xc3\xa4", "pipe", "int", "int")};
     CHECK(weir::structure_text(d).find("\na???   pipe") != std::string::npos);
+}
+
+namespace {
+
+described_stage stage(std::string name, std::size_t concurrency, std::string remark = {}) {
+    described_stage s;
+    s.name = std::move(name);
+    s.remark = std::move(remark);
+    s.concurrency = concurrency;
+    s.capacity = 2;
+    return s;
+}
+
+pipeline_description loader() {
+    pipeline_description d;
+    d.stages = {stage("src", 1), stage("batch", 1, "8"), stage("download", 12), stage("sink", 1)};
+    d.stages[3].capacity = 3;
+    d.edges = {{0, 1, ""}, {1, 2, ""}, {2, 3, ""}};
+    return d;
+}
+
+pipeline_description two_ways() {
+    pipeline_description d;
+    d.stages = {stage("route", 1), stage("left", 1), stage("join", 1)};
+    d.edges = {{0, 1, "odd"}, {1, 2, ""}, {0, 2, "even"}};
+    return d;
+}
+
+}  // namespace
+
+TEST_CASE("a graph has a box for each stage, with its tasks inside where it has several slots") {
+    CHECK(mermaid(loader()) == R"m(flowchart LR
+    s0["src"]
+    s1["batch (8)"]
+    subgraph s2["download"]
+        direction TB
+        s2_1[Task 1]
+        s2_2[Task 2]
+        s2_more[...]
+        s2_n[Task 12]
+    end
+    s3["sink"]
+    s0 --> s1
+    s1 --> s2
+    s2 --> s3
+)m");
+}
+
+TEST_CASE("a graph can go down, without tasks, and show the queues") {
+    CHECK(mermaid(loader(), {.left_to_right = false, .queues = true, .show_slots = false}) == R"m(flowchart TB
+    s0["src"]
+    s1["batch (8)"]
+    s2["download"]
+    s3["sink"]
+    q0[("2")]
+    s0 --> q0
+    q1[("2")]
+    s1 --> q1
+    q2[("2")]
+    s2 --> q2
+    q3[("3")]
+    s3 --> q3
+    q0 --> s1
+    q1 --> s2
+    q2 --> s3
+)m");
+}
+
+TEST_CASE("a graph names the branches on their arrows, and each has a queue of its own") {
+    CHECK(mermaid(two_ways()) == R"m(flowchart LR
+    s0["route"]
+    s1["left"]
+    s2["join"]
+    s0 -->|"odd"| s1
+    s1 --> s2
+    s0 -->|"even"| s2
+)m");
+    CHECK(mermaid(two_ways(), {.queues = true}) == R"m(flowchart LR
+    s0["route"]
+    s1["left"]
+    s2["join"]
+    q1[("2")]
+    s1 --> q1
+    q2[("2")]
+    s2 --> q2
+    q0_0[("2")]
+    s0 --> q0_0
+    q0_0 -->|"odd"| s1
+    q1 --> s2
+    q0_2[("2")]
+    s0 --> q0_2
+    q0_2 -->|"even"| s2
+)m");
+}
+
+TEST_CASE("a graph shows each task of two and of three") {
+    pipeline_description d;
+    d.stages = {stage("two", 2), stage("three", 3)};
+    CHECK(mermaid(d) == R"m(flowchart LR
+    subgraph s0["two"]
+        direction TB
+        s0_1[Task 1]
+        s0_n[Task 2]
+    end
+    subgraph s1["three"]
+        direction TB
+        s1_1[Task 1]
+        s1_2[Task 2]
+        s1_n[Task 3]
+    end
+)m");
+}
+
+TEST_CASE("a graph's labels are text, whatever a stage is called") {
+    pipeline_description d;
+    d.stages = {stage("end", 1), stage("a\"b]<i>#\n`c`", 1)};
+    CHECK(mermaid(d) == R"m(flowchart LR
+    s0["end"]
+    s1["a#34;b#93;#60;i#62;#35; #96;c#96;"]
+)m");
+}
+
+TEST_CASE("a graph of nothing is a heading") { CHECK(mermaid({}) == "flowchart LR\n"); }
+
+TEST_CASE("a stage without a queue behind it has none in the graph") {
+    pipeline_description d;
+    d.stages = {stage("src", 1), stage("write", 1)};
+    d.stages[1].capacity = 0;
+    d.edges = {{0, 1, ""}};
+    CHECK(mermaid(d, {.queues = true}) ==
+          "flowchart LR\n"
+          "    s0[\"src\"]\n"
+          "    s1[\"write\"]\n"
+          "    q0[(\"2\")]\n"
+          "    s0 --> q0\n"
+          "    q0 --> s1\n");
 }

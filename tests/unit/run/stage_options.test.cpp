@@ -7,7 +7,7 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/graph/merge.hpp>
-#include <weir/report/failure_log.hpp>
+#include <weir/report/log.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/simulation/explore.hpp>
