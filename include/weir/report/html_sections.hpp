@@ -1,4 +1,4 @@
-// weir report, internal: what of a run's page is no plot: time per stage, percentiles, failures, settings
+// weir report, internal: sections of a page: time per stage, percentiles, copies, failures and settings
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_SECTIONS_HPP
 #define WEIR_REPORT_HTML_SECTIONS_HPP
@@ -7,12 +7,10 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/report/html_table.hpp>
+#include <weir/report/escape.hpp>
+#include <weir/report/html_markup.hpp>
 #include <weir/report/line.hpp>
-#include <weir/report/markup.hpp>
 #include <weir/report/run_view.hpp>
-#include <weir/report/stage_state.hpp>
-#include <weir/report/state_bar.hpp>
 #include <weir/run/stage_options.hpp>
 
 #include <algorithm>  // for std::max, std::min
@@ -24,19 +22,18 @@
 
 namespace weir::detail {
 
-// What of a text is shown where it may be long, in columns.
+// The most columns of a text that may be long.
 inline constexpr std::size_t long_text = 300;
 
 inline void append_states(std::string& out) {
     out += "<ul class=\"states soft\" aria-label=\"The states of a stage's slots\">\n";
     for (const state_in_reports& s : states_in_reports) {
-        out += "<li><span class=\"swatch st-" + std::string(s.name) + "\"></span><b>" + s.is +
-               "</b>: " + s.meaning + "</li>\n";
+        fill_in(out, "<li><span class=\"swatch st-{}\"></span><b>{}</b>: {}</li>\n", s.name, s.is, s.meaning);
     }
     out += "</ul>\n";
 }
 
-// A bar for each stage: where the time of its slots went.
+// A bar for each stage shows the time of its slots by state.
 inline void append_bars(std::string& out, const run_view& view) {
     out += "<div class=\"bars\">\n";
     std::vector<html_table::column> columns = {{"stage"}, {"slots"}};
@@ -46,29 +43,27 @@ inline void append_bars(std::string& out, const run_view& view) {
     for (std::size_t i = 0; i < view.num_stages(); ++i) {
         const stage_stats& s = view.run().total.stages[i];
         const slot_times t = s.times();
-        const std::string id = "bar" + std::to_string(i);
-        const state_in_reports& chief = chief_state(t);
-        out += "<div><div class=\"row\"><b><bdi>" + escaped(view.stage(i)) + "</bdi></b> <span>" +
-               units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is +
-               "</span></div><svg role=\"img\" viewBox=\"0 0 1000 20\" preserveAspectRatio=\"none\" "
-               "aria-labelledby=\"" +
-               id + "\" xmlns=\"http://www.w3.org/2000/svg\"><title id=\"" + id + "\">" +
-               escaped(view.stage(i)) + ": " + states_text(t) + "</title>" + state_bar(t, 0, 10, 1000) +
-               "</svg></div>\n";
+        fill_in(out, R"(<div><div class="row"><b><bdi>{}</bdi></b> <span>{}</span></div>)", view.stage(i),
+                chief_text(t));
+        out += R"(<svg role="img" viewBox="0 0 1000 20" preserveAspectRatio="none" )";
+        fill_in(
+            out,
+            R"(aria-labelledby="bar{}" xmlns="http://www.w3.org/2000/svg"><title id="bar{}">{}: {}</title>)"
+            "{}</svg></div>\n",
+            i, i, view.stage(i), states_text(t), state_bar(t, 0, 10, 1000));
         std::vector<std::string> row = {view.stage(i), std::to_string(s.concurrency)};
         for (const state_in_reports& state : states_in_reports) row.push_back(time_markup(t.*(state.time)));
         table.add(row);
     }
-    out +=
-        "<div class=\"scale\" aria-hidden=\"true\"><span>0 %</span><span>25 %</span><span>50 "
-        "%</span><span>75 %</span>"
-        "<span>100 %</span></div></div>\n"
-        "<details class=\"data\"><summary>Time per stage as a table</summary>\n";
+    out += R"(<div class="scale" aria-hidden="true"><span>0 %</span><span>25 %</span><span>50 %</span>)"
+           R"(<span>75 %</span><span>100 %</span></div></div>
+<details class="data"><summary>Time per stage as a table</summary>
+)";
     table.append_to(out);
     out += "</details>\n";
 }
 
-// How durations are distributed: a row each, all on one logarithmic scale from 1 us to 100 s.
+// A table of distributions of durations, with a bar each on one logarithmic scale from 1 us to 100 s.
 class percentile_table {
   public:
     explicit percentile_table(std::string caption, std::string of)
@@ -87,7 +82,7 @@ class percentile_table {
         const auto quantile = [&](double q) { return known ? time_markup(h.quantile(q)) : std::string("–"); };
         table_.add({name, units::count(h.count()), time_markup(h.mean()), quantile(0.5), quantile(0.9),
                     quantile(0.99), time_markup((h.max)())});
-        table_.add_markup(known ? range(h) : "–");
+        table_.add_markup(known ? range(h) : markup{"–"});
         all_known_ = all_known_ && known;
     }
     void append_to(std::string& out) const {
@@ -96,8 +91,8 @@ class percentile_table {
         if (all_known_) return;
         out +=
             "<p class=\"note\">Where there is no percentile (–), only the count, the sum and the longest "
-            "were recorded: "
-            "the run's statistics are <code>summed</code>.</p>\n";
+            "were "
+            "recorded: the run's statistics are <code>summed</code>.</p>\n";
     }
 
   private:
@@ -105,14 +100,14 @@ class percentile_table {
         const double decades = std::log10((std::max)(static_cast<double>(d.count()), 1.0)) - 3;
         return (std::min)((std::max)(decades / 8 * 160, 0.0), 157.0);
     }
-    // p50 to p90, thinner to p99, and the longest.
-    static std::string range(const histogram& h) {
+    // Lines from p90 to p99 (thin) and from p50 to p90, and a mark for the longest.
+    static markup range(const histogram& h) {
         const auto line = [](double from, double to) {
-            return "<path d=\"M" + std::to_string(std::lround(from)) + " 8h" +
-                   std::to_string(std::lround((std::max)(to - from, 3.0))) + "\"/>";
+            return filled("<path d=\"M{} 8h{}\"/>", std::lround(from),
+                          std::lround((std::max)(to - from, 3.0)));
         };
-        return "<svg class=\"range\">" + line(place(h.p90()), place(h.p99())) +
-               line(place(h.p50()), place(h.p90())) + line(place((h.max)()), 0) + "</svg>";
+        return filled("<svg class=\"range\">{}{}{}</svg>", line(place(h.p90()), place(h.p99())),
+                      line(place(h.p50()), place(h.p90())), line(place((h.max)()), 0));
     }
 
     html_table table_;
@@ -132,14 +127,14 @@ inline void append_percentiles(std::string& out, const run_view& view) {
     }
     out +=
         "<p>p90 is what 9 of 10 do not exceed. The bar reaches from p50 to p90, thinner to p99; the mark "
-        "behind it is the "
-        "longest. The scale is logarithmic. A percentile is at most 3 % too great.</p>\n";
+        "behind it is "
+        "the longest. The scale is logarithmic. A percentile is at most 3 % too great.</p>\n";
     tasks.append_to(out);
     gets.append_to(out);
     puts.append_to(out);
 }
 
-// Nothing where no stage copies to a device.
+// Left out if no stage copies to a device.
 inline void append_transfers(std::string& out, const run_view& view) {
     html_table table("Copies to a device", {{"stage"},
                                             {"batches"},
@@ -164,7 +159,7 @@ inline void append_transfers(std::string& out, const run_view& view) {
     out += "</section>\n";
 }
 
-// Nothing where all that was put was taken, or is still inside.
+// Left out if no items were discarded.
 inline void append_discards(std::string& out, const run_view& view) {
     html_table table("Items destroyed in their queue, as the run was stopped, or failed",
                      {{"queue behind"}, {"destroyed"}, {"put"}, {"taken"}, {"inside"}});
@@ -209,9 +204,10 @@ inline void append_failures(std::string& out, const run_view& view) {
                    view.has_laps() ? time_markup(view.laps().start_of(f.lap)) : "–",
                    shortened(f.message, long_text), shortened(f.where, 60)});
     }
-    out += "<p>" + units::count(run.num_failures) + (run.num_failures == 1 ? " item" : " items") +
-           " failed." +
-           (run.num_failures > shown ? " Shown are the first " + std::to_string(shown) + "." : "") + "</p>\n";
+    fill_in(out, "<p>{} {} failed.", units::count(run.num_failures),
+            run.num_failures == 1 ? "item" : "items");
+    if (run.num_failures > shown) fill_in(out, " Shown are the first {}.", shown);
+    out += "</p>\n";
     if (!counts.empty()) counts.append_to(out);
     if (!table.empty()) table.append_to(out);
 }

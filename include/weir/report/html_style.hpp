@@ -1,4 +1,4 @@
-// weir report, internal: how a page looks, on screens that are light, dark, wide or narrow, and on paper
+// weir report, internal: the style, the script and the marks of lines of a page
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_STYLE_HPP
 #define WEIR_REPORT_HTML_STYLE_HPP
@@ -7,9 +7,9 @@
 
 namespace weir::detail {
 
-// The colours of lines are told apart by those who see no red, no green or no blue (M. Okabe, K. Ito, Color
-// Universal Design, 2008; darker or lighter here, for contrast); each has a dash and a mark of its own, too.
-// Lines become thinner from the first to the last, so that of those on top of each other all are seen.
+// The colours of lines can be told apart by colour-blind readers (M. Okabe, K. Ito, Color Universal Design,
+// 2008; here darker or lighter, for contrast). Each line has its own dash and mark, too. Later lines are
+// thinner, so that lines on top of each other are all seen.
 inline constexpr const char* html_style = R"css(
 :root { color-scheme: light dark; --back: #fff; --card: #f6f7f9; --text: #16191d; --soft: #555d66;
   --edge: #c9ced4;
@@ -149,7 +149,7 @@ footer { padding-top: 1rem; padding-bottom: 3rem; }
 @page { margin: 14mm; }
 )css";
 
-// A mark for each of them.
+// The arrow head of the graph, and the marks of lines.
 inline constexpr const char* html_marks =
     "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\" "
     "focusable=\"false\"><defs>\n"
@@ -167,6 +167,76 @@ inline constexpr const char* html_marks =
     "<path id=\"mark10\" d=\"M16 0L-11 -15V15z\"/><path id=\"mark11\" d=\"M-14 -12L0 -4L14 -12L6 0L14 12L0 "
     "4L-14 12L-6 0z\"/>\n"
     "</defs></svg>\n";
+
+// Without the script, a page lacks only the figures of single instants. It has no `<` and no `&`, because
+// the page is XML.
+inline constexpr const char* html_script = R"js(
+(function () {
+  "use strict";
+  var root = document.documentElement, main = document.querySelector("main");
+  var bounds = main.dataset.t.split(","), unit = main.dataset.u;
+  var all = [].slice.call(document.querySelectorAll(".plots article"));
+  root.classList.add("js");
+  function each(list, call) { [].forEach.call(list, call); }
+  function show(lap) {  // null: the whole run
+    all.forEach(function (plot) {
+      var svg = plot.querySelector("svg.plot"), xs = svg.dataset.x.split(","),
+          input = plot.querySelector(".when input");
+      var when = lap === null ? "whole run" : bounds[lap] + " to " + bounds[+lap + 1] + " " + unit;
+      if (lap !== null) { input.value = lap; }
+      input.setAttribute("aria-valuetext", when);
+      plot.querySelector("output").textContent = when;
+      svg.querySelector(".cursor").setAttribute("d", lap === null ? "" : "M" + xs[lap] + " 90V620");
+      each(plot.querySelectorAll(".legend button"), function (b) {
+        var v = b.querySelector(".v"), line = svg.querySelector(".line.s" + b.dataset.s);
+        var value = lap === null ? "" : line.dataset.v.split(",")[lap];
+        v.textContent = lap === null ? v.dataset.whole : value === "" ? "none" : value + " " + svg.dataset.u;
+      });
+    });
+  }
+  all.forEach(function (plot) {
+    var svg = plot.querySelector("svg.plot"), xs = svg.dataset.x.split(","),
+        input = plot.querySelector(".when input");
+    function mark(line) {
+      svg.classList.toggle("dim", !!line);
+      each(svg.querySelectorAll(".line"), function (l) { l.classList.toggle("on", l === line); });
+    }
+    input.addEventListener("input", function () { show(input.value); });
+    input.addEventListener("keydown", function (e) { if (e.key === "Escape") { show(null); } });
+    svg.addEventListener("pointermove", function (e) {
+      var box = svg.getBoundingClientRect(), x = (e.clientX - box.left) / box.width * 1440, best = 0;
+      xs.forEach(function (at, i) { if (Math.abs(xs[best] - x) > Math.abs(at - x)) { best = i; } });
+      show(best);
+    });
+    svg.addEventListener("pointerleave", function () { show(null); });
+    each(plot.querySelectorAll(".legend button"), function (b) {
+      var line = svg.querySelector(".line.s" + b.dataset.s);
+      b.setAttribute("aria-pressed", "true");
+      b.addEventListener("click", function () {
+        var away = line.classList.toggle("away");
+        b.setAttribute("aria-pressed", String(!away));
+      });
+      function on(event, which) { b.addEventListener(event, function () { mark(which); }); }
+      on("pointerenter", line);
+      on("focus", line);
+      on("pointerleave", null);
+      on("blur", null);
+    });
+    each(svg.querySelectorAll(".line"), function (l) {
+      l.addEventListener("pointerenter", function () { mark(l); });
+      l.addEventListener("pointerleave", function () { mark(null); });
+    });
+  });
+  each(document.querySelectorAll(".scroll"), function (s) {
+    var first = s.querySelector(".box");  // of a wide graph, its beginning
+    if (first) {
+      var left = first.getBoundingClientRect().left - s.getBoundingClientRect().left;
+      s.scrollLeft += left - s.clientWidth / 2 + 80;
+    }
+    if (s.scrollWidth > s.clientWidth + 1 || s.scrollHeight > s.clientHeight + 1) { s.tabIndex = 0; }
+  });
+})();
+)js";
 
 }  // namespace weir::detail
 

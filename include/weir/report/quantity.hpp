@@ -1,4 +1,4 @@
-// weir report, internal: the six figures that tell where a pipeline's time goes, and how they are read
+// weir report, internal: the six figures of a page's plots, how to read them, and their values lap by lap
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_QUANTITY_HPP
 #define WEIR_REPORT_QUANTITY_HPP
@@ -7,7 +7,7 @@
 #include <weir/measure/figures.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/report/plot_axis.hpp>
+#include <weir/report/html_markup.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
@@ -16,7 +16,8 @@
 
 namespace weir::detail {
 
-// A figure is such a fraction; that of several laps has the sums above and below. Below 0: there is none.
+// A figure as a fraction. The figure of several laps is the sum of the numerators over that of the
+// denominators. A denominator of 0: no figure.
 struct fraction {
     double top = 0;
     double below = 0;
@@ -36,17 +37,17 @@ struct fraction {
 struct quantity {
     const char* id;
     const char* title;
-    const char* label;  // of its axis
+    const char* label;  // of the axis
     figure_kind what;
-    bool high_is_notable;                      // or low
-    bool by_differences;                       // whether figures that differ widely make the axis logarithmic
-    fraction (*of_stage)(const stage_stats&);  // null: it is of queues
-    fraction (*of_queue)(const channel_stats&);  // null: it is of stages
+    bool high_is_notable;                        // else low figures are
+    bool by_differences;                         // see `plot_axis::fitting`
+    fraction (*of_stage)(const stage_stats&);    // null: a figure of queues
+    fraction (*of_queue)(const channel_stats&);  // null: a figure of stages
     const char* meaning;                         // a sentence
-    std::vector<const char*> guide;              // how it is read, sentence by sentence
+    std::vector<const char*> guide;              // sentences that say how to read the plot
 };
 
-// Those of the guide "Analyzing the Performance", in its order.
+// The figures of SPDL's guide "Analyzing the Performance", in its order.
 [[nodiscard]] inline std::vector<quantity> quantities() {
     return {
         {"ave_time",
@@ -155,7 +156,7 @@ struct quantity {
     };
 }
 
-// What the plots need of laps: of a long run of many stages the statistics themselves take gigabytes.
+// The figures of all laps. The statistics of a long run of many stages would take gigabytes.
 class lap_figures {
   public:
     explicit lap_figures(std::size_t most_each) : most_each_(most_each), quantities_(quantities()) {}
@@ -175,9 +176,10 @@ class lap_figures {
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return laps_.size(); }
-    // When it began, from the run's start on; of `size()` and more when the last one ended.
+    // When the lap began, since the start of the run; from `size()` on, when the last lap ended.
     [[nodiscard]] duration start_of(std::size_t lap) const { return starts_[smaller(lap, laps_.size())]; }
-    // The figure of one stage or queue in all of these laps together; `no_value` if it is not among them.
+    // The figure of a stage or queue in the laps from `begin` to `end` together; `no_value` if it is not in
+    // them.
     [[nodiscard]] double value(std::size_t which, std::size_t index, std::size_t begin,
                                std::size_t end) const {
         fraction all;
@@ -190,7 +192,7 @@ class lap_figures {
   private:
     std::size_t most_each_;
     std::vector<quantity> quantities_;
-    std::vector<std::vector<std::vector<fraction>>> laps_;  // by lap, by quantity, by stage or queue
+    std::vector<std::vector<std::vector<fraction>>> laps_;  // [lap][quantity][stage or queue]
     std::vector<duration> starts_ = {duration(0)};
 };
 

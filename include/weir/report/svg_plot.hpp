@@ -1,46 +1,194 @@
-// weir report, internal: lines over the time of a run, as SVG
+// weir report, internal: plots over the time of a run, as SVG: axes with units and ticks, and lines
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_SVG_PLOT_HPP
 #define WEIR_REPORT_SVG_PLOT_HPP
 
-#include <weir/report/markup.hpp>
-#include <weir/report/plot_axis.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/report/html_markup.hpp>
 
-#include <algorithm>  // for std::any_of, std::max
-#include <cmath>      // for std::lround
+#include <algorithm>  // for std::max, std::min, std::ranges::any_of
+#include <cmath>      // for std::ceil, std::floor, std::log10, std::lround, std::pow
 #include <cstddef>    // for std::size_t
 #include <string>     // for std::string
+#include <utility>    // for std::move
 #include <vector>     // for std::vector
 
 namespace weir::detail {
 
-// So many lines have a colour, a dash and a mark of their own (html_style.hpp).
+struct plot_tick {
+    double place = 0;  // 0 to 1
+    std::string text;
+};
+
+// A unit, and its size in the unit of measurement.
+struct plot_unit {
+    double scale;
+    const char* name;
+};
+
+[[nodiscard]] inline std::vector<plot_unit> units_of(figure_kind what) {
+    switch (what) {
+        case figure_kind::time:
+            return {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {6e11, "min"}, {3.6e13, "h"}};
+        case figure_kind::share:
+            return {{0.01, "%"}};
+        case figure_kind::rate:
+            return {{1, "/s"}, {1e4, "k/s"}, {1e7, "M/s"}, {1e10, "G/s"}};
+        case figure_kind::count:
+            break;
+    }
+    return {{1, ""}, {1e4, "k"}, {1e7, "M"}, {1e10, "G"}};
+}
+
+// \returns the greatest unit in which the greatest figure is not tiny. Minutes and hours begin at ten,
+//          thousands at ten thousand: the table above has their scales at ten times the unit.
+[[nodiscard]] inline plot_unit unit_for(figure_kind what, double greatest) {
+    const std::vector<plot_unit> all = units_of(what);
+    std::size_t i = 0;
+    while (i + 1 < all.size() && greatest >= all[i + 1].scale) ++i;
+    plot_unit chosen = all[i];
+    if (what == figure_kind::share) return chosen;
+    const bool long_time = what == figure_kind::time && chosen.scale > 1e9;
+    if (long_time || (what != figure_kind::time && i > 0)) chosen.scale /= 10;
+    return chosen;
+}
+
+class plot_axis {
+  public:
+    // From 0 up, in steps of 1, 2 or 5.
+    [[nodiscard]] static plot_axis linear(figure_kind what, double greatest, double most_steps = 5) {
+        plot_axis axis(unit_for(what, greatest));
+        const double top = greatest > 0 ? greatest / axis.unit_.scale : 1;
+        double step = std::pow(10.0, std::floor(std::log10(top / most_steps)));
+        for (const double factor : {2.0, 2.5, 2.0}) {
+            if (top / step > most_steps + 1e-9) step *= factor;
+        }
+        axis.greatest_ = std::ceil(top / step - 1e-9) * step;
+        for (double n = 0; n * step <= axis.greatest_ * (1 + 1e-9); ++n)
+            axis.ticks_.push_back({n * step / axis.greatest_, short_number(n * step)});
+        return axis;
+    }
+    // From 0 to exactly the greatest figure.
+    [[nodiscard]] static plot_axis of_length(figure_kind what, double greatest) {
+        plot_axis axis = linear(what, greatest, 6);
+        if (greatest <= 0) return axis;
+        const double longer = axis.greatest_;
+        axis.greatest_ = greatest / axis.unit_.scale;
+        std::vector<plot_tick> ticks;
+        for (plot_tick& t : axis.ticks_) {
+            t.place *= longer / axis.greatest_;
+            if (t.place <= 1 + 1e-9) ticks.push_back(std::move(t));
+        }
+        axis.ticks_ = std::move(ticks);
+        return axis;
+    }
+    // In decades; 0 has a place of its own below them.
+    [[nodiscard]] static plot_axis logarithmic(figure_kind what, double least, double greatest, bool zero) {
+        plot_axis axis(unit_for(what, greatest));
+        axis.logarithmic_ = true;
+        axis.below_ = zero ? 0.09 : 0;
+        const double first = std::floor(std::log10(least) + 1e-9);
+        const double last = (std::max)(std::ceil(std::log10(greatest) - 1e-9), first + 1);
+        axis.least_ = std::pow(10.0, first) / axis.unit_.scale;
+        axis.greatest_ = std::pow(10.0, last) / axis.unit_.scale;
+        if (zero) axis.ticks_.push_back({0, "0"});
+        const double every = std::ceil((last - first) / 6);
+        for (double decade = first; decade <= last; decade += every) {
+            const double value = std::pow(10.0, decade);
+            axis.ticks_.push_back({axis.place(value / axis.unit_.scale), text_of(what, value)});
+        }
+        return axis;
+    }
+    // For several series with the overall figure of each. The axis is logarithmic if the overall figures
+    // differ more than 50 times (with `by_differences`), or if a figure of a series is 50 times greater than
+    // all overall figures.
+    [[nodiscard]] static plot_axis fitting(figure_kind what, const std::vector<std::vector<double>>& series,
+                                           const std::vector<double>& over_all, bool by_differences) {
+        if (what == figure_kind::share) return linear(what, 1);
+        double least = 0;
+        double greatest = 0;
+        bool zero = false;
+        for (const auto& each : series) {
+            for (const double v : each) {
+                if (v > 0) least = least > 0 ? (std::min)(least, v) : v;
+                greatest = (std::max)(v, greatest);
+                zero = zero || are_equal(v, 0);
+            }
+        }
+        double low = 0;
+        double high = 0;
+        for (const double v : over_all) {
+            if (v > 0) low = low > 0 ? (std::min)(low, v) : v;
+            high = (std::max)(v, high);
+        }
+        const bool wide = (by_differences && high > 50 * low) || greatest > 50 * high;
+        return wide && low > 0 ? logarithmic(what, least, greatest, zero) : linear(what, greatest);
+    }
+
+    // The size of the axis' unit, in the unit of measurement.
+    [[nodiscard]] double scale() const noexcept { return unit_.scale; }
+    [[nodiscard]] const char* unit() const noexcept { return unit_.name; }
+    [[nodiscard]] bool is_logarithmic() const noexcept { return logarithmic_; }
+    [[nodiscard]] const std::vector<plot_tick>& ticks() const noexcept { return ticks_; }
+
+    // \returns the place of a figure (in the axis' unit) on the axis, from 0 to 1.
+    [[nodiscard]] double place(double value) const noexcept {
+        double at = value / greatest_;
+        if (logarithmic_) {
+            if (value <= 0) return 0;
+            at = below_ + (1 - below_) * std::log10(value / least_) / std::log10(greatest_ / least_);
+        }
+        return (std::min)((std::max)(at, 0.0), 1.0);
+    }
+
+  private:
+    explicit plot_axis(plot_unit unit) : unit_(unit) {}
+
+    // \returns the label of a decade, with its own unit.
+    static std::string text_of(figure_kind what, double value) {
+        plot_unit fit{1, what == figure_kind::rate ? "/s" : ""};
+        if (what == figure_kind::time) {
+            fit = value >= 1e9 ? plot_unit{1e9, "s"} : unit_for(what, value);
+        } else if (value >= 1e3) {
+            const bool million = value >= 1e6;
+            const bool rate = what == figure_kind::rate;
+            fit = {million ? 1e6 : 1e3, million ? (rate ? "M/s" : "M") : (rate ? "k/s" : "k")};
+        }
+        const std::string number = short_number(value / fit.scale);
+        return *fit.name == '\0' ? number : number + " " + fit.name;
+    }
+
+    plot_unit unit_;
+    bool logarithmic_ = false;
+    double least_ = 0;  // in the axis' unit, as `greatest_`
+    double greatest_ = 1;
+    double below_ = 0;  // the share of the axis that belongs to 0
+    std::vector<plot_tick> ticks_;
+};
+
+// The number of lines that have a colour, a dash and a mark of their own (html_style.hpp).
 inline constexpr std::size_t num_line_styles = 12;
 
 struct plot_line {
     std::string label;
     double over_all = no_value;  // the figure of the whole run
-    std::vector<double> values;  // one for each of `plot::at`; `no_value`: none. In what was measured
-    std::size_t style = num_line_styles;  // that many: thin and grey, with no place in the legend
+    std::vector<double> values;  // one for each of `plot::at`, in the unit of measurement; or `no_value`
+    std::size_t style = num_line_styles;  // `num_line_styles`: thin and grey, and not in the legend
 
-    [[nodiscard]] bool has_values() const {
-        return std::any_of(values.begin(), values.end(), [](double v) { return is_figure(v); });
-    }
+    [[nodiscard]] bool has_values() const { return std::ranges::any_of(values, is_figure); }
 };
 
 struct plot {
-    std::string id;  // no other one of the page has it
+    std::string id;  // unique on the page
     std::string title;
-    std::string what;  // a sentence
+    std::string what;  // a sentence that describes the lines
     plot_axis x;
     plot_axis y;
     std::string y_label;
-    std::vector<double> at;  // in the unit of x
+    std::vector<double> at;  // in the unit of the x axis
     std::vector<plot_line> lines;
-};
 
-// Its size, and where in it the lines are drawn. Whole numbers of these are fine enough.
-struct plot_frame {
+    // The size of a plot, and of the area of its lines. Whole units are fine enough for coordinates.
     static constexpr long width = 1440;
     static constexpr long height = 760;
     static constexpr long left = 170;
@@ -48,60 +196,61 @@ struct plot_frame {
     static constexpr long top = 90;
     static constexpr long bottom = 620;
 
-    static long x(double place) { return left + std::lround(place * (right - left)); }
-    static long y(double place) { return bottom - std::lround(place * (bottom - top)); }
+    [[nodiscard]] static long x_of(double place) { return left + std::lround(place * (right - left)); }
+    [[nodiscard]] static long y_of(double place) { return bottom - std::lround(place * (bottom - top)); }
+    [[nodiscard]] long x_at(std::size_t i) const { return x_of(x.place(at[i])); }
+    [[nodiscard]] long y_at(double value) const { return y_of(y.place(value / y.scale())); }
 };
 
-// The way of a line. Points in a flat stretch are left out; where figures are missing it is interrupted, and
-// one that stands alone is a dot. The only point of a plot is as long as the run.
+// \returns the path of a line. Points inside of a flat stretch are left out. Missing values interrupt the
+//          line; a value between two of them is a dot. If the plot has only one point, the line is as long
+//          as the run.
 [[nodiscard]] inline std::string path_of(const plot& p, const std::vector<double>& values) {
     if (values.size() == 1 && is_figure(values[0]))
-        return "M" + std::to_string(plot_frame::left) + " " +
-               std::to_string(plot_frame::y(p.y.place(values[0] / p.y.scale()))) + "H" +
-               std::to_string(plot_frame::right);
+        return filled("M{} {}H{}", plot::left, p.y_at(values[0]), plot::right).text;
     std::string path;
-    const auto height_at = [&](std::size_t i) { return plot_frame::y(p.y.place(values[i] / p.y.scale())); };
     const auto is_at = [&](std::size_t i) { return i < values.size() && is_figure(values[i]); };
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!is_at(i)) continue;
         const bool begins = i == 0 || !is_at(i - 1);
         const bool ends = !is_at(i + 1);
-        const long y = height_at(i);
-        if (!begins && !ends && height_at(i - 1) == y && height_at(i + 1) == y) continue;
-        path += (begins ? "M" : " ") + std::to_string(plot_frame::x(p.x.place(p.at[i]))) + " " +
-                std::to_string(y);
+        const long y = p.y_at(values[i]);
+        if (!begins && !ends && p.y_at(values[i - 1]) == y && p.y_at(values[i + 1]) == y) continue;
+        fill_in(path, begins ? "M{} {}" : " {} {}", p.x_at(i), y);
         if (begins && ends) path += "h0";
     }
     return path;
 }
 
 inline void append_axes(std::string& out, const plot& p) {
-    using f = plot_frame;
-    const auto number = [](long n) { return std::to_string(n); };
     for (const plot_tick& t : p.y.ticks()) {
-        const long y = f::y(t.place);
-        out += "<path class=\"grid\" d=\"M" + number(f::left) + " " + number(y) + "H" + number(f::right) +
-               "\"/><text class=\"tick\" text-anchor=\"end\" x=\"" + number(f::left - 14) + "\" y=\"" +
-               number(y + 12) + "\">" + t.text + "</text>\n";
+        const long y = plot::y_of(t.place);
+        fill_in(
+            out,
+            R"(<path class="grid" d="M{} {}H{}"/><text class="tick" text-anchor="end" x="{}" y="{}">{}</text>
+)",
+            plot::left, y, plot::right, plot::left - 14, y + 12, t.text);
     }
     for (const plot_tick& t : p.x.ticks()) {
-        const long x = f::x(t.place);
-        out += "<path class=\"axis\" d=\"M" + number(x) + " " + number(f::bottom) +
-               "v12\"/><text class=\"tick\" text-anchor=\"middle\" x=\"" + number(x) + "\" y=\"" +
-               number(f::bottom + 56) + "\">" + t.text + "</text>\n";
+        const long x = plot::x_of(t.place);
+        fill_in(
+            out,
+            R"(<path class="axis" d="M{} {}v12"/><text class="tick" text-anchor="middle" x="{}" y="{}">{})"
+            "</text>\n",
+            x, plot::bottom, x, plot::bottom + 56, t.text);
     }
-    out += "<path class=\"axis\" d=\"M" + number(f::left) + " " + number(f::top) + "V" + number(f::bottom) +
-           "H" + number(f::right) + "\"/>\n<text class=\"name\" x=\"8\" y=\"46\">" + escaped(p.y_label) +
-           (p.y.is_logarithmic() ? ", logarithmic" : "") +
-           "</text>\n<text class=\"name\" text-anchor=\"end\" x=\"" + number(f::right) + "\" y=\"" +
-           number(f::height - 20) + "\">time since the start [" + p.x.unit() + "]</text>\n";
+    fill_in(out, R"(<path class="axis" d="M{} {}V{}H{}"/>
+<text class="name" x="8" y="46">{}{}</text>
+<text class="name" text-anchor="end" x="{}" y="{}">time since the start [{}]</text>
+)",
+            plot::left, plot::top, plot::bottom, plot::right, p.y_label,
+            p.y.is_logarithmic() ? ", logarithmic" : "", plot::right, plot::height - 20, p.x.unit());
 }
 
-// Its line's `data-v` has the figures in the unit of the axis, one a point, empty where there is none.
+// The script reads the figures from `data-v`, in the unit of the axis; an empty one is missing.
 inline void append_line(std::string& out, const plot& p, const plot_line& line) {
     const bool named = line.style < num_line_styles;
-    const std::string style = "s" + (named ? std::to_string(line.style) : "g");
-    out += "<g class=\"line " + style + "\" data-s=\"" + std::to_string(line.style) + "\"";
+    fill_in(out, R"(<g class="line s{}" data-s="{}")", named ? std::to_string(line.style) : "g", line.style);
     if (named) {
         out += " data-v=\"";
         for (std::size_t i = 0; i < line.values.size(); ++i) {
@@ -110,28 +259,30 @@ inline void append_line(std::string& out, const plot& p, const plot_line& line) 
         }
         out += '"';
     }
-    out += "><title>" + escaped(line.label) + "</title><path d=\"" + path_of(p, line.values) + "\"/>";
+    fill_in(out, R"(><title>{}</title><path d="{}"/>)", line.label, path_of(p, line.values));
     const bool only = line.values.size() == 1;
     const double alone = (static_cast<double>(line.style) + 0.5) / static_cast<double>(num_line_styles);
-    // A few marks, those of each line elsewhere, so that lines on top of each other are seen.
+    // Each line has a few marks, at other points than the other lines, so that lines on top of each other
+    // are seen.
     const std::size_t every = (std::max<std::size_t>)(line.values.size() / 5, 1);
     for (std::size_t i = every * line.style / num_line_styles; named && i < line.values.size(); i += every) {
         if (!is_figure(line.values[i])) continue;
-        out += "<use href=\"#mark" + std::to_string(line.style) + "\" x=\"" +
-               std::to_string(plot_frame::x(only ? alone : p.x.place(p.at[i]))) + "\" y=\"" +
-               std::to_string(plot_frame::y(p.y.place(line.values[i] / p.y.scale()))) + "\"/>";
+        fill_in(out, R"(<use href="#mark{}" x="{}" y="{}"/>)", line.style,
+                only ? plot::x_of(alone) : p.x_at(i), p.y_at(line.values[i]));
     }
     out += "</g>\n";
 }
 
 inline void append_svg(std::string& out, const plot& p) {
-    out += "<svg class=\"plot\" role=\"img\" aria-labelledby=\"" + p.id + "-t " + p.id +
-           "-d\" viewBox=\"0 0 " + std::to_string(plot_frame::width) + " " +
-           std::to_string(plot_frame::height) + "\" xmlns=\"http://www.w3.org/2000/svg\" data-x=\"";
-    for (std::size_t i = 0; i < p.at.size(); ++i)
-        out += (i > 0 ? "," : "") + std::to_string(plot_frame::x(p.x.place(p.at[i])));
-    out += "\" data-u=\"" + std::string(p.y.unit()) + "\">\n<title id=\"" + p.id + "-t\">" +
-           escaped(p.title) + "</title><desc id=\"" + p.id + "-d\">" + escaped(p.what) + "</desc>\n";
+    fill_in(out,
+            R"(<svg class="plot" role="img" aria-labelledby="{}-t {}-d" viewBox="0 0 {} {}" )"
+            R"(xmlns="http://www.w3.org/2000/svg" data-x=")",
+            p.id, p.id, plot::width, plot::height);
+    for (std::size_t i = 0; i < p.at.size(); ++i) fill_in(out, i > 0 ? ",{}" : "{}", p.x_at(i));
+    fill_in(out, R"(" data-u="{}">
+<title id="{}-t">{}</title><desc id="{}-d">{}</desc>
+)",
+            p.y.unit(), p.id, p.title, p.id, p.what);
     append_axes(out, p);
     for (const plot_line& line : p.lines) {
         if (line.style >= num_line_styles && line.has_values()) append_line(out, p, line);

@@ -238,7 +238,7 @@ class text_table {
 ///          - the queues between the stages, with a column of discarded items if there are any;
 ///          - the stages with failed tasks, those whose function adds items, those that copy to a device;
 ///          - the meaning of the states, and a line about the process.
-///          Names have at most 20 characters; `~` shows where one was cut. Figures are rounded; `-` is not known.
+///          Names have at most 20 characters; `~` shows where one was cut. Figures are rounded; `-`: unknown.
 [[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
     std::string text =
         "pipeline, " + (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) + " elapsed";

@@ -1,4 +1,4 @@
-#include <weir/report/plot_axis.hpp>
+#include <weir/report/svg_plot.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include <weir/report/graph_layout.hpp>
+#include <weir/report/svg_graph.hpp>
 
 #include "support/catch.hpp"
 
