@@ -1,4 +1,4 @@
-// weir report: a run that goes on, as a picture of text for a terminal, or as one line
+// weir report: the state of a running pipeline as a picture of text for a terminal, or as one line
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LIVE_TEXT_HPP
 #define WEIR_REPORT_LIVE_TEXT_HPP
@@ -23,27 +23,27 @@
 
 namespace weir {
 
-/// How far a run has come.
+/// The progress of a run.
 struct live_progress {
-    duration elapsed{};                       ///< since its start
-    std::uint64_t done = 0;                   ///< items that have left it
-    std::optional<std::uint64_t> total = {};  ///< of how many; none: not known
-    double rate = 0;                          ///< items a second, of late
+    duration elapsed{};                       ///< since the start of the run
+    std::uint64_t done = 0;                   ///< items that have left the run
+    std::optional<std::uint64_t> total = {};  ///< number of all items; none: not known
+    double rate = 0;                          ///< recent items per second
     std::uint64_t failures = 0;               ///< items that failed
-    bool ended = false;                       ///< whether it is over
-    duration idle{};                          ///< for how long nothing has moved: `pipeline_stats::idle`
+    bool ended = false;                       ///< the run has ended
+    duration idle{};                          ///< how long nothing has moved: `pipeline_stats::idle`
 };
 
-/// The size of a picture, and how it is painted.
+/// The size of a picture, and whether it has colours.
 struct live_frame {
     std::size_t columns = 80;  ///< characters of a line, at most
-    std::size_t rows = 24;     ///< lines, at most
-    bool colour = false;       ///< with ANSI's; the bars' characters tell as much
+    std::size_t rows = 24;     ///< number of lines, at most
+    bool colour = false;  ///< ANSI colours; the characters of the bars tell states apart without them, too
 };
 
 namespace detail {
 
-// `12:07`, `1:02:07`.
+// \returns `12:07`, or `1:02:07`.
 [[nodiscard]] inline std::string clock_text(duration d) {
     const std::int64_t s = d.count() / 1'000'000'000;
     const auto two = [](std::int64_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
@@ -51,8 +51,8 @@ namespace detail {
     return std::to_string(s / 3600) + ":" + two(s / 60 % 60) + ":" + two(s % 60);
 }
 
-// As many parts as fit. In the first second nothing is said of the time left: the first items have to come
-// through all stages.
+// \returns as many parts of the progress as fit. The time left is shown after the first second, when the
+//          first items may have passed all stages.
 [[nodiscard]] inline std::string progress_text(const live_progress& p, std::size_t columns = SIZE_MAX) {
     constexpr duration second(1'000'000'000);
     std::string text;
@@ -69,7 +69,7 @@ namespace detail {
         part(!p.total || p.done + p.failures >= *p.total ? "done" : "stopped");
     } else if (p.total && *p.total > p.done && p.rate > 0 && p.elapsed >= second) {
         const double left = (std::max)(1.0, std::round(static_cast<double>(*p.total - p.done) / p.rate));
-        // What is longer than a year is none of anybody's business.
+        // A time of more than a year is not shown.
         if (left < 3e7) part("left " + clock_text(duration(static_cast<std::int64_t>(left * 1e9))));
     }
     if (p.failures != 0) part("failed " + std::to_string(p.failures));
@@ -77,14 +77,15 @@ namespace detail {
     return text;
 }
 
-// The share of its slots' time that they were at work; those that are off aren't there.
+// \returns the share of time in which the slots were at work. The time of slots that are off does not count.
 [[nodiscard]] inline double busy_share(const stage_stats& s) {
     const slot_times t = s.times();
     const auto there = static_cast<double>((t.total() - t.off).count());
     return there > 0 ? static_cast<double>(t.busy().count()) / there : 0;
 }
 
-// So many characters, each state in proportion; the largest remainders get what is left.
+// \returns a bar of `width` characters, divided among the states in proportion to their times (largest
+//          remainders).
 [[nodiscard]] inline std::string live_bar(const slot_times& t, std::size_t width, bool colour) {
     const auto all = static_cast<double>(t.total().count());
     std::array<std::size_t, states_in_reports.size()> signs{};
@@ -124,7 +125,7 @@ namespace detail {
     return h.empty() || !h.has_quantiles() ? "-" : units::time(h.quantile(q));
 }
 
-// The columns behind the bar, of which those that fit are shown, from the left.
+// A column behind the bar. The picture shows as many columns as fit, from the left.
 struct live_column {
     const char* head;
     std::size_t width;
@@ -132,7 +133,7 @@ struct live_column {
 };
 inline constexpr std::array<live_column, 6> live_columns = {{
     {"rate", 9,
-     [](const stage_stats& s, const channel_stats* q) {  // a sink has no tasks
+     [](const stage_stats& s, const channel_stats* q) {  // a sink has no tasks: the rate of its queue
          return units::rate(s.kind == "sink" && q != nullptr ? q->rate() : s.rate());
      }},
     {"ready", 5,
@@ -149,12 +150,12 @@ inline constexpr std::array<live_column, 6> live_columns = {{
     {"p99", 7, [](const stage_stats& s, const channel_stats*) { return quantile_text(s.task_times, 0.99); }},
 }};
 
-// Those that are shown if there is room for so many: the busiest, in their order.
+// \returns the stages to show if there is room for `most`: the busiest ones, in the order of the pipeline.
 [[nodiscard]] inline std::vector<std::size_t> busiest(const pipeline_stats& stats, std::size_t most) {
     std::vector<std::size_t> shown(stats.stages.size());
     for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
     if (shown.size() <= most) return shown;
-    // Of those that are as busy the first; not by a stable sort, of whose memory clang 19 warns.
+    // Of equally busy stages, the first. Not std::stable_sort, because clang 19 warns about its memory.
     std::ranges::sort(shown, [&stats](std::size_t a, std::size_t b) {
         const double first = busy_share(stats.stages[a]);
         const double second = busy_share(stats.stages[b]);
@@ -165,12 +166,8 @@ inline constexpr std::array<live_column, 6> live_columns = {{
     return shown;
 }
 
-}  // namespace detail
-
-namespace detail {
-
-// What is where in a line: the name, the bar, which is 10 wide at least, and as many columns as fit then. Of
-// what is left the bar takes as much as makes it 60.
+// The widths of a line's parts: the name, a bar of at least 10 characters, and as many columns as fit. The
+// bar takes the rest of the line, up to 60 characters.
 struct live_layout {
     std::size_t name = 5;
     std::size_t bar = 0;
@@ -221,12 +218,12 @@ struct live_layout {
 
 }  // namespace detail
 
-/// \returns the lines of a picture of a run: its progress; for each stage a bar of where its slots' time
-///          went, its rate, and of the queue behind it the readiness and how full it is; a legend. Where
-///          columns lack, those on the right are left out; where rows do, the stages that were least busy,
-///          and of fewer than five rows all but the first are stages.
-///          No name moves the cursor: `?` is shown for what might.
-/// \param lap  what happened of late; failures and times are of that, too.
+/// \returns the lines of a picture of a run: its progress; a line for each stage, with a bar of its slots'
+///          time by state, its rate, and the readiness and fill of its queue; and a legend. If the frame has
+///          too few columns, those on the right are left out. If it has too few rows, the least busy stages
+///          are. With fewer than five rows, all but the first show stages. `?` replaces characters of names
+///          that could move the cursor.
+/// \param lap  the recent statistics.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] inline std::vector<std::string> live_lines(const pipeline_stats& lap,
                                                          const live_progress& progress,
@@ -251,7 +248,7 @@ struct live_layout {
     return lines;
 }
 
-/// \returns the same as one line, without its end:
+/// \returns the state of a run as one line, without a line break:
 ///          `00:05  510 of 10000 (5 %)  102 /s  left 01:33  decode 97 % busy`.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] inline std::string live_line(const pipeline_stats& lap, const live_progress& progress) {

@@ -1,4 +1,4 @@
-// weir report: shows a run on a terminal while it goes on
+// weir report: shows the state of a running pipeline on a terminal
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LIVE_VIEW_HPP
 #define WEIR_REPORT_LIVE_VIEW_HPP
@@ -30,17 +30,17 @@
 
 namespace weir {
 
-/// Of a `live_view`.
+/// Options of a `live_view`.
 struct live_view_options {
-    /// How many items there are, if that is known: then it says how much time is left.
+    /// The number of items, if it is known. Then the view shows the time left.
     std::optional<std::uint64_t> total = std::nullopt;
-    /// The stage whose finished items are counted, failed ones included, as of files where batches leave the
-    /// run; empty: what comes out at the end is, whether it was taken already or not.
+    /// The stage whose finished items are counted, failed ones included: the files, if batches leave the
+    /// run. Empty: items that come out at the end are counted, taken or not.
     std::string counted = {};
-    /// Where it is drawn, by the number of an open file: 1 is stdout, 2 stderr.
+    /// The number of the open file to draw on: 1 is stdout, 2 stderr.
     int file = 2;
-    /// How often a line is written where that is no terminal, or TERM is `dumb` or, but on Windows, not set;
-    /// and in Wine.
+    /// The time between two lines if the file is no terminal. So also if TERM is `dumb` or, except on
+    /// Windows, not set; and in Wine.
     duration line_every = duration(5'000'000'000);
 };
 
@@ -51,8 +51,8 @@ namespace detail {
     return value == nullptr ? std::string_view() : value;
 }
 
-// Items a second of late: what is t ago weighs as much as it would be of a sum that decays by e in 10 s. At
-// the start that is the average.
+// A recent rate: an exponentially weighted average with a time constant of 10 s. At the start it is the
+// average.
 class recent_rate {
   public:
     void add(std::uint64_t items, duration length) {
@@ -68,7 +68,7 @@ class recent_rate {
     double seconds_ = 0;
 };
 
-// `Platform`: whose clock says when the next picture is due.
+// The view on any platform. The clock of `Platform` says when the next picture is due.
 template <class Platform>
 class basic_live_view : public run_report {
   public:
@@ -102,7 +102,7 @@ class basic_live_view : public run_report {
         add(one);
         const std::int64_t now = Platform::now();
         if (now < due_ || !takes_output(options_.file)) return;
-        // At fixed times, so that laps as long as these, each a little late, get a picture each.
+        // Due times are fixed, so that laps of the same length, each a little late, all get a picture.
         due_ = now + between_ - (now - begin_) % between_;
         show();
         since_ = pipeline_stats();
@@ -114,12 +114,11 @@ class basic_live_view : public run_report {
         progress_.rate = per_second(progress_.done, progress_.elapsed);
         since_ = all;
         show();
-        picture_.clear();  // stays
+        picture_.clear();  // the last picture stays on the terminal
     }
 
-    /// Writes a text above the picture, or, where there is none, as it is. What the text lacks of an end of
-    /// line is added.
-    /// \returns false if it can't be written.
+    /// Writes a text above the picture. A line break is added if the text does not end with one.
+    /// \returns false if the text can't be written.
     /// Errors: `std::bad_alloc`. Threads: any, also while the run goes on.
     bool print(std::string_view text) {
         const std::lock_guard guard(lock_);
@@ -136,7 +135,7 @@ class basic_live_view : public run_report {
         if (lap.stages.empty()) return 0;
         if (counted_ < lap.stages.size()) return lap.stages[counted_].num_tasks;
         const stage_stats& last = lap.stages.back();
-        // What goes into a sink: a run ends before its last items are taken from there.
+        // Items that go into a sink, because a run ends before its last items are taken from there.
         if (last.kind == "sink") return lap.channels.at(last.inputs.at(0)).num_put;
         return last.num_tasks - last.num_failures;
     }
@@ -151,7 +150,8 @@ class basic_live_view : public run_report {
         since_ = since_.elapsed == duration(0) ? lap : joined(since_, lap);
     }
 
-    // To the first line of the picture, whose lines a terminal that became narrower has broken since.
+    // \returns the sequence that moves the cursor to the first line of the picture. If the terminal became
+    //          narrower, it has broken lines of the picture.
     [[nodiscard]] std::string back() const {
         const terminal_size size = size_of_terminal(options_.file);
         std::size_t up = 0;
@@ -164,8 +164,8 @@ class basic_live_view : public run_report {
         if (!draws_) return write(live_line(since_, progress_) + "\n");
         std::string text = back();
         const terminal_size size = size_of_terminal(options_.file);
-        // The last column stays free, as some terminals begin a new line when it is written to, and the last
-        // row is the cursor's.
+        // The last column stays free, because some terminals break the line there. The last row is for the
+        // cursor.
         picture_ = live_lines(since_, progress_,
                               {(std::max)(size.columns, 2U) - 1, (std::max)(size.rows, 2U) - 1, colour_});
         for (const std::string& line : picture_) text += line + "\x1b[K\n";
@@ -189,33 +189,35 @@ class basic_live_view : public run_report {
     const live_view_options options_;
     const bool draws_;
     const bool colour_;
-    const std::int64_t between_;             // pictures, or lines
-    mutable typename Platform::mutex lock_;  // guards all below
-    std::size_t counted_ = 0;                // the stage; as many as there are: what leaves the run
+    const std::int64_t between_;             // ns from picture to picture, or line to line
+    mutable typename Platform::mutex lock_;  // guards the members below
+    std::size_t counted_ = 0;  // the index of the stage; the number of stages: the end of the run
     live_progress progress_;
     recent_rate rate_;
-    pipeline_stats since_;              // the last picture
-    std::vector<std::string> picture_;  // above the cursor
+    pipeline_stats since_;              // statistics since the last picture
+    std::vector<std::string> picture_;  // the lines above the cursor
     std::int64_t begin_ = 0;
-    std::int64_t due_ = 0;  // the next picture
+    std::int64_t due_ = 0;  // when the next picture is due
 };
 
 }  // namespace detail
 
-/// Shows a run on a terminal, at most four times a second; where there is none, a line every few seconds:
+/// Shows a run on a terminal, at most four times a second; without a terminal, writes a line every few
+/// seconds:
 ///
 ///     auto view = std::make_shared<weir::live_view>(weir::live_view_options{.total = 10'000});
 ///     auto run = loader.start(pool, {.lap = 250ms, .reports = {view}});
 ///
-/// The picture is drawn over the last one, in the lines above the cursor, which stays visible below it; the
-/// last one stays when the run has ended, or the program. What else is written to the terminal meanwhile is
-/// drawn over, and as many lines of the old picture stay above the new one: `print` writes above it, and
-/// leaves nothing. NO_COLOR takes the colours away. What it looks like: include/weir/report/README.md.
+/// Each picture replaces the last one, in the lines above the cursor, which stays visible below. The last
+/// picture stays when the run, or the program, has ended. If the program writes to the terminal by itself,
+/// the next picture overwrites that text, and as many lines of the old picture remain above the new one.
+/// `print` writes above the picture without traces. NO_COLOR turns colours off. An example:
+/// include/weir/report/README.md.
 ///
-/// Errors: `std::system_error` in the run's report warning where it can't be written; `std::invalid_argument`
-///         there if `counted` is none of the stages.
-/// Cost: a picture of ten stages takes 0.3 ms, on a thread of the run's executor. While a terminal is stopped
-///       (Ctrl-S), or a pipe full, there is none; the last one waits.
+/// Errors: if the file can't be written, or `counted` is not a stage of the run, the `report_warning` is
+///         called.
+/// Cost: a picture of ten stages takes 0.3 ms, on a thread of the run's executor. While a terminal is
+///       stopped (Ctrl-S), or a pipe is full, nothing is drawn; only the last picture waits.
 class live_view final : public detail::basic_live_view<detail::standard_platform> {
     using detail::basic_live_view<detail::standard_platform>::basic_live_view;
 };
