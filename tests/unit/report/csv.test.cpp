@@ -67,7 +67,7 @@ void run_with_csv(int n) {
 
 }  // namespace
 
-TEST_CASE("each lap has a row for each stage and queue, the last one, which is shorter, too") {
+TEST_CASE("each lap, also a shorter last one, has a row for each stage and queue") {
     fs::remove(csv_path);
     run_with_csv(5);
     const auto rows = rows_of(csv_path);
@@ -111,7 +111,7 @@ TEST_CASE("each lap has a row for each stage and queue, the last one, which is s
     fs::remove(csv_path);
 }
 
-TEST_CASE("a file of something else, and one that can't be written, are warned of, and the run goes on") {
+TEST_CASE("a file with other columns, or one that can't be written, gives a warning, and the run goes on") {
     static std::string warned;
     warned.clear();
     const auto before = weir::set_report_warning(
@@ -131,7 +131,7 @@ TEST_CASE("a file of something else, and one that can't be written, are warned o
     weir::set_report_warning(before);
 }
 
-TEST_CASE("of a lap before the first item it isn't known when that came") {
+TEST_CASE("a lap before the first item does not have the time of the first item") {
     fs::remove(csv_path);
     weir::csv_report csv(csv_path);
     weir::pipeline_stats lap;

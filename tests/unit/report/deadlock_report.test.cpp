@@ -31,7 +31,7 @@ stuck_wait at_channel(std::string at, const char* what, std::string stage, std::
 
 }  // namespace
 
-TEST_CASE("a report has a line for each who waits, with who could end it") {
+TEST_CASE("a deadlock report has a line for each waiter that says who could end the wait") {
     deadlock_report r;
     r.partial = true;
     for (const char* who : {"a", "b", "c", "d", "e"}) r.waits.push_back(wait_of(who));
@@ -48,7 +48,7 @@ TEST_CASE("a report has a line for each who waits, with who could end it") {
           "\n  e waits for rain; those who could end that have ended");
 }
 
-TEST_CASE("slots of one stage that wait alike are one line, which says how many they are") {
+TEST_CASE("slots of one stage that wait for the same thing are one line with their number") {
     deadlock_report r;
     for (std::size_t i = 0; i < 16; ++i) {
         r.waits.push_back(at_channel("channel 'again' is full, 64 of 64", "to put", "twice", i));
@@ -71,7 +71,7 @@ TEST_CASE("slots of one stage that wait alike are one line, which says how many 
         "which waits itself");
 }
 
-TEST_CASE("of very many lines only the first ones are printed") {
+TEST_CASE("a long deadlock report prints only its first lines") {
     deadlock_report r;
     const auto add = [&r] { r.waits.push_back(wait_of("waiter " + std::to_string(r.waits.size()))); };
     while (r.waits.size() < deadlock_report::max_lines) add();
@@ -83,7 +83,7 @@ TEST_CASE("of very many lines only the first ones are printed") {
     CHECK(text.substr(text.rfind('\n')) == "\n  and 2 more");
 }
 
-TEST_CASE("one wait alone is called one") {
+TEST_CASE("a report of one wait uses the singular") {
     deadlock_report r;
     r.waits.push_back(wait_of("a"));
     CHECK(r.text().find("weir: deadlock: this wait can't end any more:\n") == 0);

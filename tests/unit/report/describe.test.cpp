@@ -90,7 +90,7 @@ struct plain_stage : weir::detail::stage_base {
 
 }  // namespace
 
-TEST_CASE("a description tells of each stage its name, kind, types, slots, capacity and executor") {
+TEST_CASE("a description has the name, kind, types, slots, capacity and executor of each stage") {
     weir::blocking_pool io(1);
     const auto pipeline = weir::source(std::vector<std::string>{"a", "b"}) |
                           weir::pipe(download, {.name = "download",
@@ -147,7 +147,7 @@ queue: its capacity, behind the stage; executor -: where the run is started
 )");
 }
 
-TEST_CASE("a description numbers executors of one kind where there are several") {
+TEST_CASE("a description numbers the executors of one type if there are several") {
     weir::blocking_pool disk(1), network(1);
     weir::thread_pool pool(1);
     const auto on = [](weir::executor& ex) { return weir::pipe([](int n) { return n; }, {.executor = &ex}); };
@@ -158,7 +158,7 @@ TEST_CASE("a description numbers executors of one kind where there are several")
     CHECK(d.stages[4].executor == named("weir::blocking_pool 1", "weir::executor 1"));
 }
 
-TEST_CASE("a description tells when an aggregate gives a batch") {
+TEST_CASE("a description says when an aggregate completes a batch") {
     const auto d =
         describe(weir::source({1}) | weir::aggregate(4, {.drop_last = true, .max_delay = 20ms}) |
                  weir::aggregate_by_weight(100, [](const auto&) { return 1U; }) | weir::aggregate_for(1s));
@@ -167,7 +167,7 @@ TEST_CASE("a description tells when an aggregate gives a batch") {
     CHECK(d.stages[3].remark == "within 1.0 s");
 }
 
-TEST_CASE("a description of a source with epochs shows the items, and says so") {
+TEST_CASE("a description of a source with epochs shows the item type, and mentions the epochs") {
     const auto d = describe(weir::source(weir::epochs(std::vector<int>{1, 2}, 3)) | weir::aggregate(2));
     CHECK(d.stages[0].gives == "int");
     CHECK(d.stages[0].epochs);
@@ -234,7 +234,7 @@ TEST_CASE("a description shows the branches inside of a stage, however deep") {
                                                  {5, 6, ""}});
 }
 
-TEST_CASE("a description takes a kind at its word") {
+TEST_CASE("a description uses the kind and the remark that a stage declares") {
     plain_stage dam;
     dam.options.name = "dam 1";
     const auto d = describe(weir::source({1}) | dam);
@@ -243,7 +243,7 @@ TEST_CASE("a description takes a kind at its word") {
     CHECK(d.stages[1].takes == "int");
 }
 
-TEST_CASE("a for_each is the end: no queue is behind it, and nothing leaves it") {
+TEST_CASE("a for_each at the end has no output queue and no output type") {
     const auto p = weir::source({1, 2}) |
                    weir::for_each([](int) {}, {.name = "write", .concurrency = 2, .time_limit = 1s});
     const auto d = weir::describe(p);

@@ -25,7 +25,7 @@ std::string json(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("a character of UTF-8 is as long as its first byte says") {
+TEST_CASE("the length of a UTF-8 character follows from its first byte") {
     CHECK(utf8_length("a") == 1);
     CHECK(utf8_length("\0"sv) == 1);
     CHECK(utf8_length("\x7f") == 1);
@@ -34,7 +34,7 @@ TEST_CASE("a character of UTF-8 is as long as its first byte says") {
     CHECK(utf8_length("\xF0\x9F\x98\x80!") == 4);
 }
 
-TEST_CASE("what is longer than it has to be, half of UTF-16, too great or cut off is no character") {
+TEST_CASE("overlong forms, surrogates, too great code points and cut sequences are not valid UTF-8") {
     for (const std::string_view text :
          {""sv, "\x80"sv, "\xC0\xAF"sv, "\xC3"sv, "\xC3z"sv, "\xE0\x80\x80"sv, "\xED\xA0\x80"sv, "\xE2\x82"sv,
           "\xF0\x80\x80\x80"sv, "\xF4\x90\x80\x80"sv, "\xF0\x9F\x98"sv, "\xFF"sv}) {
@@ -44,7 +44,7 @@ TEST_CASE("what is longer than it has to be, half of UTF-16, too great or cut of
     CHECK(utf8_length(weir::detail::replacement_character) == 3);
 }
 
-TEST_CASE("what markup is made of is escaped, for text and for attributes") {
+TEST_CASE("characters of markup are escaped in text and in attributes") {
     CHECK(escaped("</script>") == "&lt;/script&gt;");
     CHECK(escaped("\"x\" & 'y'") == "&quot;x&quot; &amp; 'y'");
     CHECK(escaped("день 数据") == "день 数据");
@@ -52,7 +52,7 @@ TEST_CASE("what markup is made of is escaped, for text and for attributes") {
     CHECK(escaped("") == "");
 }
 
-TEST_CASE("what is no UTF-8, and what XML has no place for, becomes U+FFFD") {
+TEST_CASE("invalid UTF-8, and characters that XML does not allow, become U+FFFD") {
     const std::string instead = "\xEF\xBF\xBD";
     CHECK(escaped("\xFF") == instead);
     CHECK(escaped("a\xC3") == "a" + instead);
@@ -62,7 +62,7 @@ TEST_CASE("what is no UTF-8, and what XML has no place for, becomes U+FFFD") {
     CHECK(escaped("\xEF\xBF\xBE\xEF\xBF\xBF") == instead + instead);
 }
 
-TEST_CASE("a text is cut by columns, between characters") {
+TEST_CASE("a text is shortened to a number of columns, between characters") {
     CHECK(shortened("abc", 3) == "abc");
     CHECK(shortened("abcd", 3) == "ab…");
     CHECK(shortened("数据集", 6) == "数据集");
@@ -71,7 +71,7 @@ TEST_CASE("a text is cut by columns, between characters") {
     CHECK(shortened("abc", 0) == "…");
 }
 
-TEST_CASE("letters are shown as they are, and take one column or two") {
+TEST_CASE("letters are unchanged on a terminal, and one or two columns wide") {
     CHECK(for_terminal("decode[2] ~").text == "decode[2] ~");
     CHECK(for_terminal("Gr\xC3\xB6\xC3\x9F"
                        "e \xE2\x86\x92 \xD0\xB4")
@@ -86,12 +86,12 @@ TEST_CASE("letters are shown as they are, and take one column or two") {
     CHECK(for_terminal("\xE8\xA7\xA3\xE7\xA0\x81").text == "\xE8\xA7\xA3\xE7\xA0\x81");
 }
 
-TEST_CASE("marks on a letter are left out, as they take no column") {
+TEST_CASE("combining marks are left out on a terminal") {
     CHECK(for_terminal("e\xCC\x81t\xCC\x81").text == "et");
     CHECK(for_terminal("\xCC\x81").width == 0);
 }
 
-TEST_CASE("what may move the cursor, turns the text around, or has a width that nobody knows is a ?") {
+TEST_CASE("characters that move the cursor, change the direction, or have an unknown width become a ?") {
     for (int c = 0; c < 256; ++c) {
         CAPTURE(c);
         const std::string one(1, static_cast<char>(c));
@@ -108,7 +108,7 @@ TEST_CASE("what may move the cursor, turns the text around, or has a width that 
     CHECK(for_terminal("\xC0\x9B").text == "??");                  // longer than it has to be
 }
 
-TEST_CASE("what is too long ends with a ~, and no character is cut in two") {
+TEST_CASE("a name that is too long for a terminal ends with ~, and no character is split") {
     CHECK(for_terminal("decode", 6).text == "decode");
     CHECK(for_terminal("decode", 5).text == "deco~");
     CHECK(for_terminal("decode", 1).text == "~");
@@ -120,14 +120,14 @@ TEST_CASE("what is too long ends with a ~, and no character is cut in two") {
     CHECK(for_terminal("abe\xCC\x81", 3).text == "abe");
 }
 
-TEST_CASE("a cell is as wide as it is to be") {
+TEST_CASE("a cell is padded to its width") {
     for (std::size_t width = 0; width < 12; ++width) {
         CHECK(for_terminal(cell_of("a\xE8\xA7\xA3\xE7\xA0\x81 z", width)).width == width);
         CHECK(for_terminal(cell_of("", width)).width == width);
     }
 }
 
-TEST_CASE("text is escaped as JSON wants it, and so that it may stand in HTML") {
+TEST_CASE("JSON strings are escaped, also for use in HTML") {
     CHECK(json("plain"sv) == "\"plain\"");
     CHECK(json("a\"b\\c\nd\te"sv) == R"("a\"b\\c\nd\te")");
     CHECK(json("\x01\x1f\x7f\0"sv) == R"("\u0001\u001f\u007f\u0000")");
@@ -136,7 +136,7 @@ TEST_CASE("text is escaped as JSON wants it, and so that it may stand in HTML") 
           "\"K\xC3\xB6ln \xE2\x82\xAC \xF0\x9F\x98\x80\"");
 }
 
-TEST_CASE("each byte that is no UTF-8 becomes U+FFFD in JSON") {
+TEST_CASE("each invalid byte of UTF-8 becomes U+FFFD in JSON") {
     const std::string_view bad = "\xEF\xBF\xBD";
     for (const std::string_view text :
          {"\x80"sv, "\xFF"sv, "\xC3"sv, "\xC0\xAF"sv, "\xE0\x80\x80"sv, "\xED\xA0\x80"sv,
@@ -149,7 +149,7 @@ TEST_CASE("each byte that is no UTF-8 becomes U+FFFD in JSON") {
     CHECK(json("a\xC3z"sv) == "\"a" + std::string(bad) + "z\"");
 }
 
-TEST_CASE("a field is quoted where it has to be, and a row stays one line of UTF-8") {
+TEST_CASE("a CSV field is quoted if necessary, and a row stays one line of valid UTF-8") {
     CHECK(csv_field("plain") == "plain");
     CHECK(csv_field("a,b") == "\"a,b\"");
     CHECK(csv_field("a \"b\"") == "\"a \"\"b\"\"\"");
@@ -157,7 +157,7 @@ TEST_CASE("a field is quoted where it has to be, and a row stays one line of UTF
     CHECK(csv_field("K\xC3\xB6ln\xFF") == "K\xC3\xB6ln\xEF\xBF\xBD");
 }
 
-TEST_CASE("backslash, quote and newline are escaped in labels, and nothing else is") {
+TEST_CASE("labels of metrics escape the backslash, the quote and the line break, and nothing else") {
     CHECK(label_text("a", "") == R"(a="")");
     CHECK(label_text("a", "b\\c\"d\ne") == R"(a="b\\c\"d\ne")");
     CHECK(label_text("a", "\\n") == R"(a="\\n")");
@@ -165,7 +165,7 @@ TEST_CASE("backslash, quote and newline are escaped in labels, and nothing else 
     CHECK(label_text("a", "K\xC3\xB6ln \xE2\x82\xAC") == "a=\"K\xC3\xB6ln \xE2\x82\xAC\"");
 }
 
-TEST_CASE("each byte that is no UTF-8 becomes U+FFFD in labels, and so does a 0") {
+TEST_CASE("invalid bytes and null characters become U+FFFD in labels of metrics") {
     CHECK(label_text("a", "x\xFFy") == "a=\"x\xEF\xBF\xBDy\"");
     CHECK(label_text("a", "\xC3\"") == "a=\"\xEF\xBF\xBD\\\"\"");
     CHECK(label_text("a", "x\0y"sv) == "a=\"x\xEF\xBF\xBDy\"");

@@ -57,7 +57,7 @@ void check(const char* type) {
 
 }  // namespace
 
-TEST_CASE("each member of what is reported is listed, once") {
+TEST_CASE("each member of a reported type is listed once") {
     check<weir::slot_times>("slot_times");
     check<weir::channel_stats>("channel_stats");
     check<weir::transfer_stats>("transfer_stats");
@@ -88,7 +88,7 @@ const weir::detail::cell& cell_of(const cell_row& row, const std::string& column
 
 }  // namespace
 
-TEST_CASE("a stage's row has its members, those of its slots as sums, and quantiles of its histogram") {
+TEST_CASE("the row of a stage has its members, the sums over its slots, and quantiles of its histogram") {
     weir::stage_stats s;
     s.name = "decode, \"fast\"";
     s.inputs = {0, 2};
@@ -107,7 +107,7 @@ TEST_CASE("a stage's row has its members, those of its slots as sums, and quanti
     CHECK(row.size() == cells_of(weir::stage_stats()).size());
 }
 
-TEST_CASE("what isn't known has no value, and no column is there twice") {
+TEST_CASE("unknown values have empty cells, and no column appears twice") {
     weir::channel_stats c;
     c.put_waits = weir::histogram::without_quantiles(3, 9ns, 5ns);
     const cell_row row = cells_of(c);

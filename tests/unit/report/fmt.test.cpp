@@ -5,12 +5,12 @@
 
 #include <string>
 
-TEST_CASE("{fmt} gives what a stream gets") {
+TEST_CASE("{fmt} gives the same text as a stream") {
     formats::for_each_printable(
         [](const auto& value) { CHECK(fmt::format("{}", value) == weir::printed(value)); });
 }
 
-TEST_CASE("{fmt} fills up and cuts off what it's given as it does with a string") {
+TEST_CASE("{fmt} pads and cuts the text like a string") {
     const weir::histogram none;
     CHECK(fmt::format("{}", none) == "0 times");
     CHECK(fmt::format("{:>9}", none) == "  0 times");

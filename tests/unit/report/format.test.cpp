@@ -5,12 +5,12 @@
 
 #include <string>
 
-TEST_CASE("std::format gives what a stream gets") {
+TEST_CASE("std::format gives the same text as a stream") {
     formats::for_each_printable(
         [](const auto& value) { CHECK(std::format("{}", value) == weir::printed(value)); });
 }
 
-TEST_CASE("std::format fills up and cuts off what it's given as it does with a string") {
+TEST_CASE("std::format pads and cuts the text like a string") {
     const weir::histogram none;
     CHECK(std::format("{}", none) == "0 times");
     CHECK(std::format("{:>9}", none) == "  0 times");

@@ -66,7 +66,7 @@ TEST_CASE("a page has six plots, whose lines have the figures of each lap") {
     CHECK(page.find("data-v=\"0,0,0,0,0,0,0,0\"") != std::string::npos);  // the sink's readiness
 }
 
-TEST_CASE("a figure of a lap stands in the middle of the lap, and what is level is drawn by its ends") {
+TEST_CASE("the point of a lap is in the middle of the lap, and a flat stretch is drawn by its two ends") {
     const std::string page = html_text(recorded(40));
     // Of 400 ms, from 170 to 1410.
     CHECK(count(page, " data-x=\"248,403,558,713,868,1023,1178,1333\"") == 6);
@@ -74,7 +74,7 @@ TEST_CASE("a figure of a lap stands in the middle of the lap, and what is level 
                     "<path d=\"M248 355 403 289 1178 289 1333 222\"/>") != std::string::npos);
 }
 
-TEST_CASE("a page says what the states of slots mean, and which stages had failures") {
+TEST_CASE("a page explains the states of slots, and lists the stages with failures") {
     const std::string page = html_text(recorded(40));
     CHECK(page.find("<ul class=\"states soft\" aria-label=\"The states of a stage's slots\">\n<li>") !=
           std::string::npos);
@@ -82,7 +82,7 @@ TEST_CASE("a page says what the states of slots mean, and which stages had failu
                     "<td>10.0 ms</td><td>2.5 %</td></tr>\n</tbody>") != std::string::npos);
 }
 
-TEST_CASE("a page says of which stages the results are in order") {
+TEST_CASE("a page says which stages keep the order of their input") {
     const auto items_of = [](weir::output_order order) {
         weir::virtual_time time;
         const auto pipeline =
@@ -95,7 +95,7 @@ TEST_CASE("a page says of which stages the results are in order") {
     CHECK(count(items_of(weir::output_order::completion), ", in order</td>") == 0);
 }
 
-TEST_CASE("a graph of more than 16 rows is scrolled by itself") {
+TEST_CASE("a graph of more than 16 rows scrolls by itself") {
     const auto page_of = [](std::size_t stages) {
         run_record run;
         run.total.stages.resize(stages);
@@ -111,7 +111,7 @@ TEST_CASE("a graph of more than 16 rows is scrolled by itself") {
     CHECK(count(page_of(16), "class=\"scroll tall\"") == 1);
 }
 
-TEST_CASE("what names and messages are is text on the page, never markup") {
+TEST_CASE("names and messages are text on the page, never markup") {
     const std::string page = html_text(recorded(40));
     CHECK(page.find("<title>a &quot;run&quot;</title>") != std::string::npos);
     CHECK(page.find("decode &lt;&amp;&gt;") != std::string::npos);
@@ -119,7 +119,7 @@ TEST_CASE("what names and messages are is text on the page, never markup") {
     CHECK(page.find("decode <") == std::string::npos);
 }
 
-TEST_CASE("a page forbids itself to load anything, and names nothing that could be loaded") {
+TEST_CASE("a page forbids loading by a policy, and refers to nothing that could be loaded") {
     const std::string page = html_text(recorded(40));
     CHECK(page.find("default-src 'none'") != std::string::npos);
     // But for the names of XML's vocabularies.
@@ -127,7 +127,7 @@ TEST_CASE("a page forbids itself to load anything, and names nothing that could 
     CHECK(count(page, "src=") == 0);
 }
 
-TEST_CASE("of many laps several are one point, which the page says") {
+TEST_CASE("if there are many laps, a point stands for several, and the page says so") {
     run_record run = recorded(40);
     const auto laps = run.laps;
     while (run.laps.size() < 1000) run.laps.insert(run.laps.end(), laps.begin(), laps.begin() + 8);
@@ -137,7 +137,7 @@ TEST_CASE("of many laps several are one point, which the page says") {
     CHECK(page.size() < 500'000);
 }
 
-TEST_CASE("a run without laps, and one of which nothing is known, have pages") {
+TEST_CASE("a run without laps, and an empty run, have pages") {
     run_record run = recorded(40);
     run.laps.clear();
     CHECK(html_text(run).find("This run has no laps") != std::string::npos);
@@ -146,7 +146,7 @@ TEST_CASE("a run without laps, and one of which nothing is known, have pages") {
     CHECK(nothing.find("No item failed") != std::string::npos);
 }
 
-TEST_CASE("a page says when the first item came, and the rate since then, if one has come") {
+TEST_CASE("a page says when the first item came, if any, and the rate since then") {
     run_record run = recorded(4);
     run.total.first_item = {.after = 3s, .since = 2s, .num_items = 3};
     const std::string page = html_text(run);
@@ -156,14 +156,14 @@ TEST_CASE("a page says when the first item came, and the rate since then, if one
     CHECK(html_text(run).find("first item") == std::string::npos);
 }
 
-TEST_CASE("a page of a run that stood still at its end says for how long") {
+TEST_CASE("a page says how long a run stood still at its end") {
     run_record run = recorded(4);
     CHECK(html_text(run).find("nothing had moved") == std::string::npos);
     run.total.idle = 12s;
     CHECK(html_text(run).find("for which nothing had moved") != std::string::npos);
 }
 
-TEST_CASE("a page says of each queue what was destroyed in it, if anything was") {
+TEST_CASE("a page lists the queues in which items were discarded") {
     CHECK(html_text(recorded(40)).find("destroyed") == std::string::npos);
     weir::virtual_time time;
     const auto recorder = std::make_shared<weir::run_recorder>("stopped");
@@ -179,7 +179,7 @@ TEST_CASE("a page says of each queue what was destroyed in it, if anything was")
                     "</td><td>1</td><td>0</td>") != std::string::npos);
 }
 
-TEST_CASE("where figures point to queues that aren't there, nothing is drawn of them") {
+TEST_CASE("indices of queues that do not exist are ignored in the graph") {
     run_record run = recorded(40);
     run.total.stages[0].outputs = {99};
     run.total.stages[1].inputs = {99, 1, 1};
@@ -189,7 +189,7 @@ TEST_CASE("where figures point to queues that aren't there, nothing is drawn of 
     CHECK(count(html_text(run), "<svg class=\"plot\"") == 6);
 }
 
-TEST_CASE("the report writes the page when a run ends, whole") {
+TEST_CASE("an html_report writes the whole page when the run ends") {
     const std::string path = "weir_html_test.html";
     {
         weir::virtual_time time;
@@ -204,7 +204,7 @@ TEST_CASE("the report writes the page when a run ends, whole") {
     CHECK(std::remove(path.c_str()) == 0);
 }
 
-TEST_CASE("a page that can't be written is told with its path") {
+TEST_CASE("if a page can't be written, the error has the path") {
     try {
         weir::write_html("no/such/folder/run.html", {});
         FAIL("it was written");

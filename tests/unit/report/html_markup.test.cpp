@@ -9,7 +9,7 @@ using weir::detail::short_number;
 using weir::detail::time_markup;
 using namespace std::chrono_literals;
 
-TEST_CASE("numbers are short, and no locale changes them") {
+TEST_CASE("numbers of a page are short, in every locale") {
     CHECK(short_number(0) == "0");
     CHECK(short_number(28.571428571) == "28.5714");
     CHECK(short_number(35) == "35");

@@ -87,7 +87,7 @@ std::string error_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a run is the same after it was written as JSON and read") {
+TEST_CASE("a run is unchanged after it is written as JSON and read") {
     for (unsigned seed = 0; seed < 50; ++seed) {
         CAPTURE(seed);
         const run_record run = filled(seed);
@@ -100,7 +100,8 @@ TEST_CASE("a run is the same after it was written as JSON and read") {
 }
 
 TEST_CASE(
-    "a run begins with its schema; members that are new are passed over, and those that lack are as made") {
+    "the JSON of a run begins with its schema; the reader ignores unknown members and gives missing ones "
+    "their defaults") {
     CHECK(weir::json_text(run_record()).starts_with(R"({"schema":"weir.run/1","name":"")"));
     const run_record run = weir::run_from_json(
         R"({"name":"a","news":[1,{"b":2}],"schema":"weir.run/1","total":{"stages":[{}]}})");
@@ -109,7 +110,7 @@ TEST_CASE(
     CHECK(run.total.stages[0].concurrency == 1);
 }
 
-TEST_CASE("what is no run, or one of a later schema, is refused by a sentence") {
+TEST_CASE("JSON that is not a run, or has a later schema, is refused with a message") {
     CHECK(error_of("{}") ==
           "weir: this JSON is no run of a pipeline: at byte 0 its \"schema\" is not that of weir.run");
     CHECK(error_of("[]").find("schema") != std::string::npos);
@@ -135,7 +136,7 @@ TEST_CASE("what is no run, or one of a later schema, is refused by a sentence") 
     CHECK(histogram(R"("count":1,"buckets":[[5,2]])").find("more than was counted") != std::string::npos);
 }
 
-TEST_CASE("a run is kept in a file") {
+TEST_CASE("a run is stored in a file and read again") {
     const auto path = (std::filesystem::temp_directory_path() / "weir json test.json").string();
     const run_record run = filled(3);
     weir::write_json(path, run);
@@ -156,7 +157,7 @@ std::string json(const T& value) {
 
 }  // namespace
 
-TEST_CASE("numbers keep all of their digits, times are whole nanoseconds") {
+TEST_CASE("JSON numbers have all digits, and times are whole nanoseconds") {
     CHECK(json(true) == "true");
     CHECK(json(UINT64_MAX) == "18446744073709551615");
     CHECK(json(INT64_MIN) == "-9223372036854775808");
@@ -164,7 +165,7 @@ TEST_CASE("numbers keep all of their digits, times are whole nanoseconds") {
     CHECK(json(weir::output_order::input) == "\"input\"");
 }
 
-TEST_CASE("objects have their members in order, without those that aren't there") {
+TEST_CASE("JSON objects have their members in order, without absent ones") {
     CHECK(json(weir::run_setting{"a", "b"}) == R"({"name":"a","value":"b"})");
     CHECK(json(std::vector<weir::run_setting>{}) == "[]");
     CHECK(json(std::vector<unsigned>{1, 2}) == "[1,2]");
@@ -179,7 +180,7 @@ TEST_CASE("objects have their members in order, without those that aren't there"
                        R"("first_item":{"after":7,"since":4,"num_items":2}})");
 }
 
-TEST_CASE("a histogram has the buckets that hold something") {
+TEST_CASE("the JSON of a histogram has its nonempty buckets") {
     weir::histogram h;
     h.record(5ns, 2);
     h.record(1us);

@@ -26,7 +26,7 @@ std::string error_of(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("JSON is read, whatever space is in it") {
+TEST_CASE("JSON is read with any white space") {
     const json_value v = read(" { \"a\" : [ 1 , -2.5e+3 , true , null ] ,\r\n\t\"b\":{}, \"c\":\"\" } ");
     REQUIRE(v.is == json_value::kind::object);
     REQUIRE(v.find("a") != nullptr);
@@ -43,13 +43,13 @@ TEST_CASE("JSON is read, whatever space is in it") {
     CHECK(read("0").text == "0");
 }
 
-TEST_CASE("a string's escapes are read") {
+TEST_CASE("the escapes of JSON strings are read") {
     CHECK(read(R"("\"\\\/\b\f\n\r\t")").text == "\"\\/\b\f\n\r\t");
     CHECK(read(R"("\u0041\u00e9\u20AC\ud83d\ude00")").text == "A\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
     CHECK(read(R"("\u0000")").text == std::string(1, '\0'));
 }
 
-TEST_CASE("what is no JSON is refused, with the byte at which it isn't") {
+TEST_CASE("invalid JSON is refused, with the byte of the error") {
     for (const std::string_view text : {""sv,
                                         " "sv,
                                         "{"sv,
@@ -85,7 +85,7 @@ TEST_CASE("what is no JSON is refused, with the byte at which it isn't") {
     CHECK(error_of(std::string(100'000, '[')).find("nested too deeply") != std::string::npos);
 }
 
-TEST_CASE("of what is cut off or changed at random nothing is read that isn't there") {
+TEST_CASE("cut or randomly changed JSON is never read past its end") {
     const std::string text = R"({"a":[1,2,{"b":"c\u00e9"}],"d":{"e":null,"f":-1.5e3}})";
     for (std::size_t n = 0; n < text.size(); ++n) CHECK(error_of(text.substr(0, n)) != "none");
     std::mt19937 random(1);

@@ -16,7 +16,7 @@ using weir::slot_times;
 using weir::stage_stats;
 using namespace std::chrono_literals;
 
-TEST_CASE("a histogram is a line of what it knows") {
+TEST_CASE("the line of a histogram has what it knows") {
     histogram h;
     CHECK(line_text(h) == "0 times");
     h.record(4ms);
@@ -24,7 +24,7 @@ TEST_CASE("a histogram is a line of what it knows") {
     CHECK(line_text(histogram::without_quantiles(2, 10ms, 7ms)) == "2 times, ave 5.0 ms, max 7.0 ms");
 }
 
-TEST_CASE("a slot's times, a stage and a queue are a line each") {
+TEST_CASE("the times of a slot, a stage and a queue have lines") {
     slot_times t;
     t.run = 2s;
     t.await = 3ms;
@@ -65,7 +65,7 @@ TEST_CASE("a slot's times, a stage and a queue are a line each") {
     CHECK(line_text(c).find("20 taken, 2 discarded, 2.0 /s") != std::string::npos);
 }
 
-TEST_CASE("a process is a line of what the system says of it") {
+TEST_CASE("the line of a process has what the system tells") {
     process_stats p;
     CHECK(line_text(p).empty());
     p.resident = 212'000'000U;
@@ -90,7 +90,7 @@ TEST_CASE("a process is a line of what the system says of it") {
           "1.7 of 2 processors busy; 212 MB resident; 7 page faults from storage; written 0 B");
 }
 
-TEST_CASE("a stream gets the same line, whatever its locale and flags are") {
+TEST_CASE("a line is the same for every locale and flag of the stream") {
     histogram h;
     h.record(4ms, 1000);
     const weir_test::german_locale here;

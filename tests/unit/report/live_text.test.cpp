@@ -53,7 +53,7 @@ live_progress half_way() { return {.elapsed = 83s, .done = 510, .total = 1000, .
 
 }  // namespace
 
-TEST_CASE("a picture of 80 columns has all that there is to know of a stage") {
+TEST_CASE("a picture of 80 columns has all figures of a stage") {
     CHECK(live_lines(a_lap(), half_way(), {}) ==
           strings{
               "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3",
@@ -85,7 +85,7 @@ TEST_CASE("a picture of 200 columns has longer bars") {
           });
 }
 
-TEST_CASE("where columns or rows lack, what is on the right, and the least busy, is left out") {
+TEST_CASE("with too few columns or rows, columns on the right and the least busy stages are left out") {
     CHECK(live_lines(a_lap(), half_way(), {40, 10}) == strings{
                                                            "01:23  510 of 1000 (51 %)  100 /s",
                                                            "stage                         rate ready",
@@ -113,7 +113,7 @@ TEST_CASE("where columns or rows lack, what is on the right, and the least busy,
     CHECK(live_lines(a_lap(), half_way(), {0, 0}).empty());
 }
 
-TEST_CASE("the rate of a sink, which has no tasks, is that of what is taken from it") {
+TEST_CASE("the rate of a sink, which has no tasks, is the rate at which items are taken from it") {
     pipeline_stats lap = a_lap();
     lap.stages[2].kind = "sink";
     lap.stages[2].num_tasks = 0;
@@ -121,7 +121,7 @@ TEST_CASE("the rate of a sink, which has no tasks, is that of what is taken from
     CHECK(live_lines(lap, half_way(), {})[4].find("   7.0 /s ") != std::string::npos);
 }
 
-TEST_CASE("of a run without stages there is its progress") {
+TEST_CASE("the picture of a run without stages shows its progress") {
     CHECK(live_lines({}, {}, {}) ==
           strings{
               "00:00  0",
@@ -144,7 +144,7 @@ TEST_CASE("no picture is larger than its frame") {
     }
 }
 
-TEST_CASE("where rows lack, the busiest stages are shown, in their order, and how many there are besides") {
+TEST_CASE("with too few rows, the busiest stages are shown in order, and the number of the others") {
     pipeline_stats lap = a_lap();
     lap.stages.push_back(stage("last", {.off = 900ms, .run = 100ms}, 7));  // at work while it was there
     CHECK(live_lines(lap, half_way(), {80, 7}).back().starts_with("# run"));
@@ -160,7 +160,7 @@ TEST_CASE("where rows lack, the busiest stages are shown, in their order, and ho
     CHECK(live_lines(lap, half_way(), {80, 5})[3].starts_with("decode"));
 }
 
-TEST_CASE("what a name has of control characters moves no cursor, and wide letters no column") {
+TEST_CASE("control characters in names do not move the cursor, and wide letters do not shift columns") {
     pipeline_stats lap = a_lap();
     lap.stages[0].name = "a\x1b[2Jb\n\xC3\xB6";
     lap.stages[2].name = "\xE8\xA7\xA3\xE7\xA0\x81";
@@ -173,8 +173,7 @@ TEST_CASE("what a name has of control characters moves no cursor, and wide lette
     CHECK(live_lines(lap, half_way(), {})[2].starts_with("nnnnnnnnnnnnnnnnnnn~ #"));
 }
 
-TEST_CASE(
-    "a bar is as long as it is to be, whatever the times are, and with colours has the same characters") {
+TEST_CASE("a bar has its length for all times, and the same characters with colours") {
     for (std::int64_t a = 0; a < 30; ++a) {
         for (std::int64_t b = 0; b < 30; ++b) {
             const slot_times t{.off = 1ns,
@@ -196,7 +195,7 @@ TEST_CASE(
     CHECK(weir::detail::live_bar({}, 4, true) == "    ");
 }
 
-TEST_CASE("time left is said where it can be known, and no nonsense where it can't") {
+TEST_CASE("the time left is shown only if it can be known") {
     using weir::detail::progress_text;
     CHECK(progress_text({}) == "00:00  0");
     CHECK(progress_text({.total = 10}) == "00:00  0 of 10 (0 %)");
@@ -218,7 +217,7 @@ TEST_CASE("time left is said where it can be known, and no nonsense where it can
     CHECK(progress_text({.elapsed = 5s, .done = 0, .total = 0}) == "00:05  0 of 0  0 /s");
 }
 
-TEST_CASE("where nothing has moved for long, the first line says for how long") {
+TEST_CASE("if nothing has moved for long, the first line of a picture says so") {
     live_progress p = half_way();
     p.idle = 12s;
     CHECK(live_lines(a_lap(), p, {120, 24})[0] ==
@@ -227,7 +226,7 @@ TEST_CASE("where nothing has moved for long, the first line says for how long") 
     CHECK(live_lines(a_lap(), p, {120, 24})[0] == "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3");
 }
 
-TEST_CASE("as a line a run says how far it is, and which stage is the busiest") {
+TEST_CASE("the line of a run shows its progress and the busiest stage") {
     CHECK(weir::live_line(a_lap(), half_way()) ==
           "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3  decode 90 % busy");
     CHECK(weir::live_line({}, {}) == "00:00  0");

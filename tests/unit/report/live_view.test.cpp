@@ -104,7 +104,7 @@ std::size_t count(const std::string& text, std::string_view what) {
 
 }  // namespace
 
-TEST_CASE("where there is no terminal, a line is written every few seconds, and one at the end") {
+TEST_CASE("without a terminal, the view writes a line every few seconds, and one at the end") {
     const a_pipe out;
     clock_of_test::time = 0;
     view v({.total = 1000, .file = out.ends[1]});
@@ -121,7 +121,7 @@ TEST_CASE("where there is no terminal, a line is written every few seconds, and 
 }
 
 #if !defined(_WIN32)
-TEST_CASE("a terminal gets at most four pictures a second, each over the last one, as large as it is then") {
+TEST_CASE("a terminal gets at most four pictures per second, each over the last one, in its current size") {
     use_terminal();
     const terminal t(80, 24);
     clock_of_test::time = 0;
@@ -147,7 +147,7 @@ TEST_CASE("a terminal gets at most four pictures a second, each over the last on
     CHECK(read_all(t.master).find("done") != std::string::npos);
 }
 
-TEST_CASE("NO_COLOR takes the colours away, and a dumb terminal gets lines") {
+TEST_CASE("NO_COLOR turns colours off, and a dumb terminal gets lines") {
     const terminal t(80, 24);
     setenv("NO_COLOR", "1", 1);  // NOLINT(concurrency-mt-unsafe)
     view plain({.file = t.slave});
@@ -166,7 +166,7 @@ TEST_CASE("NO_COLOR takes the colours away, and a dumb terminal gets lines") {
     CHECK(read_all(t.master) == "00:00  0  act 100 % busy\r\n");
 }
 
-TEST_CASE("laps as long as the least time between pictures get one each, though they come late") {
+TEST_CASE("laps as long as the time between pictures all get a picture, also if they come late") {
     use_terminal();
     const terminal t(80, 24);
     clock_of_test::time = 5;
@@ -184,7 +184,8 @@ TEST_CASE("laps as long as the least time between pictures get one each, though 
     CHECK(count(read_all(t.master), "stage") == 1);
 }
 
-TEST_CASE("a frame is the picture over the last one, each line cleared behind its end, and no line is full") {
+TEST_CASE(
+    "a picture overwrites the last one, clears the rest of each line, and leaves the last column free") {
     use_terminal();
     setenv("NO_COLOR", "1", 1);  // NOLINT(concurrency-mt-unsafe)
     const terminal t(21, 24);
@@ -210,7 +211,7 @@ TEST_CASE("a frame is the picture over the last one, each line cleared behind it
     CHECK(read_all(t.master) == first);
 }
 
-TEST_CASE("what is printed stands above the picture, or in its place where there is none") {
+TEST_CASE("printed text stands above the picture, or in its place if there is none") {
     use_terminal();
     setenv("NO_COLOR", "1", 1);  // NOLINT(concurrency-mt-unsafe)
     const terminal t(21, 24);
@@ -232,7 +233,7 @@ TEST_CASE("what is printed stands above the picture, or in its place where there
     CHECK(read_all(out.ends[0]) == "one\n");
 }
 
-TEST_CASE("a terminal that is stopped, or a pipe that is full, is not waited for") {
+TEST_CASE("the view does not wait for a stopped terminal or a full pipe") {
     use_terminal();
     const a_pipe out;
     fcntl(out.ends[1], F_SETFL, O_NONBLOCK);
@@ -261,7 +262,7 @@ TEST_CASE("a terminal that is stopped, or a pipe that is full, is not waited for
 }
 #endif
 
-TEST_CASE("of a stage that is named, what it has done is counted, and one that there isn't is warned of") {
+TEST_CASE("the items of a named stage are counted, and an unknown name gives a warning") {
     const a_pipe out;
     view v({.total = 100, .counted = "act", .file = out.ends[1]});
     pipeline_stats lap = lap_of(40);
@@ -278,7 +279,7 @@ TEST_CASE("of a stage that is named, what it has done is counted, and one that t
     CHECK_THROWS_WITH(none.begins(lap), "weir: live_view_options::counted is no stage of this run: ?[2J");
 }
 
-TEST_CASE("the rate of late is the average at first, then forgets") {
+TEST_CASE("the recent rate is the average at first, and forgets later") {
     weir::detail::recent_rate rate;
     CHECK(rate.per_second() == 0);
     rate.add(0, 0s);
@@ -294,7 +295,7 @@ TEST_CASE("the rate of late is the average at first, then forgets") {
     CHECK(rate.per_second() < 0.01);
 }
 
-TEST_CASE("of a pipe that nobody reads one is warned, and the run goes on") {
+TEST_CASE("a view on a pipe that nobody reads gives a warning, and the run goes on") {
     static std::string warned;
     warned.clear();
     const auto before =
@@ -312,7 +313,7 @@ TEST_CASE("of a pipe that nobody reads one is warned, and the run goes on") {
     close(ends[1]);
 }
 
-TEST_CASE("the last line of a run that fails, or is stopped, says so; of one that is slow to be taken, all") {
+TEST_CASE("the last line says if the run failed or was stopped, and counts all items of a slow consumer") {
     virtual_time time;
     const auto lines_of = [&time](auto pipeline, auto consume) {
         const a_pipe out;
@@ -349,7 +350,7 @@ TEST_CASE("the last line of a run that fails, or is stopped, says so; of one tha
           "00:00  4 of 4  done\n");
 }
 
-TEST_CASE("a run's own figures are counted: what its consumer took, or its last stage did") {
+TEST_CASE("the view counts the items that the consumer took, or that the last stage finished") {
     const a_pipe out;
     virtual_time time;
     const auto sleeps = [](int n) -> weir::task<int> {

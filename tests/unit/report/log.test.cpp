@@ -148,11 +148,11 @@ struct counting_buffer : std::stringbuf {
 
 }  // namespace
 
-TEST_CASE("the log lines of today's documents are reproduced to the letter") {
+TEST_CASE("the log lines of SPDL's current documents are reproduced to the letter") {
     CHECK(weir::log_text(in_a_row(of_today())) == text_of_today);
 }
 
-TEST_CASE("the log lines of the document on bottlenecks are reproduced to the letter") {
+TEST_CASE("the log lines of SPDL's document on bottlenecks are reproduced to the letter") {
     CHECK(weir::log_text(in_a_row(of_the_document()), log_style::document) == text_of_the_document);
     CHECK(weir::log_text(in_a_row(sink_alone(7'090us, 67'400ns, 700ns)), log_style::document) ==
           "[sink]\tProcessed   100 items in 7.0900 [ms ]. QPS: 14104.37. Average wait time: "
@@ -169,7 +169,7 @@ TEST_CASE("the older log lines don't lose a wait of nanoseconds") {
           "99.0000 [ns ], Downstream: 0.0000 [ms ].\n");
 }
 
-TEST_CASE("every stage but source and sink has a task line, named with its slots if it has several") {
+TEST_CASE("every stage except source and sink has a task line, named with its slots if it has several") {
     pipeline_stats p;
     p.stages = {stage("src", "source"), stage("a", "pipe", 3), stage("b", "aggregate"),
                 stage("c", "disaggregate"), stage("sink", "sink")};
@@ -182,7 +182,7 @@ TEST_CASE("every stage but source and sink has a task line, named with its slots
               "[c]\tCompleted     0 tasks (  0 failed). Ave task time: " + none);
 }
 
-TEST_CASE("a log line's occupancy rate is cut, not rounded") {
+TEST_CASE("the occupancy rate of a log line is rounded down") {
     const auto occupancy = [](duration empty) {
         pipeline_stats p;
         p.stages = {stage("src", "source")};
@@ -199,7 +199,7 @@ TEST_CASE("a log line's occupancy rate is cut, not rounded") {
     CHECK(occupancy(1s) == " 0%\n");
 }
 
-TEST_CASE("log lines of nothing are no lines") {
+TEST_CASE("empty statistics have no log lines") {
     CHECK(weir::log_text(pipeline_stats()).empty());
     CHECK(weir::log_text(pipeline_stats(), log_style::document).empty());
     pipeline_stats sink_only;
@@ -210,7 +210,7 @@ TEST_CASE("log lines of nothing are no lines") {
           std::string::npos);
 }
 
-TEST_CASE("one of today's log lines says for how long nothing has moved, where that is long") {
+TEST_CASE("if nothing has moved for long, a log line of the current style says so") {
     pipeline_stats p;
     p.idle = 10s - 1ns;
     CHECK(weir::log_text(p).empty());
@@ -219,7 +219,7 @@ TEST_CASE("one of today's log lines says for how long nothing has moved, where t
     CHECK(weir::log_text(p, weir::log_style::document).empty());
 }
 
-TEST_CASE("one of today's log lines says when the first item came, once") {
+TEST_CASE("a log line of the current style says once when the first item came") {
     pipeline_stats p;
     p.elapsed = 4s;
     CHECK(weir::log_text(p).empty());
@@ -231,7 +231,7 @@ TEST_CASE("one of today's log lines says when the first item came, once") {
     CHECK(weir::log_text(p).empty());
 }
 
-TEST_CASE("the last of today's log lines is on the process, where that is known") {
+TEST_CASE("the last log line of the current style is about the process, if it is known") {
     pipeline_stats p;
     p.process.emplace().resident = 212'000'000U;
     CHECK(weir::log_text(p) == "[process]\t212 MB resident\n");
@@ -263,7 +263,7 @@ TEST_CASE("a log sink writes each lap's lines in one write") {
     CHECK(buffer.str() == text_of_today);
 }
 
-TEST_CASE("a quantile that is not known is a dash, as wide as a time") {
+TEST_CASE("an unknown quantile in a log line is a dash as wide as a time") {
     pipeline_stats p = of_today();
     stage_stats& s = p.stages[1];
     s.task_times = weir::histogram::without_quantiles(100, 550ms, 8ms);
@@ -306,7 +306,7 @@ TEST_CASE("a failure log writes stage, item and message, in one line") {
     CHECK(log.count() == 3);
 }
 
-TEST_CASE("of failures that are alike only the first ones are written, then every hundredth") {
+TEST_CASE("only the first failures of a kind are written, then every hundredth") {
     std::ostringstream out;
     const failure_log log(out);
     for (std::uint64_t n = 0; n < 1000; ++n) log(failed("read", n, "no such file"));
@@ -352,7 +352,7 @@ TEST_CASE("failures differ by stage, by message and by the type of the exception
           "x\n");
 }
 
-TEST_CASE("how many are written can be set") {
+TEST_CASE("the number of failures to write can be set") {
     std::ostringstream out;
     const failure_log none(out, {.first = 0, .every = 4});
     for (std::uint64_t n = 0; n < 10; ++n) none(failed("a", n, "x"));
@@ -367,7 +367,7 @@ TEST_CASE("how many are written can be set") {
     CHECK_THROWS_AS(failure_log(out, {.every = 0}), std::invalid_argument);
 }
 
-TEST_CASE("a failure log remembers so many kinds; the others count as one") {
+TEST_CASE("a failure log remembers a limited number of kinds; all others count as one") {
     std::ostringstream out;
     const failure_log log(out, {.first = 1, .every = 100, .most_kinds = 10});
     for (std::uint64_t n = 0; n < 200; ++n) log(failed("a", n, "file " + std::to_string(n)));
@@ -379,7 +379,7 @@ TEST_CASE("a failure log remembers so many kinds; the others count as one") {
     CHECK(log.count() == 200);
 }
 
-TEST_CASE("a message of any length is written, and a bounded part of it is remembered") {
+TEST_CASE("a failure log writes messages of any length, and remembers a bounded part") {
     std::ostringstream out;
     const failure_log log(out, {.first = 1});
     const std::string text(5000, 'x');
@@ -390,7 +390,7 @@ TEST_CASE("a message of any length is written, and a bounded part of it is remem
     CHECK(out.str().size() < 6000);
 }
 
-TEST_CASE("a failure log is told by a run, also by several threads") {
+TEST_CASE("a run tells a failure log of its failures, also from several threads") {
     std::ostringstream out;
     const failure_log log(out);
     weir::virtual_time time;

@@ -52,7 +52,7 @@ std::string text_of(const d::metric<T> (&metrics)[N], const T& value) {
 
 }  // namespace
 
-TEST_CASE("each family of metrics has a name of its own that no suffix makes another's") {
+TEST_CASE("each family of metrics has a unique name, also with suffixes") {
     std::set<std::string> names;
     for (const auto& f : families()) {
         CAPTURE(f.name);
@@ -68,7 +68,7 @@ TEST_CASE("each family of metrics has a name of its own that no suffix makes ano
     }
 }
 
-TEST_CASE("help is a sentence that needs no escapes") {
+TEST_CASE("the help of a family is a sentence without characters to escape") {
     for (const auto& f : families()) {
         CAPTURE(f.name);
         CHECK(f.help.find_first_of("\\\"\n|") == std::string_view::npos);
@@ -76,20 +76,20 @@ TEST_CASE("help is a sentence that needs no escapes") {
     }
 }
 
-TEST_CASE("units are seconds, bytes, or what is counted") {
+TEST_CASE("the unit of a family is seconds, bytes, or the counted thing") {
     for (const auto& f : families()) {
         CAPTURE(f.name);
         CHECK((f.unit == "s" || f.unit == "By" || (f.unit.starts_with('{') && f.unit.ends_with('}'))));
     }
 }
 
-TEST_CASE("what a traversal's function added to its stage is in its metrics") {
+TEST_CASE("the items that a function added to its stage are in the metrics") {
     CHECK(text_of(d::metrics_of::added, weir::added_stats{.num_added = 5, .num_waiting = 3}) ==
           "weir_stage_added_total 5\n"
           "weir_stage_pending 3\n");
 }
 
-TEST_CASE("a stage's copies to a device are all in its metrics") {
+TEST_CASE("copies to a device are in the metrics of the stage") {
     weir::transfer_stats t;
     t.num_copies = 1;
     t.bytes = 2;
@@ -114,7 +114,7 @@ TEST_CASE("a stage's copies to a device are all in its metrics") {
           "weir_device_wait_time_seconds_total{resource=\"memory\"} 10\n");
 }
 
-TEST_CASE("of the process what the system says is in its metrics, and nothing else") {
+TEST_CASE("the metrics of the process have what the system tells, and nothing else") {
     weir::process_stats p;
     p.elapsed = 10s;
     CHECK(text_of(d::metrics_of::process, p).empty());
@@ -160,7 +160,7 @@ std::string value_of(const std::string& text, const std::string& sample) {
 
 }  // namespace
 
-TEST_CASE("times are seconds with every nanosecond, and no exponent") {
+TEST_CASE("times of metrics are seconds, exact to the nanosecond, without an exponent") {
     CHECK(d::seconds_text(0ns) == "0");
     CHECK(d::seconds_text(1ns) == "0.000000001");
     CHECK(d::seconds_text(1023ns) == "0.000001023");
@@ -178,7 +178,7 @@ TEST_CASE("names in Prometheus follow from those in OpenTelemetry") {
     CHECK(d::sample_name(times) == "weir_task_duration_seconds");
 }
 
-TEST_CASE("help and type come once, before the first sample, with a counter's own name") {
+TEST_CASE("help and type come once, before the first sample, with the name of the counter") {
     std::string text;
     d::metric_samples samples(text, tasks, prometheus);
     CHECK(text.empty());
@@ -193,7 +193,7 @@ TEST_CASE("help and type come once, before the first sample, with a counter's ow
           "weir_stage_tasks_total 18446744073709551615\n");
 }
 
-TEST_CASE("in OpenMetrics the head has a unit, and a counter's name without _total") {
+TEST_CASE("in OpenMetrics the head has a unit, and the name of a counter without _total") {
     std::string text;
     d::metric_samples(text, tasks, openmetrics).add(3U);
     CHECK(text ==
@@ -205,7 +205,7 @@ TEST_CASE("in OpenMetrics the head has a unit, and a counter's name without _tot
           "# UNIT weir_queue_limit_bytes bytes\nweir_queue_limit_bytes 3\n");
 }
 
-TEST_CASE("what is absent has no sample, and a family without one no head") {
+TEST_CASE("an absent value has no sample, and a family without samples no head") {
     std::string text;
     d::metric_samples samples(text, bytes, openmetrics);
     samples.add(std::optional<std::uint64_t>());
@@ -215,7 +215,7 @@ TEST_CASE("what is absent has no sample, and a family without one no head") {
     CHECK(value_of(text, R"(weir_queue_limit_bytes{a="b"})") == "1.5");
 }
 
-TEST_CASE("a histogram's buckets count whatever is at most as long as their bound, exactly") {
+TEST_CASE("the buckets of a metric count exactly the durations up to their bounds") {
     weir::histogram h;
     for (const duration each : {0ns, 1023ns, 1024ns, 1055ns, 2047ns, 2048ns, 1'000'000ns}) h.record(each);
     h.record(3h);
@@ -237,7 +237,7 @@ TEST_CASE("a histogram's buckets count whatever is at most as long as their boun
     CHECK(value_of(text, R"(weir_task_duration_seconds_sum{a="1"})") == "10800.001007197");
 }
 
-TEST_CASE("each text of a histogram has the same bounds, whatever is in it") {
+TEST_CASE("all histograms of metrics have the same bounds") {
     const auto bounds = [](const weir::histogram& h) {
         std::string text;
         d::metric_samples(text, times, prometheus).add(h);
@@ -252,7 +252,7 @@ TEST_CASE("each text of a histogram has the same bounds, whatever is in it") {
     CHECK(bounds({}).find("le=\"0.000001023\"le=\"0.000002047\"") == 0);
 }
 
-TEST_CASE("where no quantiles are kept there is only the bucket that has everything") {
+TEST_CASE("without quantiles, a histogram of metrics has only the bucket without a bound") {
     std::string text;
     d::metric_samples(text, times, prometheus).add(weir::histogram::without_quantiles(3, 6s, 4s));
     CHECK(text ==

@@ -153,7 +153,7 @@ TEST_CASE("each figure of a queue is a metric, bytes only where they are limited
     CHECK(queue(metrics_text(p), "limit_bytes", "7"));
 }
 
-TEST_CASE("a stage that copies to a device, and a process that is known, have their metrics") {
+TEST_CASE("stages that copy to a device, and a known process, have metrics") {
     pipeline_stats p = example();
     p.stages[1].transfers.emplace().bytes = 77;
     p.process.emplace().resident = 99;
@@ -163,7 +163,7 @@ TEST_CASE("a stage that copies to a device, and a process that is known, have th
     CHECK(text.find("weir_device_io_bytes_total{stage=\"src\"") == std::string::npos);
 }
 
-TEST_CASE("each family stands in one block, its help and type once and before its samples") {
+TEST_CASE("each family is one block, with its help and type once before its samples") {
     pipeline_stats p = example();
     p.process.emplace().resident = 99;
     for (const auto format : {metrics_format::prometheus, metrics_format::openmetrics}) {
@@ -187,7 +187,7 @@ TEST_CASE("each family stands in one block, its help and type once and before it
     }
 }
 
-TEST_CASE("OpenMetrics ends with a mark, Prometheus's text has none") {
+TEST_CASE("the text of OpenMetrics ends with a mark, that of Prometheus does not") {
     CHECK(metrics_text(example(), {.format = metrics_format::openmetrics}).ends_with("\n# EOF\n"));
     CHECK(metrics_text(example()).find("# EOF") == std::string::npos);
     CHECK(metrics_text(example()).find("# UNIT") == std::string::npos);
@@ -195,7 +195,7 @@ TEST_CASE("OpenMetrics ends with a mark, Prometheus's text has none") {
     CHECK(metrics_text(std::vector<labelled_run>()).empty());
 }
 
-TEST_CASE("stages of one name, and of none, are told apart") {
+TEST_CASE("stages with the same name, or without one, are told apart") {
     pipeline_stats p;
     p.stages.resize(3);
     p.stages[0].name = p.stages[1].name = "a";
@@ -207,7 +207,7 @@ TEST_CASE("stages of one name, and of none, are told apart") {
     CHECK(std::set<std::string>(all.begin(), all.end()).size() == all.size());
 }
 
-TEST_CASE("a user's labels are those of every sample, escaped, in the order of their names") {
+TEST_CASE("the labels of a user are in every sample, escaped, in the order of their names") {
     const std::string text =
         metrics_text(example(), {.labels = {{"run", "a\"b\n"}, {"host", "h"}, {"empty", ""}}});
     CHECK(has(text, R"(weir_run_elapsed_seconds{host="h",run="a\"b\n"} 10)"));
@@ -217,7 +217,7 @@ TEST_CASE("a user's labels are those of every sample, escaped, in the order of t
     }
 }
 
-TEST_CASE("a label that is none, is there twice or is the library's is refused by its name") {
+TEST_CASE("a label that is invalid, is given twice or belongs to the library is refused by name") {
     for (const char* name : {"", "0a", "9a", "a-b", "a b", "K\xC3\xB6ln", "__name", "a:b"}) {
         CAPTURE(name);
         CHECK(refusal({{name, "x"}}).find("weir: '" + std::string(name) + "' can't be the name of a label") ==
@@ -232,7 +232,7 @@ TEST_CASE("a label that is none, is there twice or is the library's is refused b
     CHECK(refusal({{"_a09", "x"}, {"A", "y"}, {"zZ", "z"}}) == "none");
 }
 
-TEST_CASE("two runs with the same labels don't fit into one text") {
+TEST_CASE("two runs with the same labels in one text are refused") {
     const auto both = [](metric_label a, metric_label b) {
         return metrics_text(std::vector<labelled_run>{{{{"run", "x"}, a}, {}}, {{b, {"run", "x"}}, {}}});
     };
@@ -242,7 +242,7 @@ TEST_CASE("two runs with the same labels don't fit into one text") {
     CHECK_NOTHROW(both({"host", "h"}, {"host", "i"}));
 }
 
-TEST_CASE("when the first item came is a metric once it has, with what the rate since then is made of") {
+TEST_CASE("when the first item has come, its time and the parts of the rate since then are metrics") {
     pipeline_stats p = example();
     p.num_items = 330;
     p.first_item = {.after = 2500ms, .since = 7500ms, .num_items = 329};
@@ -253,7 +253,7 @@ TEST_CASE("when the first item came is a metric once it has, with what the rate 
     CHECK(has(text, "weir_run_first_item_elapsed_seconds 7.5"));
 }
 
-TEST_CASE("the content types are those that scrapers ask for") {
+TEST_CASE("the content types are those of the two formats") {
     using weir::metrics_format;
     CHECK(weir::metrics_content_type(metrics_format::prometheus) ==
           "text/plain; version=0.0.4; charset=utf-8");
@@ -312,7 +312,7 @@ struct warnings {
 
 }  // namespace
 
-TEST_CASE("counters count from the run's start, at its begin, at each lap and at its end") {
+TEST_CASE("counters count from the start of the run, at its begin, at each lap and at its end") {
     virtual_time time;
     std::vector<std::string> texts;
     const auto metrics =
@@ -329,7 +329,7 @@ TEST_CASE("counters count from the run's start, at its begin, at each lap and at
     CHECK(texts[3] == weir::metrics_text(run.stats()));
 }
 
-TEST_CASE("another run with the same report counts from 0 again") {
+TEST_CASE("a further run with the same report counts from 0 again") {
     virtual_time time;
     std::vector<std::string> counts;
     const auto metrics =
@@ -339,7 +339,7 @@ TEST_CASE("another run with the same report counts from 0 again") {
     CHECK(counts == std::vector<std::string>{"0", "5", "0", "5"});
 }
 
-TEST_CASE("a file is whole at each lap, and has the last figures when the run has ended") {
+TEST_CASE("the file of metrics is complete at each lap, and has the last figures when the run has ended") {
     const folder here;
     const std::string path = here / "training.prom";
     virtual_time time;
@@ -361,7 +361,7 @@ TEST_CASE("a file is whole at each lap, and has the last figures when the run ha
     CHECK(std::distance(fs::directory_iterator(here.path), fs::directory_iterator()) == 1);
 }
 
-TEST_CASE("OpenMetrics goes to a callback as well") {
+TEST_CASE("a callback can get OpenMetrics") {
     virtual_time time;
     std::string last;
     const auto metrics =
@@ -371,7 +371,7 @@ TEST_CASE("OpenMetrics goes to a callback as well") {
     CHECK(last.ends_with("# EOF\n"));
 }
 
-TEST_CASE("of a path that can't be written, and of a full disk, one is warned once, and the run goes on") {
+TEST_CASE("a path that can't be written, and a full disk, give one warning, and the run goes on") {
     const folder here;
     for (const std::string& path : {here / "no/such/folder/a.prom", std::string("/dev/full")}) {
         if (path == "/dev/full" && !fs::exists(path)) continue;
@@ -385,7 +385,7 @@ TEST_CASE("of a path that can't be written, and of a full disk, one is warned on
     }
 }
 
-TEST_CASE("of a callback that throws one is warned, and it is called no more in that run") {
+TEST_CASE("a callback that throws gives a warning, and is not called again in that run") {
     const warnings quiet;
     virtual_time time;
     int calls = 0;
@@ -397,7 +397,7 @@ TEST_CASE("of a callback that throws one is warned, and it is called no more in 
     CHECK(warned == "the callback of metrics: not reachable;");
 }
 
-TEST_CASE("a path that is empty, a function that is, and a label that is none are refused at once") {
+TEST_CASE("an empty path, an empty function and an invalid label are refused at once") {
     CHECK_THROWS_WITH(metrics_file(""),
                       "weir: a metrics_file needs the path of a file, as \"training.prom\"");
     CHECK_THROWS_WITH(metrics_callback(std::function<void(const std::string&)>()),

@@ -11,7 +11,7 @@ static_assert(weir::printable<weir::deadlock_report>);
 static_assert(!weir::printable<std::string>, "other libraries format what is not ours");
 static_assert(!weir::printable<const weir::histogram>);
 
-TEST_CASE("what is printed is what a stream gets") {
+TEST_CASE("printed() returns the text that a stream gets") {
     const weir::pipeline_stats stats{};
     std::ostringstream out;
     out << stats;

@@ -103,7 +103,7 @@ TEST_CASE("a profile gives the exact rate of each stage alone, at each concurren
     CHECK(p == profile(pipeline, time));
 }
 
-TEST_CASE("a profile tries the for_each at the end as well, which gives nothing") {
+TEST_CASE("a profile also tries a for_each at the end") {
     virtual_time time;
     const auto write = [](int) -> weir::task<> { co_await weir::sleep_for(20ms); };
     const auto pipeline =
@@ -120,7 +120,7 @@ TEST_CASE("a profile tries the for_each at the end as well, which gives nothing"
     CHECK(p.stages[2].trials[1].elapsed == 20ms * 22);
 }
 
-TEST_CASE("a profile shows how fast the source is") {
+TEST_CASE("a profile has the rate of the source") {
     virtual_time time;
     const auto slow_source = [] {
         return [n = 0]() mutable -> weir::task<std::optional<int>> {
@@ -136,7 +136,7 @@ TEST_CASE("a profile shows how fast the source is") {
     CHECK_FALSE(p.stages[0].trials.at(0).readiness.has_value());
 }
 
-TEST_CASE("a profile tries stages that have one slot by nature with one, and goes on with what they gave") {
+TEST_CASE("a profile tries a stage with one slot by nature once, and goes on with its results") {
     virtual_time time;
     const auto sum = [](std::vector<int> all) -> weir::task<int> {
         co_await weir::sleep_for(8ms);
@@ -156,7 +156,7 @@ TEST_CASE("a profile tries stages that have one slot by nature with one, and goe
     CHECK(p.stages[2].trials[1].rate() == Catch::Approx(375));
 }
 
-TEST_CASE("a profile has the sources give more where a stage behind batches would have too few of them") {
+TEST_CASE("in a profile the sources give more items if a stage behind batches would have too few") {
     virtual_time time;
     std::size_t made = 0;
     const auto source = [&made]() { return std::optional<int>(static_cast<int>(made++)); };
@@ -184,7 +184,7 @@ TEST_CASE("a profile has the sources give more where a stage behind batches woul
     CHECK(trials[0].speed_up(trials[4])->low > 10);
 }
 
-TEST_CASE("where the sources end, a profile tries a stage behind batches with the fewest slots") {
+TEST_CASE("if the sources end, a profile tries a stage behind batches with the fewest slots") {
     virtual_time time;
     const auto collate = [](std::vector<int> batch) -> weir::task<std::size_t> {
         co_await weir::sleep_for(2ms);
@@ -201,7 +201,7 @@ TEST_CASE("where the sources end, a profile tries a stage behind batches with th
     for (std::size_t i = 0; i < 3; ++i) CHECK(trials[i].end == weir::trial_end::too_few);
 }
 
-TEST_CASE("a profile gives up on a stage that gets nothing from more items") {
+TEST_CASE("a profile gives up on a stage that gets nothing even from more items") {
     virtual_time time;
     std::size_t made = 0;
     const auto source = [&made]() { return std::optional<int>(static_cast<int>(made++)); };
@@ -214,7 +214,8 @@ TEST_CASE("a profile gives up on a stage that gets nothing from more items") {
     CHECK_FALSE(p.stages.at(2).trials.at(4).pace.has_value());
 }
 
-TEST_CASE("in a profile each item passes each stage once, and no item beyond those asked for is made") {
+TEST_CASE(
+    "in a profile each item passes each stage once, and the sources give no more items than asked for") {
     virtual_time time;
     std::vector<int> made;
     std::vector<int> seen;
@@ -230,7 +231,7 @@ TEST_CASE("in a profile each item passes each stage once, and no item beyond tho
     CHECK(seen == made);
 }
 
-TEST_CASE("a profile tries a for_each of one slot with that, as the order in which it acts may count") {
+TEST_CASE("a profile tries a for_each with one slot only with one, because its order may matter") {
     virtual_time time;
     std::vector<int> seen;
     const auto slower_first = [](int n) -> weir::task<int> {
@@ -280,14 +281,14 @@ TEST_CASE("a profile counts items that fail, and goes on without them") {
     CHECK(p.stages.at(2).trials.at(0).num_items == 10);  // of as many more
 }
 
-TEST_CASE("a profile throws what stops a source") {
+TEST_CASE("a profile throws the exception that stops a source") {
     virtual_time time;
     const auto broken = []() -> std::optional<int> { throw std::runtime_error("no disk"); };
     CHECK(contains(message_of([&] { static_cast<void>(profile(weir::source(broken) | weir::sink(), time)); }),
                    "no disk"));
 }
 
-TEST_CASE("a profile takes fewer items where the source ends, and none where a stage gives none") {
+TEST_CASE("a profile takes fewer items if the source ends, and none if a stage gives none") {
     virtual_time time;
     const auto none = [](int) { return std::optional<int>(); };
     const auto p = profile(weir::source({1, 2, 3}) | weir::pipe(none) | weir::pipe(in_5_ms) | weir::sink(),
@@ -324,7 +325,7 @@ TEST_CASE("a profile tries each stage of a list") {
     CHECK(p.stages[2].trials.at(0).elapsed == 15ms);
 }
 
-TEST_CASE("a profile tries each stage of what is merged, and of each branch of a route and a split") {
+TEST_CASE("a profile tries the stages of merged pipelines, and of the branches of a route and a split") {
     virtual_time time;
     const auto in_1_ms = [](std::vector<int> v) -> weir::task<std::vector<int>> {
         co_await weir::sleep_for(1ms);
@@ -364,7 +365,7 @@ TEST_CASE("a profile tries each stage of what is merged, and of each branch of a
     CHECK(trial("in p").num_items == 20);
 }
 
-TEST_CASE("a profile moves a source that is good for one run out of the pipeline") {
+TEST_CASE("a profile moves a source that works for one run only out of the pipeline") {
     virtual_time time;
     const auto p =
         profile(weir::source(three()) | weir::pipe(in_5_ms) | weir::sink(), time, 10, {.concurrencies = {1}});
@@ -381,7 +382,7 @@ TEST_CASE("a profile's items and stages need not be copyable") {
     CHECK(p.stages.at(2).trials.at(0).num_results == 2);
 }
 
-TEST_CASE("a profile throws what its listener throws") {
+TEST_CASE("a profile throws the exceptions of its progress callback") {
     virtual_time time;
     const auto stop = [](const profile_progress& at) {
         if (at.done == 2) throw std::runtime_error("enough");
@@ -393,7 +394,7 @@ TEST_CASE("a profile throws what its listener throws") {
                    "enough"));
 }
 
-TEST_CASE("a profile tells how far it is before each trial, and at the end") {
+TEST_CASE("a profile reports its progress before each trial and at the end") {
     virtual_time time;
     std::vector<profile_progress> told;
     const auto pipeline = numbers() | weir::aggregate(2) |
@@ -414,7 +415,7 @@ TEST_CASE("a profile tells how far it is before each trial, and at the end") {
     CHECK(told[3].concurrency == 4);
 }
 
-TEST_CASE("a profile of nothing, and at no concurrency, is refused") {
+TEST_CASE("a profile of 0 items, or without a concurrency, is refused") {
     virtual_time time;
     const auto pipeline = numbers() | weir::sink();
     CHECK_THROWS_AS(static_cast<void>(profile(pipeline, time, 0)), std::invalid_argument);
@@ -425,7 +426,7 @@ TEST_CASE("a profile of nothing, and at no concurrency, is refused") {
     CHECK_THROWS_AS(static_cast<void>(profile(pipeline, time, 1, {.time_limit = 0s})), std::invalid_argument);
 }
 
-TEST_CASE("a profile of a source that waits for what later stages give back ends, and says so") {
+TEST_CASE("a profile of a source that waits for results of later stages ends, and says so") {
     virtual_time time;
     weir::thread_pool pool(2);
     for (weir::executor* const ex :
@@ -511,18 +512,18 @@ speed-up: over the fewest slots; none is told where its interval holds 1; runnab
 
 }  // namespace
 
-TEST_CASE("a profile is printed as a table, a trial a line") {
+TEST_CASE("a profile is printed as a table with a line per trial") {
     CHECK(weir::profile_text(example()) == text_of_example);
 }
 
-TEST_CASE("a profile reads the same in a German locale and whatever the stream's flags are") {
+TEST_CASE("a profile is printed alike in a German locale and with any flags of the stream") {
     const weir_test::german_locale here;
     std::ostringstream out;
     out << std::hex << std::setw(500) << std::setfill('*') << example();
     CHECK(out.str() == text_of_example);
 }
 
-TEST_CASE("a profile of nothing is a heading, and one of a stage that took no item has dashes") {
+TEST_CASE("an empty profile is a heading, and a stage that took no item has dashes") {
     CHECK(weir::profile_text({}) == "each stage alone, 0 items\n");
     profile_result p;
     p.stages = {{"a", "pipe", {profile_trial()}}};
@@ -530,12 +531,12 @@ TEST_CASE("a profile of nothing is a heading, and one of a stage that took no it
                                      "-           -         -    -      -") != std::string::npos);
 }
 
-TEST_CASE("a profile's rate is that of the items taken") {
+TEST_CASE("the rate of a profile is that of the items taken") {
     CHECK(trial(4, 320ms, 20ms).rate() == Catch::Approx(200));
     CHECK(profile_trial().rate() == 0);
 }
 
-TEST_CASE("a profile's bar writes over its own line, and ends it at the end") {
+TEST_CASE("the bar of a profile overwrites its line, and ends it at the end") {
     std::ostringstream out;
     profile_bar bar(out);
     bar({"a long name", 4, 0, 2});
@@ -547,7 +548,7 @@ TEST_CASE("a profile's bar writes over its own line, and ends it at the end") {
           "\r[##############################]  2/2           \n");
 }
 
-TEST_CASE("a profile's bar writes a line for each trial where it is no terminal") {
+TEST_CASE("the bar of a profile writes a line for each trial if it is not in place") {
     std::ostringstream out;
     profile_bar bar(out, false);
     bar({"a", 32, 9, 10});

@@ -37,7 +37,7 @@ pipeline_stats lap() {
 
 }  // namespace
 
-TEST_CASE("the six figures are those of the guide, defined as in statistics") {
+TEST_CASE("the six figures of a page are those of the guide, defined as in statistics") {
     lap_figures laps(8);
     laps.add(lap());
     const pipeline_stats p = lap();
@@ -51,7 +51,7 @@ TEST_CASE("the six figures are those of the guide, defined as in statistics") {
     CHECK(laps.value(put_time, 0, 0, 1) == ns(p.channels[0].ave_put_wait()));
 }
 
-TEST_CASE("several laps together have the figure of their sums, and tasks a lap") {
+TEST_CASE("the figure of several laps is that of their sums; tasks are counted per lap") {
     lap_figures laps(8);
     pipeline_stats busy = lap();
     busy.elapsed = busy.channels[0].elapsed = 2s;
@@ -68,7 +68,7 @@ TEST_CASE("several laps together have the figure of their sums, and tasks a lap"
     CHECK(std::abs(laps.value(rate, 0, 0, 2) - 20.0 / 3) < 1e-9);
 }
 
-TEST_CASE("what didn't happen has no figure, and neither has what isn't there") {
+TEST_CASE("there is no figure without events, nor for a stage or queue that does not exist") {
     lap_figures laps(8);
     pipeline_stats idle = lap();
     idle.stages[0].num_tasks = idle.stages[0].num_failures = 0;

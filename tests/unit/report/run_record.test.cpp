@@ -10,7 +10,7 @@ using weir::duration;
 using weir::pipeline_stats;
 using namespace std::chrono_literals;
 
-TEST_CASE("a record says on which machine, and by which compiler") {
+TEST_CASE("a record has the machine and the compiler") {
     const weir::machine_info machine = weir::this_machine();
     CHECK(machine == weir::this_machine());
 #if defined(__linux__)
@@ -96,7 +96,7 @@ pipeline_stats at_the_start() {
 
 }  // namespace
 
-TEST_CASE("two laps joined are the lap from the first one's begin to the second one's end") {
+TEST_CASE("two joined laps are the lap from the begin of the first to the end of the second") {
     std::mt19937 random(7);
     for (int i = 0; i < 100; ++i) {
         pipeline_stats a = at_the_start();
@@ -118,7 +118,7 @@ TEST_CASE("two laps joined are the lap from the first one's begin to the second 
     }
 }
 
-TEST_CASE("a lap before the first item, joined with the one in which it came, has the first item") {
+TEST_CASE("a lap before the first item, joined with the lap of the first item, has the first item") {
     pipeline_stats before;
     before.elapsed = 3s;
     pipeline_stats with;
@@ -132,7 +132,7 @@ TEST_CASE("a lap before the first item, joined with the one in which it came, ha
     CHECK_FALSE(weir::joined(before, before).first_item);
 }
 
-TEST_CASE("a lap is nothing if no time has passed and nothing was done") {
+TEST_CASE("a lap is empty if no time has passed and nothing was done") {
     using weir::detail::is_nothing;
     CHECK(is_nothing(at_the_start()));
     const auto with = [](auto change) {
@@ -147,7 +147,7 @@ TEST_CASE("a lap is nothing if no time has passed and nothing was done") {
     CHECK_FALSE(with([](pipeline_stats& lap) { lap.channels[1].num_discarded = 1; }));
 }
 
-TEST_CASE("what one of two laps doesn't know of the process, the two together don't") {
+TEST_CASE("a value of the process that one of two laps lacks is unknown for both together") {
     weir::process_stats known;
     known.user_time = 1s;
     known.minor_faults = 3;

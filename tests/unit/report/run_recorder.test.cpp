@@ -41,7 +41,7 @@ weir::run_options with(std::shared_ptr<run_recorder> r) {
 
 }  // namespace
 
-TEST_CASE("a run is recorded with all that is known of it, and laps that make up the whole") {
+TEST_CASE("a run is recorded with everything known, and with laps that add up to the whole") {
     virtual_time time;
     const auto p = loader(10);
     const auto recorder =
@@ -73,7 +73,7 @@ TEST_CASE("a run is recorded with all that is known of it, and laps that make up
     CHECK(weir::run_from_json(weir::json_text(run)) == run);
 }
 
-TEST_CASE("a run is on record while it goes on, with the laps that have ended as its whole") {
+TEST_CASE("while a run goes on, its record has the laps that have ended, and their sum as the total") {
     virtual_time time;
     const auto p = loader(10);
     const auto recorder = std::make_shared<run_recorder>();
@@ -87,7 +87,7 @@ TEST_CASE("a run is on record while it goes on, with the laps that have ended as
     CHECK(now.total.stages.at(1).name == "decode");
 }
 
-TEST_CASE("of many laps each two become one, and nothing is lost") {
+TEST_CASE("if there are many laps, pairs of laps are joined, and nothing is lost") {
     virtual_time time;
     const auto p = loader(40);
     const auto recorder = std::make_shared<run_recorder>("", weir::pipeline_description(),
@@ -102,7 +102,7 @@ TEST_CASE("of many laps each two become one, and nothing is lost") {
     for (const auto& each : run.failures) CHECK(each.lap < run.laps.size());
 }
 
-TEST_CASE("of many failures the first are kept, and all are counted") {
+TEST_CASE("if there are many failures, the first are kept, and all are counted") {
     virtual_time time;
     const auto recorder = std::make_shared<run_recorder>("", weir::pipeline_description(),
                                                          weir::run_recorder_options{.most_failures = 1});

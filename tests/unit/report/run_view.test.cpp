@@ -13,7 +13,7 @@ using weir::detail::state_bar;
 using weir::detail::states_text;
 using namespace std::chrono_literals;
 
-TEST_CASE("no label is empty, long, or given twice") {
+TEST_CASE("labels are not empty, not long, and unique") {
     const std::vector<std::string> labels =
         labels_of({"a", "", "a", "b", "a", std::string(30, 'x'), std::string(40, 'x')});
     CHECK(labels == std::vector<std::string>{"a", "(no name)", "a (2)", "b", "a (3)",
@@ -30,7 +30,7 @@ TEST_CASE("the chief state is the one with the most time") {
     CHECK(std::string(chief_state(slot_times()).name) == "off");
 }
 
-TEST_CASE("the states are told in words, those that there are") {
+TEST_CASE("the states that have time are described in words") {
     slot_times t;
     t.run = 1ms;
     t.wait_get = 3ms;
@@ -38,7 +38,7 @@ TEST_CASE("the states are told in words, those that there are") {
     CHECK(states_text(slot_times()) == "no time has passed");
 }
 
-TEST_CASE("the parts of a bar follow each other and fill it") {
+TEST_CASE("the parts of a bar follow each other and fill the bar") {
     slot_times t;
     t.run = 1ms;
     t.await = 1ms;

@@ -55,7 +55,7 @@ auto failing(int n) {
 
 }  // namespace
 
-TEST_CASE("a run that was written to a database is read from it without loss") {
+TEST_CASE("a run written to a database is read without loss") {
     const database db;
     virtual_time time;
     const auto p = failing(10);
@@ -89,7 +89,7 @@ TEST_CASE("a run that was written to a database is read from it without loss") {
     CHECK(number("SELECT sum(first_item_since) FROM laps WHERE run = 3") == 28'000'000);
 }
 
-TEST_CASE("a run that never ended is read with the laps that are there, while others are written") {
+TEST_CASE("a run that never ended is read with the laps in the database, while others are written") {
     const database db;
     virtual_time time;
     const auto p = failing(40);
@@ -192,7 +192,7 @@ run_record locked_run(const database& db, int from, int to, int items = 8) {
 
 }  // namespace
 
-TEST_CASE("what comes while others lock the file is written when they are done") {
+TEST_CASE("laps that end while others lock the file are written later") {
     const warnings_of_reports heard;
     for (const auto& [from, to] : {std::pair(3, 5), std::pair(0, 4), std::pair(0, 7), std::pair(1, 2)}) {
         const database db;
@@ -210,7 +210,7 @@ TEST_CASE("what comes while others lock the file is written when they are done")
     }
 }
 
-TEST_CASE("of more laps than are kept while others lock the file no item is lost") {
+TEST_CASE("if more laps end than are kept while others lock the file, no item is lost") {
     const warnings_of_reports heard;
     const database db;
     static_cast<void>(locked_run(db, 0, 649, 650));
@@ -228,7 +228,7 @@ TEST_CASE("of more laps than are kept while others lock the file no item is lost
     CHECK(warnings().empty());
 }
 
-TEST_CASE("a run whose file others lock until its end goes on, and what the file lacks is told") {
+TEST_CASE("if others lock the file until the end, the run goes on, and the error says what is missing") {
     const warnings_of_reports heard;
     const database db;
     static_cast<void>(locked_run(db, 0, 100));
@@ -243,7 +243,7 @@ TEST_CASE("a run whose file others lock until its end goes on, and what the file
     CHECK(r.failures.size() == 1);
 }
 
-TEST_CASE("what is no database of runs is refused, left as it is, and warned of") {
+TEST_CASE("a file that is no database of runs is refused with a warning, and is unchanged") {
     const warnings_of_reports heard;
     const std::string& warned = warnings();
     const database db;

@@ -23,7 +23,7 @@ std::string error_of_sql(sqlite_file& file, const char* sql) {
 
 }  // namespace
 
-TEST_CASE("a statement gets its parameters in their order, and gives its rows one by one") {
+TEST_CASE("a statement takes its parameters in order, and gives its rows one by one") {
     sqlite_file file(":memory:", sqlite_file::use::write);
     file.run("CREATE TABLE t(a INTEGER, b TEXT)");
     sqlite_statement insert(file, "INSERT INTO t VALUES(?, ?)");
@@ -41,14 +41,14 @@ TEST_CASE("a statement gets its parameters in their order, and gives its rows on
     CHECK_FALSE(select.step());
 }
 
-TEST_CASE("an error has the path, and what SQLite says") {
+TEST_CASE("an error has the path and the message of SQLite") {
     sqlite_file file(":memory:", sqlite_file::use::write);
     CHECK(error_of_sql(file, "SELECT * FROM absent") == ":memory:: no such table: absent");
     CHECK_THROWS_AS(sqlite_statement(file, "nonsense"), std::runtime_error);
     CHECK_THROWS_AS(sqlite_file("/no/such/file", sqlite_file::use::read), std::runtime_error);
 }
 
-TEST_CASE("what was not committed is rolled back") {
+TEST_CASE("an uncommitted transaction is rolled back") {
     sqlite_file file(":memory:", sqlite_file::use::write);
     file.roll_back();
     file.run("CREATE TABLE t(a)");
@@ -61,7 +61,7 @@ TEST_CASE("what was not committed is rolled back") {
     CHECK(file.run_unless_busy("SELECT 1"));
 }
 
-TEST_CASE("the tables are made once, and each column is one of a member") {
+TEST_CASE("the tables are created once, with a column for each member") {
     sqlite_file file(":memory:", sqlite_file::use::write);
     make_tables(file);
     make_tables(file);
@@ -81,7 +81,7 @@ TEST_CASE("the tables are made once, and each column is one of a member") {
                     "('name', 'started', 'ended', 'elapsed', 'num_failures')") == 5);
 }
 
-TEST_CASE("a file of something else, or of a later schema, is refused") {
+TEST_CASE("a database of another program, or of a later schema, is refused") {
     sqlite_file other(":memory:", sqlite_file::use::write);
     other.run("CREATE TABLE mine(a)");
     CHECK_THROWS_AS(make_tables(other), std::runtime_error);

@@ -56,18 +56,18 @@ queue: its capacity, behind the stage; executor -: where the run is started
 
 }  // namespace
 
-TEST_CASE("a description is printed as a tree, a stage a line") {
+TEST_CASE("a description is printed with a line per stage, indented by depth") {
     CHECK(weir::structure_text(nested()) == text_of_nested);
 }
 
-TEST_CASE("a description reads the same in a German locale and whatever the stream's flags are") {
+TEST_CASE("a description is printed alike in a German locale and with any flags of the stream") {
     const weir_test::german_locale here;
     std::ostringstream out;
     out << std::hex << std::setw(500) << std::setfill('*') << nested();
     CHECK(out.str() == text_of_nested);
 }
 
-TEST_CASE("a description tells what a stage does differently from most") {
+TEST_CASE("a description mentions options that differ from the defaults") {
     pipeline_description d;
     d.stages = {stage("files", "source", "", "path"), stage("read", "pipe", "path", "image"),
                 stage("batch", "aggregate", "image", "images")};
@@ -88,11 +88,11 @@ queue: its capacity, behind the stage; executor -: where the run is started
 )");
 }
 
-TEST_CASE("a description of nothing is a heading") {
+TEST_CASE("an empty description is a heading") {
     CHECK(weir::structure_text({}) == "stage  kind  slots  queue  executor  items\n");
 }
 
-TEST_CASE("a description shows what is not ASCII in a name as question marks") {
+TEST_CASE("a description shows characters outside ASCII as question marks") {
     pipeline_description d;
     d.stages = {stage("a\n\xc3\xa4", "pipe", "int", "int")};
     CHECK(weir::structure_text(d).find("\na???   pipe") != std::string::npos);
@@ -126,7 +126,7 @@ pipeline_description two_ways() {
 
 }  // namespace
 
-TEST_CASE("a graph has a box for each stage, with its tasks inside where it has several slots") {
+TEST_CASE("a Mermaid graph has a box for each stage, with its slots inside if there are several") {
     CHECK(mermaid(loader()) == R"m(flowchart LR
     s0["src"]
     s1["batch (8)"]
@@ -144,7 +144,7 @@ TEST_CASE("a graph has a box for each stage, with its tasks inside where it has 
 )m");
 }
 
-TEST_CASE("a graph can go down, without tasks, and show the queues") {
+TEST_CASE("a Mermaid graph can run from top to bottom, without slots, and with queues") {
     CHECK(mermaid(loader(), {.left_to_right = false, .queues = true, .show_slots = false}) == R"m(flowchart TB
     s0["src"]
     s1["batch (8)"]
@@ -164,7 +164,7 @@ TEST_CASE("a graph can go down, without tasks, and show the queues") {
 )m");
 }
 
-TEST_CASE("a graph names the branches on their arrows, and each has a queue of its own") {
+TEST_CASE("a Mermaid graph names the branches on their arrows, and each branch has its own queue") {
     CHECK(mermaid(two_ways()) == R"m(flowchart LR
     s0["route"]
     s1["left"]
@@ -191,7 +191,7 @@ TEST_CASE("a graph names the branches on their arrows, and each has a queue of i
 )m");
 }
 
-TEST_CASE("a graph shows each task of two and of three") {
+TEST_CASE("a Mermaid graph shows all slots of a stage with two or three") {
     pipeline_description d;
     d.stages = {stage("two", 2), stage("three", 3)};
     CHECK(mermaid(d) == R"m(flowchart LR
@@ -209,7 +209,7 @@ TEST_CASE("a graph shows each task of two and of three") {
 )m");
 }
 
-TEST_CASE("a graph's labels are text, whatever a stage is called") {
+TEST_CASE("the labels of a Mermaid graph are text, for every name of a stage") {
     pipeline_description d;
     d.stages = {stage("end", 1), stage("a\"b]<i>#\n`c`", 1)};
     CHECK(mermaid(d) == R"m(flowchart LR
@@ -218,9 +218,9 @@ TEST_CASE("a graph's labels are text, whatever a stage is called") {
 )m");
 }
 
-TEST_CASE("a graph of nothing is a heading") { CHECK(mermaid({}) == "flowchart LR\n"); }
+TEST_CASE("an empty Mermaid graph is a heading") { CHECK(mermaid({}) == "flowchart LR\n"); }
 
-TEST_CASE("a stage without a queue behind it has none in the graph") {
+TEST_CASE("a stage without an output queue has none in a Mermaid graph") {
     pipeline_description d;
     d.stages = {stage("src", 1), stage("write", 1)};
     d.stages[1].capacity = 0;

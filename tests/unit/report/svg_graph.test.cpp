@@ -24,14 +24,14 @@ bool has_room(const graph_layout& layout, std::size_t nodes, double distance) {
 
 }  // namespace
 
-TEST_CASE("stages in a row stand straight below each other") {
+TEST_CASE("in the layout, stages in a row stand straight below each other") {
     const graph_layout layout(4, {{0, 1}, {1, 2}, {2, 3}}, 100);
     CHECK(layout.num_rows() == 4);
     CHECK(layout.width() == 0);
     for (std::size_t i = 0; i < 4; ++i) CHECK(layout.node(i).row == i);
 }
 
-TEST_CASE("branches stand beside each other, and what they come from and lead to is in the middle") {
+TEST_CASE("in the layout, branches stand beside each other, with their fork and join in the middle") {
     const std::vector<graph_edge> edges = {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}};
     const graph_layout layout(5, edges, 100);
     CHECK(layout.num_rows() == 3);
@@ -41,7 +41,7 @@ TEST_CASE("branches stand beside each other, and what they come from and lead to
     CHECK(has_room(layout, 5, 100));
 }
 
-TEST_CASE("a line that passes rows goes past the stages there") {
+TEST_CASE("in the layout, an edge that passes rows goes past their stages") {
     const graph_layout layout(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}}, 100);
     CHECK(layout.num_rows() == 4);
     const auto way = layout.way(3);
@@ -52,7 +52,7 @@ TEST_CASE("a line that passes rows goes past the stages there") {
     }
 }
 
-TEST_CASE("a tree of a hundred stages has room for all of them") {
+TEST_CASE("the layout of a tree of a hundred stages has room for all") {
     std::vector<graph_edge> edges;
     for (std::size_t i = 1; i < 100; ++i) edges.push_back({(i - 1) / 3, i});
     const graph_layout layout(100, edges, 100);
@@ -60,7 +60,7 @@ TEST_CASE("a tree of a hundred stages has room for all of them") {
     CHECK(has_room(layout, 100, 100));
 }
 
-TEST_CASE("a graph of nothing has no rows") {
+TEST_CASE("an empty layout has no rows") {
     CHECK(graph_layout(0, {}, 100).num_rows() == 0);
     CHECK(graph_layout(0, {}, 100).width() == 0);
     CHECK(graph_layout(2, {}, 100).width() == 100);

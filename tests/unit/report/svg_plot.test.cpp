@@ -22,7 +22,7 @@ bool is(double a, double b) { return std::abs(a - b) < 1e-9; }
 
 }  // namespace
 
-TEST_CASE("a linear axis begins at 0, has round steps, and a unit in which figures are short") {
+TEST_CASE("a linear axis begins at 0, with round steps and a unit that fits") {
     const plot_axis ms = plot_axis::linear(figure_kind::time, 37e6);
     CHECK(texts(ms) == "0 | 10 | 20 | 30 | 40");
     CHECK(std::string(ms.unit()) == "ms");
@@ -39,7 +39,7 @@ TEST_CASE("a linear axis begins at 0, has round steps, and a unit in which figur
     CHECK(texts(plot_axis::linear(figure_kind::count, 5)) == "0 | 1 | 2 | 3 | 4 | 5");
 }
 
-TEST_CASE("of nothing but 0 there is an axis, too") {
+TEST_CASE("figures that are all 0 have an axis, too") {
     CHECK(texts(plot_axis::linear(figure_kind::time, 0)) == "0 | 0.2 | 0.4 | 0.6 | 0.8 | 1");
     CHECK(plot_axis::of_length(figure_kind::time, 0).place(0) == 0);
 }
@@ -67,7 +67,7 @@ TEST_CASE("a logarithmic axis has decades, each with its unit, and a place for 0
     CHECK(plot_axis::logarithmic(figure_kind::time, 1, 1e12, false).ticks().size() == 7);
 }
 
-TEST_CASE("an axis is logarithmic where figures differ widely, and only there") {
+TEST_CASE("an axis is logarithmic only if figures differ widely") {
     const auto fit = [](const std::vector<std::vector<double>>& series, const std::vector<double>& over_all,
                         bool by_differences) {
         return plot_axis::fitting(figure_kind::time, series, over_all, by_differences).is_logarithmic();

@@ -112,14 +112,14 @@ TEST_CASE("a table shows the stages and the queues, column under column") {
     CHECK(out.str() == text_of_example);
 }
 
-TEST_CASE("a table reads the same in a German locale and whatever the stream's flags are") {
+TEST_CASE("a table is printed alike in a German locale and with any flags of the stream") {
     const weir_test::german_locale here;
     std::ostringstream out;
     out << std::hex << std::showpos << std::setw(500) << std::setfill('*') << example();
     CHECK(out.str() == text_of_example);
 }
 
-TEST_CASE("a table says what was discarded in the queues, if anything was") {
+TEST_CASE("a table has a column of discarded items if there are any") {
     pipeline_stats p = example();
     p.channels[1].num_discarded = 12;
     const std::string text = weir::table_text(p);
@@ -128,11 +128,11 @@ TEST_CASE("a table says what was discarded in the queues, if anything was") {
     CHECK(text.find("       99 %          0\n") != std::string::npos);
 }
 
-TEST_CASE("a table of nothing is a heading") {
+TEST_CASE("an empty table is a heading") {
     CHECK(weir::table_text(pipeline_stats()) == "pipeline, 0 s elapsed\n");
 }
 
-TEST_CASE("the first line of a table says for how long nothing has moved, where that is long") {
+TEST_CASE("if nothing has moved for long, the first line of a table says so") {
     pipeline_stats p;
     p.elapsed = 25s;
     p.idle = 10s - 1ns;
@@ -148,7 +148,7 @@ TEST_CASE("the first line of a table says for how long nothing has moved, where 
         "nothing has moved for 10.0 s: a weir::watchdog names who can't go on\n\n"));
 }
 
-TEST_CASE("the first line of a table says when the first item came, and what the rate is since then") {
+TEST_CASE("the first line of a table says when the first item came, and the rate since then") {
     pipeline_stats p;
     p.stages.resize(1);
     const auto line = [&p] {
@@ -178,13 +178,13 @@ TEST_CASE("the first line of a table says when the first item came, and what the
     CHECK(line() == "pipeline, 40.0 s elapsed; 0 /s");
 }
 
-TEST_CASE("the last line of a table is on the process, where that is known") {
+TEST_CASE("the last line of a table is about the process, if it is known") {
     pipeline_stats p = example();
     p.process.emplace().resident = 212'000'000U;
     CHECK(weir::table_text(p) == text_of_example + std::string("process: 212 MB resident.\n"));
 }
 
-TEST_CASE("a table has a column for each state in which a slot was, and none for the others") {
+TEST_CASE("a table has columns only for the states in which slots were") {
     for (const auto& state : weir::detail::states_in_reports) {
         CAPTURE(state.name);
         pipeline_stats p;
@@ -203,7 +203,7 @@ TEST_CASE("a table has a column for each state in which a slot was, and none for
     }
 }
 
-TEST_CASE("the shares of a table's line are all of the time") {
+TEST_CASE("the shares in a line of a table add up to all of the time") {
     pipeline_stats p;
     slot_times t;
     t.run = 57ms;
@@ -219,7 +219,7 @@ wait_turn: done, others leave first.
 )");
 }
 
-TEST_CASE("a table of stages that did nothing yet has dashes instead of times") {
+TEST_CASE("stages that did nothing yet have dashes instead of times in a table") {
     pipeline_stats p;
     p.stages.resize(1);
     p.stages[0].name = "a";
@@ -237,7 +237,7 @@ a       0/0      0     0       -    -       -    -          -
 )");
 }
 
-TEST_CASE("a table says what the function of a traversal added to its stage") {
+TEST_CASE("a table has the items that a function added to its stage") {
     pipeline_stats p = example();
     p.stages[1].added =
         weir::added_stats{.num_added = 90, .num_waiting = 4, .most_waiting = 17, .num_discarded = 2};
@@ -245,7 +245,7 @@ TEST_CASE("a table says what the function of a traversal added to its stage") {
                                    "decode     90        4       17          2\n") != std::string::npos);
 }
 
-TEST_CASE("a table says how fast was copied to a device, once anything was") {
+TEST_CASE("a table has the speed of copies to a device, once there are any") {
     pipeline_stats p = example();
     const auto line_of = [&p] {
         const std::string text = weir::table_text(p);
@@ -303,7 +303,7 @@ TEST_CASE("a table keeps within 120 columns for every name") {
     CHECK(whole.find("leave first") != std::string::npos);
 }
 
-TEST_CASE("a table cuts names only that are too long, and shows what is not ASCII as a question mark") {
+TEST_CASE("a table cuts only long names, and shows characters outside ASCII as question marks") {
     pipeline_stats p;
     p.channels.resize(3);
     p.channels[0].name = "exactly twenty chars";

@@ -171,7 +171,7 @@ TEST_CASE("a trace on virtual time has each span, wait and step at its instant")
     CHECK(again->text() == text);
 }
 
-TEST_CASE("a wait for room, and for a turn, lies in the span of the item that waits") {
+TEST_CASE("the waits for room and for a turn lie in the span of the waiting item") {
     virtual_time time;
     const auto trace = follow();
     const auto first_is_slow = [](int n) -> task<int> {
@@ -202,7 +202,7 @@ TEST_CASE("a wait for room, and for a turn, lies in the span of the item that wa
     CHECK(state("wait_put", 2) == std::tuple(40'000, 80'000, 1U));
 }
 
-TEST_CASE("whatever overtakes it, an item is followed from span to span") {
+TEST_CASE("an item is traced from span to span, also if others overtake it") {
     for (const std::uint64_t every : {1U, 7U}) {
         CAPTURE(every);
         virtual_time time;
@@ -221,7 +221,7 @@ TEST_CASE("whatever overtakes it, an item is followed from span to span") {
     }
 }
 
-TEST_CASE("the same on threads, through queues that are full and empty, and through branches") {
+TEST_CASE("items are traced on threads, through full and empty queues, and through branches") {
     for (const std::uint64_t every : {1U, 10U}) {
         CAPTURE(every);
         weir::thread_pool pool(3);
@@ -248,7 +248,7 @@ TEST_CASE("the same on threads, through queues that are full and empty, and thro
     }
 }
 
-TEST_CASE("all that go into a batch are followed into it, and all that comes of it") {
+TEST_CASE("the items of a batch are traced into it, and the items that come out of it") {
     virtual_time time;
     const auto trace = follow({.every = 3});
     const auto p = weir::source(std::views::iota(0, 10)) | weir::aggregate(4, {.name = "batch"}) |
@@ -269,7 +269,7 @@ TEST_CASE("all that go into a batch are followed into it, and all that comes of 
     CHECK(t.visits("each") == 10);
 }
 
-TEST_CASE("a batch by weight that leaves before an item came is not made of that") {
+TEST_CASE("a batch by weight that leaves before an item came does not contain the item") {
     virtual_time time;
     const auto trace = follow({.every = 2});
     const auto p = weir::source({3, 3, 3, 3, 3}) |
@@ -284,7 +284,8 @@ TEST_CASE("a batch by weight that leaves before an item came is not made of that
     CHECK(t.visit("next", 2)->from == "src 4");
 }
 
-TEST_CASE("what is dropped, or filtered out, is followed no further; what is dropped as a rest isn't given") {
+TEST_CASE(
+    "items that are dropped or filtered out are traced no further, also the rest that an aggregate drops") {
     virtual_time time;
     const auto trace = follow();
     const auto p = weir::source(std::views::iota(0, 7)) |
@@ -300,7 +301,7 @@ TEST_CASE("what is dropped, or filtered out, is followed no further; what is dro
     CHECK(t.visit("next", 1)->from == "src 4");
 }
 
-TEST_CASE("a batch that is divided is followed along all of its branches, and back into one") {
+TEST_CASE("a batch that is divided is traced along all branches, and back into one batch") {
     virtual_time time;
     const auto trace = follow();
     const auto p = weir::source(std::views::iota(0, 8)) | weir::aggregate(4) |
@@ -319,7 +320,7 @@ TEST_CASE("a batch that is divided is followed along all of its branches, and ba
     CHECK(t.visits("next") == 2);
 }
 
-TEST_CASE("of a row both items are followed, and of merged pipelines each source's") {
+TEST_CASE("both items of a zipped row are traced, and the items of each merged source") {
     virtual_time time;
     const auto trace = follow();
     const auto source = [](const char* name) { return weir::source(std::views::iota(0, 3), {.name = name}); };
@@ -337,7 +338,7 @@ TEST_CASE("of a row both items are followed, and of merged pipelines each source
     CHECK(t.visits("next") == 6);
 }
 
-TEST_CASE("what a shuffle gives begins anew, and what a cache plays again") {
+TEST_CASE("items out of a shuffle, and replayed by a cache, begin anew in a trace") {
     virtual_time time;
     const auto trace = follow({.every = 2});
     const auto p = weir::source(std::views::iota(0, 4)) | weir::cache(2, {.name = "cache"}) |
@@ -353,7 +354,7 @@ TEST_CASE("what a shuffle gives begins anew, and what a cache plays again") {
     for (std::uint64_t n = 0; n < 8; n += 2) CHECK(t.visit("next", n)->from == "mix " + std::to_string(n));
 }
 
-TEST_CASE("an item that fails is said to have, and epochs are told") {
+TEST_CASE("a trace marks failed items, and has the epochs") {
     virtual_time time;
     const auto trace = follow();
     const auto fails = [](int n) {
@@ -376,7 +377,7 @@ TEST_CASE("an item that fails is said to have, and epochs are told") {
     CHECK(from == std::set<std::string>{"src 3", "src 5"});
 }
 
-TEST_CASE("a run that is stopped in the middle, or fails, leaves a trace that is right") {
+TEST_CASE("a run that is stopped, or fails, leaves a correct trace") {
     for (const bool fails : {false, true}) {
         virtual_time time;
         const auto trace = follow();
@@ -400,7 +401,7 @@ TEST_CASE("a run that is stopped in the middle, or fails, leaves a trace that is
     }
 }
 
-TEST_CASE("of a long run the last events are kept, and it is said how many aren't") {
+TEST_CASE("a trace of a long run keeps the last events, and says how many were dropped") {
     virtual_time time;
     const auto trace = follow({.every = 1, .max_events = 100});
     const auto slow = [](int n) -> task<int> {
@@ -421,7 +422,7 @@ TEST_CASE("of a long run the last events are kept, and it is said how many aren'
           std::string::npos);
 }
 
-TEST_CASE("of a part of the time only those items are followed that begin in it") {
+TEST_CASE("with a time span, only items that begin in it are traced") {
     virtual_time time;
     const auto trace = follow({.every = 1, .after = 100us, .length = 50us});
     const auto slow = [](int n) -> task<int> {
@@ -440,7 +441,7 @@ TEST_CASE("of a part of the time only those items are followed that begin in it"
     }
 }
 
-TEST_CASE("slots that come later have lanes of their own") {
+TEST_CASE("slots that are added later have their own lanes") {
     virtual_time time;
     const auto trace = follow();
     const auto slow = [](int n) -> task<int> {
@@ -461,7 +462,7 @@ TEST_CASE("slots that come later have lanes of their own") {
     CHECK(t.visits("a") == 30);
 }
 
-TEST_CASE("where nothing is measured no item is followed") {
+TEST_CASE("without statistics no item is traced") {
     virtual_time time;
     const auto trace = follow();
     const auto p = weir::source({1, 2}) | weir::pipe([](int n) { return n; }) | weir::sink();
@@ -471,7 +472,7 @@ TEST_CASE("where nothing is measured no item is followed") {
     CHECK(t.spans.empty());
 }
 
-TEST_CASE("a trace is written to its file when the run has ended, whatever the names in it") {
+TEST_CASE("a trace is written to its file when the run has ended, for all names") {
     const std::string path = "trace.test.json";
     virtual_time time;
     const auto trace = std::make_shared<trace_report>(path, trace_options{.every = 1});
@@ -490,7 +491,7 @@ namespace {
 std::string warned;
 }
 
-TEST_CASE("a path that can't be written is warned of, as are two runs at a time, and the runs go on") {
+TEST_CASE("a path that can't be written, and two runs at a time, give a warning, and the runs go on") {
     warned.clear();
     const auto before = weir::set_report_warning([](std::string_view who, std::string_view why) noexcept {
         warned += std::string(who) + ": " + std::string(why) + "\n";
@@ -514,7 +515,7 @@ TEST_CASE("a path that can't be written is warned of, as are two runs at a time,
           "no/such/folder/run.json: no/such/folder/run.json: No such file or directory\n");
 }
 
-TEST_CASE("options that are wrong are refused") {
+TEST_CASE("invalid options of a trace are refused") {
     CHECK_THROWS_AS(trace_report("", {.every = 0}), std::invalid_argument);
     CHECK_THROWS_AS(trace_report("", {.max_events = 0}), std::invalid_argument);
     CHECK_THROWS_AS(trace_report("", {.every = std::uint64_t(-1)}), std::invalid_argument);
@@ -548,7 +549,7 @@ std::string text_of(std::int64_t seen) {
 
 }  // namespace
 
-TEST_CASE("a step has both ends or none, and times are microseconds with three digits") {
+TEST_CASE("a step has both ends or none, and times are microseconds with three decimals") {
     const traces::trace t(text_of(5000));
     CHECK(t.wrong.empty());
     CHECK(t.steps.size() == 1);
@@ -559,7 +560,7 @@ TEST_CASE("a step has both ends or none, and times are microseconds with three d
     CHECK(text_of(5000).find("\"ts\":1.000,\"dur\":2.007,\"name\":\"a\"") != std::string::npos);
 }
 
-TEST_CASE("where clocks differ a step never goes back, and none goes to before its item began") {
+TEST_CASE("if clocks differ, a step never goes back in time, nor to before its item began") {
     const traces::trace late(text_of(3400));
     CHECK(late.wrong.empty());
     CHECK(late.steps.at(0).left == late.steps.at(0).came);

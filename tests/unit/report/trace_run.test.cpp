@@ -9,7 +9,7 @@
 
 using namespace weir::detail;
 
-TEST_CASE("a ring has the last events, the oldest first") {
+TEST_CASE("a ring holds the last events, the oldest first") {
     trace_ring r;
     r.add({0, 0, 1, 0, 0, trace_kind::came, 0});
     CHECK(r.kept() == 0);  // it has no room yet
@@ -41,7 +41,7 @@ struct watched {
 
 }  // namespace
 
-TEST_CASE("a tag tells the stage and the number; each n-th is chosen, also after a gap") {
+TEST_CASE("a tag holds the stage and the number; every n-th item is chosen, also after a gap") {
     watched w;
     const std::uint64_t tag = w.slot.chosen(0, 1000);
     CHECK(slot_trace::stage_of(tag) == 3);
@@ -51,7 +51,7 @@ TEST_CASE("a tag tells the stage and the number; each n-th is chosen, also after
     CHECK_FALSE(w.slot.may_choose(21));
 }
 
-TEST_CASE("none is chosen before its time or after it") {
+TEST_CASE("no item is chosen outside of the time span") {
     watched w;
     w.how.after = 50;
     w.how.until = 60;
@@ -60,7 +60,7 @@ TEST_CASE("none is chosen before its time or after it") {
     CHECK(w.slot.chosen(10, 1060) == 0);
 }
 
-TEST_CASE("a visit ends with what it was last said to do, and the next one begins no earlier") {
+TEST_CASE("a visit ends with its last event, and the next one begins no earlier") {
     watched w;
     w.slot.came(5, 17, 99);
     w.slot.begin(17, 2, 100);
@@ -81,7 +81,7 @@ TEST_CASE("a visit ends with what it was last said to do, and the next one begin
     CHECK(w.slot.events[5].begin == 150);
 }
 
-TEST_CASE("what was kept is in the next that is given, which has the tag of the first") {
+TEST_CASE("kept items are in the next result, which has the tag of the first of them") {
     watched w;
     for (const std::uint64_t tag : {7U, 8U}) {
         w.slot.came(0, tag, tag);
@@ -99,7 +99,7 @@ TEST_CASE("what was kept is in the next that is given, which has the tag of the 
     CHECK(w.slot.gives(true, 9, 0, 200) == 0);
 }
 
-TEST_CASE("a source's end is no item") {
+TEST_CASE("the end of a source is not an item") {
     watched w;
     w.slot.begin_new(w.slot.chosen(20, 1000), 20, 0, 1000);
     w.slot.did_not_begin();
@@ -108,7 +108,7 @@ TEST_CASE("a source's end is no item") {
     CHECK(w.slot.may_choose(20));
 }
 
-TEST_CASE("each stage has the same share of the events, and each of its slots, also later ones") {
+TEST_CASE("all stages have the same share of the events, and so have their slots, also later ones") {
     run_trace run({.every = 1, .most = 100, .after = 0, .until = 1});
     const auto a = run.add_stage("a");
     const auto b = run.add_stage("b");
@@ -126,7 +126,7 @@ TEST_CASE("each stage has the same share of the events, and each of its slots, a
     CHECK(run.read([](const auto& stages) { return stages[1]->per_slot.size(); }) == 3);
 }
 
-TEST_CASE("a queue has its place, and says when what went through it is no longer followed") {
+TEST_CASE("a queue has a number, and counts the items that were lost from sight") {
     run_trace run({});
     CHECK(run.add_queue("a", 2, true).queue() == 0);
     trail_marks& marks = run.add_queue("b", 2, true);

@@ -41,7 +41,7 @@ template <class T>
 struct allocator_of_mine {};
 }  // namespace
 
-TEST_CASE("a type's name is what a program calls it") {
+TEST_CASE("the name of a type is that of the program") {
     CHECK(type_name<int>() == "int");
     CHECK(type_name<double>() == "double");
     CHECK(type_name<animals::cat>() == "animals::cat");
@@ -54,7 +54,7 @@ TEST_CASE("a type's name is what a program calls it") {
     CHECK(type_name<std::pair<int, std::optional<bool>>>() == "std::pair<int, std::optional<bool>>");
 }
 
-TEST_CASE("a word that ends as a keyword does stays whole") {
+TEST_CASE("a word that ends like a keyword stays whole") {
     for (const char before : {'_', '0', '9', 'a', 'z', 'A', 'Z'}) {
         const std::string word = std::string("a::b") + before + "class";
         CHECK(tidy_type_name(word + " *") == word + "*");
@@ -62,7 +62,7 @@ TEST_CASE("a word that ends as a keyword does stays whole") {
     CHECK(tidy_type_name("b<class c>") == "b<c>");
 }
 
-TEST_CASE("a type's name says std::string where it is one, and leaves out default arguments") {
+TEST_CASE("the name of a type has std::string for it, and no default arguments") {
     CHECK(type_name<std::string>() == "std::string");
     CHECK(type_name<std::string_view>() == "std::string_view");
     CHECK(type_name<std::vector<std::vector<std::string>>>() == "std::vector<std::vector<std::string>>");
@@ -74,7 +74,7 @@ TEST_CASE("a type's name says std::string where it is one, and leaves out defaul
           "std::shared_ptr<const std::vector<float>>");
 }
 
-TEST_CASE("a type's name keeps the arguments that somebody chose") {
+TEST_CASE("the name of a type keeps arguments that are not defaults") {
     CHECK(type_name<std::map<int, int, std::greater<int>>>() == "std::map<int, int, std::greater<int>>");
     CHECK(type_name<std::vector<int, allocator_of_mine<int>>>() ==
           "std::vector<int, allocator_of_mine<int>>");
@@ -82,24 +82,24 @@ TEST_CASE("a type's name keeps the arguments that somebody chose") {
     CHECK(type_name<std::tuple<int, allocator_of_mine<int>>>() == "std::tuple<int, allocator_of_mine<int>>");
 }
 
-TEST_CASE("a type's name calls an integer what the standard calls it") {
+TEST_CASE("the name of an integer type is that of the standard") {
     CHECK(type_name<unsigned long>() == "unsigned long");
     CHECK(type_name<long>() == "long");
     CHECK(type_name<unsigned long long>() == "unsigned long long");
     CHECK(type_name<std::vector<unsigned short>>() == "std::vector<unsigned short>");
 }
 
-TEST_CASE("a type's name leaves out namespaces without a name") {
+TEST_CASE("the name of a type leaves out unnamed namespaces") {
     CHECK(type_name<hidden>() == "hidden");
     CHECK(type_name<std::vector<hidden>>() == "std::vector<hidden>");
 }
 
-TEST_CASE("a type's name reads functions with several parameters") {
+TEST_CASE("the name of a type may have functions with several parameters") {
     CHECK(type_name<std::function<int(int, std::string)>>() == "std::function<int(int, std::string)>");
 }
 
 #if defined(__cpp_rtti) || defined(_CPPRTTI)
-TEST_CASE("a type that is known when the program runs has the same name") {
+TEST_CASE("a type known at run time has the same name") {
     const derived d;
     const base& b = d;
     CHECK(read_type_name(typeid(b).name()) == "derived");
@@ -110,7 +110,7 @@ TEST_CASE("a type that is known when the program runs has the same name") {
 }
 #endif
 
-TEST_CASE("objects are of one type, as far as that is known") {
+TEST_CASE("two objects have the same type only if both types are known to be equal") {
     const derived d, e;
     const base& b = d;
     const base another;
@@ -125,7 +125,7 @@ TEST_CASE("objects are of one type, as far as that is known") {
 #endif
 }
 
-TEST_CASE("a text that is no type's name is read to its end") {
+TEST_CASE("a text that is not the name of a type is read to its end") {
     CHECK(tidy_type_name("").empty());
     CHECK(tidy_type_name("a<b, std::allocator<c") == "a<b");
     CHECK(tidy_type_name("class std::vector<struct a::b,class std::allocator<struct a::b> >") ==

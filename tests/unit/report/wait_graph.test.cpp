@@ -106,7 +106,7 @@ class row final : public watched_run {
 
 }  // namespace
 
-TEST_CASE("who waits for a stage of which a slot is alive is alive, and who waits for that one") {
+TEST_CASE("a wait for a stage with a living slot is alive, and so are waits for the waiter") {
     row r({1, 2, 1});
     r.queues[1].add(wait_kind::get, r.of(2));
     r.queues[0].add(wait_kind::get, r.of(1, 0));
@@ -115,7 +115,7 @@ TEST_CASE("who waits for a stage of which a slot is alive is alive, and who wait
     CHECK(r.lives);
 }
 
-TEST_CASE("a circle of slots is dead whatever else there is, until one slot of it is alive") {
+TEST_CASE("a circle of slots is dead, whatever else there is, until one of its slots is alive") {
     row r({1, 2});
     r.circle = true;
     r.queues[1].add(wait_kind::get, r.of(0));
@@ -131,7 +131,7 @@ TEST_CASE("a circle of slots is dead whatever else there is, until one slot of i
     CHECK(dead[1].group == dead[2].group);
 }
 
-TEST_CASE("a slot that has ended, or is out of service, revives nobody") {
+TEST_CASE("a slot that has ended, or is out of service, keeps no wait alive") {
     row r({1, 2});
     r.circle = true;
     site bench;
@@ -147,14 +147,14 @@ TEST_CASE("a slot that has ended, or is out of service, revives nobody") {
     }
 }
 
-TEST_CASE("who puts into the last queue waits for a consumer, who may be anybody") {
+TEST_CASE("a put into the last queue waits for a consumer, who may be anybody") {
     row r({1});
     r.queues[0].add(wait_kind::put, r.of(0));
     CHECK(r.stuck(true) == 0);
     CHECK(r.stuck(false) == 1);
 }
 
-TEST_CASE("a channel of which nothing is known is anybody's") {
+TEST_CASE("anybody could use a channel of which nothing is known") {
     row r({1});
     site other;
     other.add(wait_kind::get);
@@ -165,7 +165,8 @@ TEST_CASE("a channel of which nothing is known is anybody's") {
     CHECK(r.stuck(false, {&other}) == 0);
 }
 
-TEST_CASE("a wait with a limit, or for the end of a pause, ends by itself, and so does what needs it") {
+TEST_CASE(
+    "a wait with a time limit, or for the end of a pause, ends by itself, and so do waits that need it") {
     row r({1, 1});
     site room;
     SECTION("a pause") {
@@ -199,7 +200,7 @@ TEST_CASE("a turn is given by another slot of the stage, and bytes by anyone in 
     }
 }
 
-TEST_CASE("bytes that a run waits for are its own matter, and no other's") {
+TEST_CASE("only slots of the same run can end a wait for bytes") {
     row first({1}), second({1, 1}, &first.list), third({1, 1}, &first.list);
     first.stages[0][0]->gone = true;
     site room;
@@ -230,7 +231,7 @@ TEST_CASE("the stages of a run that has failed end each other in more ways") {
     CHECK(r.stuck(false) == 2);
 }
 
-TEST_CASE("a function that has a thread waits with it once all threads are blocked") {
+TEST_CASE("if all threads are blocked, a function that has a thread waits, too") {
     row r({1, 1});
     r.running = r.of(0);
     r.queues[0].add(wait_kind::get, r.of(1));
@@ -241,18 +242,18 @@ TEST_CASE("a function that has a thread waits with it once all threads are block
     CHECK(dead[1].seen.kind == wait_kind::thread);
 }
 
-TEST_CASE("what needs nothing is a cause, and the others follow by how far they are from one") {
+TEST_CASE("a node that needs nothing is a cause, and the others follow by their distance") {
     CHECK(steps_to_cause({}) == numbers{});
     CHECK(steps_to_cause({{1}, {2}, {}}) == numbers{2, 1, 0});
     CHECK(steps_to_cause({{1, 3}, {2}, {}, {}}) == numbers{1, 1, 0, 0});
 }
 
-TEST_CASE("in a circle all are causes, and who leads into it is none") {
+TEST_CASE("all nodes of a circle are causes, and nodes that lead into it are not") {
     CHECK(steps_to_cause({{0}}) == numbers{0});
     CHECK(steps_to_cause({{1}, {2}, {1}}) == numbers{1, 0, 0});
     CHECK(steps_to_cause({{1}, {0, 2}, {3}, {4}, {3}}) == numbers{3, 2, 1, 0, 0});
 }
 
-TEST_CASE("a circle of which one needs what needs nothing is no cause") {
+TEST_CASE("a circle with a node that needs a cause is no cause") {
     CHECK(steps_to_cause({{1}, {0, 2}, {}}) == numbers{2, 1, 0});
 }

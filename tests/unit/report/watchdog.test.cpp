@@ -140,7 +140,7 @@ constexpr const char* nobody_puts = "; nobody is left to put";
 
 // ---- everything waits --------------------------------------------------------------------------
 
-TEST_CASE("two coroutines that fill each other's channel before they look into their own") {
+TEST_CASE("two coroutines fill each other's channel before they read their own: a deadlock") {
     weir::thread_pool pool(1);
     channel<int> left(2, pool, "left"), right(1, pool, "right");
     patient dog({pool});
@@ -159,7 +159,7 @@ TEST_CASE("two coroutines that fill each other's channel before they look into t
     right.close();
 }
 
-TEST_CASE("two coroutines that wait for what the other one would put later") {
+TEST_CASE("two coroutines each wait for an item that the other would put later: a deadlock") {
     weir::thread_pool pool(2);
     channel<int> a(1, pool, "a"), b(1, pool, "b");
     patient dog({pool});
@@ -174,7 +174,7 @@ TEST_CASE("two coroutines that wait for what the other one would put later") {
     b.close();
 }
 
-TEST_CASE("three in a circle, none of which can put before the next one gets") {
+TEST_CASE("three coroutines in a circle, none of which can put before the next one gets: a deadlock") {
     weir::thread_pool pool(2);
     channel<int> a(1, pool, "a"), b(1, pool, "b"), c(1, pool, "c");
     patient dog({pool});
@@ -188,7 +188,7 @@ TEST_CASE("three in a circle, none of which can put before the next one gets") {
     c.close();
 }
 
-TEST_CASE("a channel that nobody closes after the last item") {
+TEST_CASE("a channel that nobody closes after the last item: a deadlock") {
     weir::thread_pool pool(1);
     channel<int> items(4, pool, "items");
     patient dog({pool});
@@ -204,7 +204,8 @@ TEST_CASE("a channel that nobody closes after the last item") {
     items.close();
 }
 
-TEST_CASE("a coroutine of another library that waits for ever on the thread that we have for those") {
+TEST_CASE(
+    "a coroutine of another library that waits for ever on the thread for foreign awaitables: a deadlock") {
     struct foreign {
         struct promise_type {
             foreign get_return_object() const noexcept { return {}; }
@@ -233,7 +234,7 @@ TEST_CASE("a coroutine of another library that waits for ever on the thread that
     }
 }
 
-TEST_CASE("a producer whose consumer has left without closing") {
+TEST_CASE("a producer whose consumer has left without closing: a deadlock") {
     weir::thread_pool pool(1);
     channel<int> items(1, pool, "items"), end(1, pool, "end");
     patient dog({pool});
@@ -246,7 +247,7 @@ TEST_CASE("a producer whose consumer has left without closing") {
     end.close();
 }
 
-TEST_CASE("a part of a when_all that never ends is named, whatever the others have done") {
+TEST_CASE("a part of a when_all that never ends is named in the report") {
     weir::thread_pool pool(2);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -257,7 +258,7 @@ TEST_CASE("a part of a when_all that never ends is named, whatever the others ha
     never.close();
 }
 
-TEST_CASE("a stage's function that waits for a channel which nobody fills, and all who wait for it") {
+TEST_CASE("a stage function that waits for a channel that nobody fills, and all waits for it: a deadlock") {
     weir::thread_pool pool(1);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -290,7 +291,7 @@ TEST_CASE("a stage's function that waits for a channel which nobody fills, and a
     never.close();
 }
 
-TEST_CASE("a for_each whose function waits for what nobody gives, and who waits for the end of its run") {
+TEST_CASE("a for_each whose function waits for ever, and the wait for the end of its run: a deadlock") {
     weir::thread_pool pool(1);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -307,7 +308,7 @@ TEST_CASE("a for_each whose function waits for what nobody gives, and who waits 
     never.close();
 }
 
-TEST_CASE("a stage's function that blocks its worker on a channel which nobody fills") {
+TEST_CASE("a stage function that blocks its worker on a channel that nobody fills: a deadlock") {
     weir::thread_pool pool(2);
     weir::blocking_pool io(1);
     channel<int> never(1, pool, "never");
@@ -336,7 +337,7 @@ TEST_CASE("a stage's function that blocks its worker on a channel which nobody f
     }
 }
 
-TEST_CASE("slots that wait for their turn behind one whose function never ends") {
+TEST_CASE("slots that wait for their turn behind one whose function never ends: a deadlock") {
     weir::thread_pool pool(2);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -361,7 +362,7 @@ TEST_CASE("slots that wait for their turn behind one whose function never ends")
     never.close();
 }
 
-TEST_CASE("a loop back to the source that is full") {
+TEST_CASE("a full loop back to the source: a deadlock") {
     weir::thread_pool pool(2);
     channel<int> again(2, pool, "again");
     patient dog({pool});
@@ -389,8 +390,7 @@ TEST_CASE("a loop back to the source that is full") {
     again.close();
 }
 
-TEST_CASE(
-    "of a cycle of full queues each stage is one line, whatever its slots, and the cause is the first") {
+TEST_CASE("a cycle of full queues has one line per stage, the cause first") {
     weir::thread_pool pool(2);
     channel<int> again(64, pool, "again");
     patient dog({pool});
@@ -423,7 +423,7 @@ TEST_CASE(
     again.close();
 }
 
-TEST_CASE("a run whose consumer waits for something else for ever") {
+TEST_CASE("a run whose consumer waits for something else for ever: a deadlock") {
     weir::thread_pool pool(1);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -440,7 +440,7 @@ TEST_CASE("a run whose consumer waits for something else for ever") {
     never.close();
 }
 
-TEST_CASE("a run that can't be stopped, as a function of it waits for ever") {
+TEST_CASE("a run that can't be stopped, because its function waits for ever: a deadlock") {
     weir::thread_pool pool(1);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -508,7 +508,7 @@ task<std::optional<int>> next_of(channel<weir::run<int>*>& begin, weir::run<int>
 
 }  // namespace
 
-TEST_CASE("a stage's function that takes from its own run, while others go on") {
+TEST_CASE("a stage function that takes from its own run, while others go on: a partial deadlock") {
     weir::thread_pool pool(1);
     const busy other(pool);
     patient dog({pool});
@@ -530,7 +530,8 @@ TEST_CASE("a stage's function that takes from its own run, while others go on") 
     CHECK(dog.sees_more() == 0);
 }
 
-TEST_CASE("two runs each of which takes from the other, while a third one works on the same pool") {
+TEST_CASE(
+    "two runs that take from each other, while a third one works on the same pool: a partial deadlock") {
     weir::thread_pool pool(2);
     channel<weir::run<int>*> first(1), second(1);
     weir::run<int>* to_first = nullptr;
@@ -564,7 +565,7 @@ TEST_CASE("two runs each of which takes from the other, while a third one works 
     over = true;
 }
 
-TEST_CASE("the consumer of a run that is stuck, and a run that takes from it, are stuck with it") {
+TEST_CASE("the consumer of a stuck run, and a run that takes from it, are stuck, too") {
     weir::thread_pool pool(2);
     const busy other(pool);
     patient dog({pool});
@@ -628,7 +629,7 @@ bool is_awaited(channel<int>& c) { return c.stats().get_blocked > weir::duration
 
 }  // namespace
 
-TEST_CASE("a consumer that takes its time is no deadlock, however full everything is") {
+TEST_CASE("a slow consumer is no deadlock, also if all queues are full") {
     weir::thread_pool pool(1);
     patient dog({pool});
     auto run = (weir::source({1, 2, 3, 4, 5, 6, 7, 8, 9}) | weir::sink(1)).start(pool);
@@ -645,7 +646,7 @@ TEST_CASE("a consumer that takes its time is no deadlock, however full everythin
     over = true;
 }
 
-TEST_CASE("a run that is paused is no deadlock, though nobody is left to resume it") {
+TEST_CASE("a paused run is no deadlock, also if nobody is left to resume it") {
     weir::thread_pool pool(2);
     patient dog({pool});
     auto run = (weir::source({1, 2, 3}) | weir::pipe([](int i) { return i; }) | weir::sink()).start(pool);
@@ -660,7 +661,7 @@ TEST_CASE("a run that is paused is no deadlock, though nobody is left to resume 
     }
 }
 
-TEST_CASE("what waits for a timer, a function on a pool, or for some time only, is no deadlock") {
+TEST_CASE("waits for a timer, for a function on a pool, or with a time limit are no deadlock") {
     weir::thread_pool pool(2);
     weir::blocking_pool io(1);
     patient dog({pool, io});
@@ -828,7 +829,7 @@ class fake_executor final : public weir::executor {
 
 }  // namespace
 
-TEST_CASE("a circle is reported if it was there in the look before, and not if one of it has moved since") {
+TEST_CASE("a circle is reported if the previous inspection saw it, and no part has moved since") {
     fake_executor ex;
     patient dog({ex});
     fake_run run;
@@ -840,7 +841,7 @@ TEST_CASE("a circle is reported if it was there in the look before, and not if o
     CHECK(dog.deadlocks[0].waits.size() == 2);
 }
 
-TEST_CASE("a wait is reported if nothing has run since the look before, and not if something has") {
+TEST_CASE("a wait is reported only if nothing has run since the previous inspection") {
     fake_executor ex;
     patient dog({ex});
     fake_place place;
@@ -897,7 +898,7 @@ TEST_CASE("runs are started and destroyed while another thread looks at the stat
 
 // ---- workers that are held ------------------------------------------------------------------------
 
-TEST_CASE("a function that holds a worker while others wait is named, once") {
+TEST_CASE("a function that holds a worker while coroutines wait is named once") {
     weir::thread_pool pool(1);
     patient dog({pool});
     std::atomic<int> begun = 0;
@@ -932,7 +933,7 @@ TEST_CASE("a function that holds a worker while others wait is named, once") {
     }
 }
 
-TEST_CASE("a function that holds a worker is named when others wait in two looks, and not in one") {
+TEST_CASE("a function that holds a worker is named if coroutines wait in two inspections, not in one") {
     weir::thread_pool pool(1);
     patient dog({pool});
     std::atomic<bool> begun = false, over = false;
@@ -956,7 +957,7 @@ TEST_CASE("a function that holds a worker is named when others wait in two looks
     over = true;
 }
 
-TEST_CASE("a worker that works on, and one that keeps nobody waiting, are not reported") {
+TEST_CASE("a worker that goes on, and one that keeps nobody waiting, are not reported") {
     weir::thread_pool pool(1);
     patient dog({pool});
     SECTION("it resumes coroutines") {
@@ -995,7 +996,7 @@ TEST_CASE("a watchdog with a thread reports by itself") {
     CHECK(told == 1);
 }
 
-TEST_CASE("options that make no sense are refused") {
+TEST_CASE("invalid options of a watchdog are refused") {
     weir::thread_pool pool(1);
     CHECK_THROWS_AS(watchdog(pool, {.period = -1ms}), std::invalid_argument);
     CHECK_THROWS_AS(watchdog(pool, {.blocked_after = 0ms}), std::invalid_argument);
