@@ -12,17 +12,17 @@
 
 namespace lab {
 
-// How a factor's value reaches the program; if nothing is said, as the argument "--name={}".
+// The way in which the value of a factor reaches the program; the default is the argument "--name={}".
 struct application {
-    std::string argument;  // "--qcap={}"; of an on/off factor maybe no {}
+    std::string argument;  // "--qcap={}"; for an on/off factor {} is optional
     std::map<std::string, std::map<std::string, std::string>> environment;  // variable, level, value
-    std::map<std::string, std::string> build;                 // level, what the build command gets
-    std::map<std::string, std::vector<std::string>> wrapper;  // level, what the command begins with
+    std::map<std::string, std::string> build;                 // level, flags for the build command
+    std::map<std::string, std::vector<std::string>> wrapper;  // level, first words of the command
     std::map<std::string, std::string>
-        settings;  // level, what {NAME} is in factor_file::settings; "": of all
+        settings;  // level, value of {NAME} in factor_file::settings; "": for all levels
 };
 
-// "a=x|y requires b=z", "a=x excludes b=y", "a >= b" (also <=, <, >); "a" alone stands for all of its values but
+// "a=x|y requires b=z", "a=x excludes b=y", "a >= b" (also <=, <, >); "a" alone means all of its values except
 // the base.
 struct constraint {
     enum class kind { requirement, exclusion, relation };
@@ -30,9 +30,9 @@ struct constraint {
     kind what = kind::relation;
     std::size_t first = 0;  // places of factors
     std::size_t second = 0;
-    std::vector<double> first_values;  // of a requirement or an exclusion
+    std::vector<double> first_values;  // for a requirement or an exclusion
     std::vector<double> second_values;
-    std::string relation;  // of a relation: ">=", ...
+    std::string relation;  // for a relation: ">=", ...
     std::size_t line = 0;
 
     [[nodiscard]] bool holds(const configuration& values) const;
@@ -41,29 +41,29 @@ struct constraint {
 struct factor_file {
     std::string name;
     std::vector<factor> factors;
-    std::vector<application> applications;  // one a factor
+    std::vector<application> applications;  // one per factor
     std::vector<constraint> constraints;
-    std::vector<std::string> command;  // what is run, without the factors' arguments
-    std::string settings;              // a file's text, with {NAME} for a factor; {settings} is its path
-    std::vector<std::string> build;    // what builds a whole plot; {flags} and {folder} are filled in
+    std::vector<std::string> command;  // the command, without the arguments of factors
+    std::string settings;  // the text of a settings file, with {NAME} for a factor; {settings} is its path
+    std::vector<std::string> build;  // builds a whole plot; {flags} and {folder} are replaced
     std::string score =
-        "overall_score";            // where in its JSON the cost is ("@result.us_per_task"), or "last number"
-    std::vector<std::string> also;  // where other numbers are that are kept beside it
+        "overall_score";            // path of the cost in the JSON ("@result.us_per_task"), or "last number"
+    std::vector<std::string> also;  // paths of other numbers to keep
     bool more_is_better = false;
 
-    // The first constraint that `values` break; null if none.
+    // The first constraint that `values` violate; null if there is none.
     [[nodiscard]] const constraint* broken_by(const configuration& values) const;
     [[nodiscard]] bool allows(const configuration& values) const { return broken_by(values) == nullptr; }
     [[nodiscard]] configuration base() const;
 };
 
-// A factor's value out of its text; nothing if it has no such level, or the number is out of its range.
+// Parses the value of a factor; empty if there is no such level, or the number is out of its range.
 std::optional<double> value_of(const factor& what, const std::string& text);
 // "off, ring, file" or "a whole number from 1 to 4096".
 std::string values_text(const factor& what);
 
-// Throws input_error with file and line: no JSON, an unknown member or factor, a level twice, a factor that conflicts
-// with itself, constraints that no configuration satisfies, a base that they forbid.
+// Throws input_error with file and line for: invalid JSON, an unknown member or factor, a level twice, a factor
+// that conflicts with itself, constraints that no configuration satisfies, a base that they forbid.
 factor_file read_factor_file(const std::string& path);
 factor_file parse_factor_file(const std::string& text, const std::string& name);
 

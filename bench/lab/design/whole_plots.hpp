@@ -10,17 +10,19 @@
 
 namespace lab {
 
-// How many builds a plan has if nobody says: twice as many as are needed to tell the effects of what is hard to change
-// one by one, so that the luck of builds can be told from them; at most a half of `runs`.
+// The default number of builds of a plan: twice as many as are needed to estimate the effects of factors that
+// are hard to change one by one, so that differences between builds can be estimated, too; at most half of
+// `runs`.
 std::size_t usual_builds(const factor_file& file, std::size_t runs);
 
-// So many configurations, or a few less, whose hard factors differ, balanced. None if nothing is hard to change, or
-// there are not more combinations than that: each is then in the plan by itself.
+// This number of configurations, or slightly fewer, that differ in the factors that are hard to change,
+// balanced. Empty if no factor is hard to change, or if there are not more combinations than that: each
+// combination then is in the plan.
 std::vector<configuration> whole_plots(const factor_file& file,
                                        const std::vector<std::vector<double>>& values, std::size_t count,
                                        std::mt19937_64& random);
 
-// What run number `run` of a plan chooses from: of hard factors it is what its build has, the one of
+// The values that run number `run` of a plan may have: for factors that are hard to change, the value of
 // builds[run % builds.size()]; all `values` if there are no builds.
 std::vector<std::vector<double>> values_of_run(const factor_file& file,
                                                const std::vector<std::vector<double>>& values,

@@ -8,8 +8,8 @@
 
 namespace lab {
 
-// While it lives, what loses its parent among this process's descendants becomes a child of this process, whatever
-// session or group it is in. Only Linux has that; elsewhere nothing is found.
+// While this object lives, orphaned descendants of this process become its children, whatever session or group
+// they are in. Only Linux supports this; elsewhere nothing is found.
 class descendants {
   public:
     descendants();
@@ -17,8 +17,8 @@ class descendants {
     descendants& operator=(const descendants&) = delete;
     ~descendants();
 
-    // Kills and waits for all children but those there were at the beginning, and what these have left behind. How
-    // many there were that hadn't ended by themselves.
+    // Kills and waits for all children that did not exist at construction, and the processes that these left
+    // behind. Returns how many of them had not ended by themselves.
     [[nodiscard]] int end_all_but_these() const;
 
   private:

@@ -14,7 +14,7 @@ namespace lab {
 
 struct duel_options {
     std::vector<std::string> commands;  // A and B, for the shell
-    std::vector<std::string> commits;   // or these, each built and run in a work tree of its own
+    std::vector<std::string> commits;   // or these, each built and run in its own work tree
     std::string build;
     std::string command;
     std::string score = "last number";  // as in a factor file, or "duration": seconds by the clock
@@ -28,13 +28,14 @@ struct duel_options {
 struct duel_result {
     std::string a;
     std::string b;
-    std::vector<std::pair<double, double>> pairs;  // costs of A and B of those that both ended well
+    std::vector<std::pair<double, double>> pairs;  // costs of A and B, of pairs in which both ended well
     std::map<std::string, std::size_t> failed;
     std::string csv;
 };
 
-// A and B one after the other, who is first by lot, so often. Each run is a row of FOLDER/runs.csv with the column
-// `side`, failures, too; called again it adds more pairs. Throws input_error if a commit isn't there or can't be built.
+// Runs A and B one after the other, in random order, this many times. Each run is a row of FOLDER/runs.csv with
+// the column `side`, also failures. A further call adds more pairs. Throws input_error if a commit does not
+// exist or can't be built.
 duel_result run_duel(const duel_options& options);
 
 }  // namespace lab

@@ -14,13 +14,13 @@
 namespace lab {
 
 struct experiment_options {
-    std::string folder;           // of runs.csv, runs.sqlite, schedule.csv, logs/ and builds/
-    double limit_s = 300;         // of one run
-    double build_limit_s = 3600;  // of one build
-    double budget_s = 0;          // of all of them, in this call; 0: none
-    bool growing = false;         // the schedule may be that of the folder, and more
-    bool retry_failed = false;    // runs whose rows all failed are run again
-    std::string seed;             // as the rows have it
+    std::string folder;           // contains runs.csv, runs.sqlite, schedule.csv, logs/ and builds/
+    double limit_s = 300;         // limit of one run
+    double build_limit_s = 3600;  // limit of one build
+    double budget_s = 0;          // limit of all runs in this call; 0: none
+    bool growing = false;         // the schedule may extend that of the folder
+    bool retry_failed = false;    // repeats runs whose rows all failed
+    std::string seed;             // for the rows
     const volatile std::sig_atomic_t* stop = nullptr;
     std::function<void(const std::string&)> progress;  // a line after each run
 };
@@ -34,13 +34,13 @@ struct experiment_result {
     bool stopped = false;
     bool out_of_budget = false;
     std::vector<std::pair<double, double>> controls;  // costs of A and B
-    std::map<std::size_t, double> costs;              // by place in the schedule, of what ended well
+    std::map<std::size_t, double> costs;              // by place in the schedule, of runs that ended well
     std::string csv;
     std::string sqlite;
 };
 
-// Does what is missing of `schedule`. Rows are appended as each run ends, failures, too; a run that is stopped in the
-// middle has none. Throws input_error if the folder has another schedule.
+// Runs the missing part of `schedule`. A row is appended at the end of each run, also for failures; a run that
+// is stopped in the middle has none. Throws input_error if the folder has another schedule.
 experiment_result run_experiment(const factor_file& file, const plan& schedule,
                                  const experiment_options& options);
 

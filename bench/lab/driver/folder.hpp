@@ -8,9 +8,9 @@
 
 namespace lab {
 
-// Writes into `folder` what is measured, and how: a plan or a program that was changed would give its rows a
-// meaning that they don't have. Throws input_error if the folder has another; a `growing` schedule may have more
-// than the folder's.
+// Records in `folder` what is measured, and how, because a changed plan or program would change the meaning of
+// its rows. Throws input_error if the folder has another record. A `growing` schedule may extend that of the
+// folder.
 void keep_as(const std::string& folder, const factor_file& file, const plan& schedule, bool growing);
 
 }  // namespace lab

@@ -6,8 +6,9 @@
 
 namespace lab {
 
-// A process that waits for this one's end, and then kills the group with SIGKILL: SIGKILL leaves nobody the time to
-// do so himself. Destroyed while the group's leader isn't waited for yet, so that its number is nobody else's.
+// A process that waits for the end of this one, and then kills the group with SIGKILL. This process could not
+// do so itself after a SIGKILL. Destroy the guard before the leader of the group is waited for, while its
+// number can't be reused.
 class guard {
   public:
     explicit guard(pid_t group);
@@ -16,7 +17,7 @@ class guard {
     ~guard();
 
   private:
-    int held_ = -1;  // closed by this process's end alone
+    int held_ = -1;  // closed only by the end of this process
     pid_t process_ = -1;
 };
 

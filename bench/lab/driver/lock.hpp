@@ -6,8 +6,8 @@
 
 namespace lab {
 
-// Holds a lock on a file until it is destroyed, or its process dies. Throws input_error, which says who holds it, if
-// somebody does.
+// Holds a lock on a file until it is destroyed, or its process ends. Throws input_error with the holder's name
+// if another process holds it.
 class driver_lock {
   public:
     driver_lock(const std::string& path, const std::string& what);
@@ -15,7 +15,7 @@ class driver_lock {
     driver_lock& operator=(const driver_lock&) = delete;
     ~driver_lock();
 
-    // One file for the machine.
+    // One file for the whole machine.
     static std::string machine_path();
 
   private:

@@ -10,16 +10,16 @@
 namespace lab {
 
 struct schedule_options {
-    std::size_t repeat = 1;   // each run of the plan so often, once a block
-    bool as_planned = false;  // in the plan's order
+    std::size_t repeat = 1;   // number of blocks; each has each run of the plan once
+    bool as_planned = false;  // keeps the order of the plan
     std::uint64_t seed = 1;
-    std::size_t control_every = 20;  // so many runs between two A/A pairs; 0: none
-    configuration control;           // what these run, but for what is hard to change
+    std::size_t control_every = 20;  // number of runs between two A/A pairs; 0: no pairs
+    configuration control;  // configuration of the A/A pairs, except for factors that are hard to change
 };
 
-// Blocks one after the other, each in an order by lot; runs of one build stay together as one whole plot, and
-// builds are visited in an order by lot, too. A/A pairs are put in between, A or B first by lot. The same options
-// give the same.
+// Blocks one after the other, each in random order. Runs of one build stay together as one whole plot, and
+// builds are visited in random order, too. A/A pairs are inserted, A or B first at random. Equal options give
+// equal schedules.
 plan scheduled(const plan& what, const factor_file& file, const schedule_options& options);
 
 }  // namespace lab

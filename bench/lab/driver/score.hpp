@@ -11,15 +11,15 @@ namespace lab {
 
 struct reported {
     std::string status = "ok";  // or "no result", "wrong settings"
-    std::string message;        // why
+    std::string message;        // the reason
     double cost = 0;
-    std::vector<double> also;             // as in the factor file
-    std::vector<std::string> not_echoed;  // factors that the program says nothing of
+    std::vector<double> also;             // numbers of factor_file::also
+    std::vector<std::string> not_echoed;  // factors that the document does not mention
 };
 
-// `output`: what the program wrote, a JSON document or one in its last line; `file.score` is the path in it, or
-// "last number" of any text. So are those of `file.also`, of a document. Factors that "@parameters" (or
-// "parameters") names have to have the values of `planned`.
+// `output` is the program's output: a JSON document, or one in the last line. `file.score` is the path of the
+// cost in it, or "last number" for any text; `file.also` has paths of further numbers. Factors in "@parameters"
+// (or "parameters") must have the values of `planned`.
 reported report_in(const std::string& output, const factor_file& file, const configuration& planned);
 
 }  // namespace lab

@@ -6,7 +6,7 @@
 
 namespace lab {
 
-// 0; after stop_on_signals() the number of the signal that came: SIGINT, SIGTERM or SIGHUP.
+// 0; after stop_on_signals() the number of the received signal: SIGINT, SIGTERM or SIGHUP.
 extern volatile std::sig_atomic_t stop_signal;
 void stop_on_signals();
 

@@ -8,17 +8,17 @@
 
 namespace lab {
 
-// One unit is a pixel where a plot is as wide as plot_width; text is 12 of them high.
+// One unit is a pixel if the plot is as wide as plot_width; text is 12 units high.
 inline constexpr double plot_width = 440;
 
-// A coordinate, a tenth of a unit exact.
+// A coordinate, rounded to a tenth of a unit.
 std::string coordinate(double value);
-// About how wide a text is.
+// The approximate width of a text.
 double text_width(const std::string& text);
-// In lines of at most so many columns, broken at blanks.
+// Divides a text into lines of at most this many columns, at blanks.
 std::vector<std::string> wrapped(const std::string& text, std::size_t columns);
 
-// Styles are the classes of style.hpp, blanks between them. Texts are escaped; a `tip` is shown where the pointer is.
+// Styles are classes of style.hpp, separated by blanks. Texts are escaped. A `tip` is shown at the pointer.
 class canvas {
   public:
     void rectangle(double x, double y, double width, double height, const std::string& style,
@@ -28,7 +28,7 @@ class canvas {
     // Style "m" centres it at x, "e" ends it there.
     void text(double x, double y, const std::string& what, const std::string& style = {},
               const std::string& tip = {});
-    // From y downwards, read from below.
+    // From y downwards; the text reads from bottom to top.
     void upright_text(double x, double y, const std::string& what, const std::string& style,
                       const std::string& tip);
 

@@ -7,7 +7,7 @@
 
 namespace lab {
 
-// What changes in the mean: mean_plots.cpp.
+// Changes of means: mean_plots.cpp.
 plot means_plot(study& of);
 plot kept_plot(study& of);
 plot both_plot(study& of);
@@ -18,7 +18,7 @@ plot flipped_plot(study& of);
 plot crossing_plot(study& of);
 plot colours_plot(study& of);
 
-// From slow to fast: path_plots.cpp.
+// Paths from slow to fast: path_plots.cpp.
 plot time_waterfall(study& of, bool nicest);
 plot rate_waterfall(study& of, bool nicest);
 plot path_treemap(study& of, bool nicest);

@@ -10,10 +10,10 @@
 
 namespace lab {
 
-// A whole file, with its style.
+// A complete SVG file, with its style.
 std::string svg_file(const plot& p);
 
-// With a sentence under each plot.
+// A page of all plots, with a sentence under each.
 std::string plots_page(const run_table& table, const std::vector<plot>& plots);
 
 }  // namespace lab

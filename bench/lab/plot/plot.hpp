@@ -12,41 +12,41 @@
 namespace lab {
 
 struct plot {
-    std::string name;      // of its file: "means"
+    std::string name;      // file name: "means"
     std::string title;     // "Means: what each treatment changes"
-    std::string sentence;  // what it shows in these data; of an empty one why it is
+    std::string sentence;  // explains the plot of these data, or why it is empty
     bool empty = false;
     double height = 0;
-    double least_width = 0;  // in pixels: on a narrower screen it is moved sideways
+    double least_width = 0;  // in pixels; on a narrower screen the plot scrolls sideways
     std::string content;     // shapes and text
 };
 
-// Whose drawing is the reason.
+// A plot that shows only the reason why it is empty.
 plot empty_plot(const std::string& name, const std::string& title, const std::string& reason);
 
-// Places of at most `most` of so many points, in their order; which are left out doesn't depend on that order's
-// pattern, and is the same every time.
+// The places of at most `most` of this many points, in their order. The selection does not depend on patterns
+// in this order, and is the same every time.
 std::vector<std::size_t> thinned(std::size_t points, std::size_t most);
 inline constexpr std::size_t most_points = 4000;
-// " (4000 of 14543 points are drawn)", or nothing.
+// " (4000 of 14543 points are drawn)", or an empty text.
 std::string thinned_text(std::size_t points);
 
 // A colour of the legend, and its meaning.
 struct legend_entry {
     std::string style;
     std::string text;
-    bool is_mark = false;  // the style is a dot's, not an area's
+    bool is_mark = false;  // the style is that of a dot, not of an area
 };
-// One below the other; answers where what follows may begin.
+// Draws them one below the other; returns the next free position.
 double draw_legend(canvas& on, double left, double top, const std::vector<legend_entry>& entries);
 
-// Mark number `style` (0: a dot, 1: a triangle) of a scatter; of many triangles small ones.
+// Mark number `style` (0: a dot, 1: a triangle) of a scatter plot; small ones if there are many triangles.
 std::string dot_way(double x, double y, int style, bool many = false);
 
-// At most so many columns, its middle left out: long names often differ at their end.
+// At most this many columns, with the middle left out, because long names often differ at their end.
 std::string short_name(const std::string& name, std::size_t columns);
 
-// Row names at the left: told apart though shortened, and how wide they are.
+// Row names at the left: shortened, but different, and their width.
 struct row_labels {
     explicit row_labels(const std::vector<std::string>& names);
     std::vector<std::string> texts;

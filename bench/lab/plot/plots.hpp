@@ -10,10 +10,10 @@
 
 namespace lab {
 
-// In the order in which they are shown.
+// The names of all plots, in the order of the page.
 std::vector<std::string> plot_names();
 
-// Those named, or all if none is. Throws input_error for a name that there isn't.
+// The named plots, or all if none is named. Throws input_error for an unknown name.
 std::vector<plot> plots_of(study& of, const std::vector<std::string>& only);
 
 }  // namespace lab

@@ -13,23 +13,25 @@ struct scale_tick {
     std::string text;
 };
 
-// From the place `from` to the place `to`, which may be the lesser.
+// From the position `from` to the position `to`, which may be smaller.
 class scale {
   public:
-    // Ends at ticks, of which there are about `steps`: multiples of 1, 2, 2.5 or 5 times a power of ten.
+    // A linear scale that ends at ticks. There are about `steps` ticks, at multiples of 1, 2, 2.5 or 5 times a
+    // power of ten.
     static scale linear(double low, double high, std::size_t steps);
-    // Of what is positive; ends at the figures, ticks at 1, 2 and 5 times powers of ten.
+    // A logarithmic scale for positive figures. It ends at the figures, with ticks at 1, 2 and 5 times powers
+    // of ten.
     static scale logarithmic(double low, double high);
 
     scale& between(double from, double to);
-    // What is beyond an end is put there.
+    // Figures beyond an end are put at this end.
     [[nodiscard]] double at(double value) const;
     [[nodiscard]] const std::vector<scale_tick>& ticks() const { return ticks_; }
     [[nodiscard]] double low() const { return low_; }
     [[nodiscard]] double high() const { return high_; }
     [[nodiscard]] double from() const { return from_; }
     [[nodiscard]] double to() const { return to_; }
-    // Of the widest text.
+    // The width of the widest text.
     [[nodiscard]] double width_of_ticks() const;
 
   private:

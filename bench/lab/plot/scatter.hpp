@@ -27,11 +27,11 @@ struct scatter {
     std::vector<legend_entry> legend;
     std::string x_name;
     std::string y_name;
-    std::string diagonal;  // what it means: "no change"
+    std::string diagonal;  // meaning of the diagonal: "no change"
     std::optional<fitted_line> line;
 };
 
-// Both axes are the same. Thinned to most_points.
+// Both axes have the same scale. At most most_points points are drawn.
 void draw_scatter(plot& onto, const scatter& what);
 
 }  // namespace lab

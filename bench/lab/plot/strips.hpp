@@ -25,10 +25,11 @@ struct strip_chart {
     bool more_is_better = false;
 };
 
-// Below which 95 % of the sizes of all strips are, so that a few extremes don't fade the others.
+// The size that 95 % of all strips do not exceed, so that a few extremes don't make the others pale.
 double colour_limit(const std::vector<strip_row>& rows);
 
-// The slow at the left. Blue is less than before, orange more. Thinned to most_points.
+// Slow configurations are at the left. Blue is faster than before, orange slower. At most most_points are
+// drawn.
 void draw_strips(plot& onto, const strip_chart& chart);
 
 }  // namespace lab

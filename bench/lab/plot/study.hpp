@@ -16,32 +16,32 @@
 
 namespace lab {
 
-// An analysis, or why there is none.
+// An analysis, or the reason why there is none.
 template <class T>
 struct attempt {
     std::optional<T> value;
     std::string reason;
 };
 
-// The means once more, of the runs in which none of `names` is applied.
+// The means of runs in which none of `names` is applied.
 struct kept_out {
     std::vector<std::string> names;
     std::size_t num_runs = 0;
     std::vector<mean_delta> means;
 };
 
-// What is to be looked at; if nothing is said, what there is most to see in.
+// The user's choice of what is shown; the default is where there is most to see.
 struct study_choice {
-    // Of the kept out: the two strongest treatments if what one changes depends on the other, else the strongest.
+    // The treatments that are left out: the two strongest if they depend on each other, else the strongest.
     std::vector<std::string> keep;
-    std::string treatment;  // of single deltas: the strongest
+    std::string treatment;  // whose single deltas are shown; default: the strongest
     std::string
         colour;  // the treatment that they are coloured by: the one that best explains why they differ
 };
 
 class study {
   public:
-    // Throws input_error if `choice` names what isn't there. `table` outlives it.
+    // Throws input_error if `choice` has an unknown name. `table` outlives the study.
     explicit study(const run_table& table, study_choice choice = {});
     study(const study&) = delete;
     study& operator=(const study&) = delete;
@@ -49,18 +49,18 @@ class study {
     [[nodiscard]] const run_table& table() const { return table_; }
     [[nodiscard]] const wording& words() const { return words_; }
 
-    // Runs of one configuration are paired by their means where all pairs would be more than two million.
+    // Runs of one configuration are paired by their means if all pairs would be more than two million.
     const std::vector<delta>& deltas();
     [[nodiscard]] bool paired_by_means() const { return how_ == pairing::mean; }
     // The deltas of one treatment.
     std::vector<const delta*> deltas_of_treatment(std::size_t factor, double value);
     const std::vector<mean_delta>& means();
-    // Of the greatest mean, saved or added; none without deltas.
+    // The treatment with the largest mean change; none without deltas.
     const mean_delta* strongest();
-    // Whose single deltas are shown; none without deltas.
+    // The treatment whose single deltas are shown; none without deltas.
     const mean_delta* subject();
     [[nodiscard]] bool is_chosen() const { return !choice_.treatment.empty(); }
-    // What the subject's deltas are coloured by; none if nothing explains why they differ.
+    // The treatment that colours the subject's deltas; none if no treatment explains why they differ.
     const std::optional<split>& partner();
     const attempt<kept_out>& kept();
     const path& greedy();
@@ -70,7 +70,7 @@ class study {
     const attempt<fit_result>& pair_fit();
     const attempt<learning_curve>& curve();
     const attempt<sequence_table>& sequences();
-    const principal_components& components();  // of sequences(), which have to be there
+    const principal_components& components();  // requires sequences()
 
   private:
     attempt<kept_out> without(const std::vector<std::string>& names);

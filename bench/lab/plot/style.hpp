@@ -6,15 +6,15 @@
 
 namespace lab {
 
-// The classes of all plots, as CSS with plain colours: viewers of SVG know no variables.
+// The classes of all plots, as CSS without variables, which SVG viewers don't support.
 std::string svg_style();
-// Of the page around them.
+// The style of the page around the plots.
 extern const char* const page_style;
 
-// The class of a figure from -1 (blue) over 0 (grey) to 1 (orange), of 15; told apart by those who see no red, no
-// green or no blue.
+// The class of a figure from -1 (blue) over 0 (grey) to 1 (orange), one of 15. The colours are distinguishable
+// for the colour-blind.
 std::string level_style(double share);
-// Whether text on it has to have the colour of the background.
+// Whether text on this colour needs the colour of the background.
 bool is_strong_level(double share);
 
 }  // namespace lab

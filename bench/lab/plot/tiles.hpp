@@ -19,14 +19,15 @@ struct tile_table {
     std::string unit;
 };
 
-// An order in which strong negative values are at its end: by the leading eigenvector of what is negative, which
-// gathers those that are strong with each other.
+// An order in which strong negative values are at the end: by the leading eigenvector of the negative part,
+// which groups values that are strong together.
 std::vector<std::size_t> seriated(const tile_table& tiles);
 
-// Columns from left to right and rows from bottom to top in that order: strong negatives are top right.
+// Columns from left to right and rows from bottom to top in this order, so strong negative values are top
+// right.
 void draw_tiles(plot& onto, const tile_table& tiles);
 
-// A bar with the colours from -most over 0 to most; answers where what follows may begin.
+// A bar with the colours from -most over 0 to most; returns the next free position.
 double draw_colour_bar(canvas& on, double left, double top, double most, const std::string& unit);
 
 }  // namespace lab

@@ -11,9 +11,9 @@ namespace lab {
 
 struct area {
     std::string name;
-    std::string text;  // its figure
+    std::string text;  // the figure as text
     double size = 0;   // positive
-    double level = 0;  // of its colour (style.hpp)
+    double level = 0;  // level of its colour (style.hpp)
 };
 
 struct box {
@@ -23,11 +23,11 @@ struct box {
     double height = 0;
 };
 
-// Boxes of these sizes that fill `whole`, as square as they can be (Bruls, Huizing & van Wijk, "Squarified treemaps",
-// 2000). `sizes`: positive, the greatest first.
+// Boxes of these sizes that fill `whole`, as square as possible (Bruls, Huizing & van Wijk, "Squarified
+// treemaps", 2000). `sizes` are positive, the largest first.
 std::vector<box> squarified(const std::vector<double>& sizes, const box& whole);
 
-// Sorts them by size.
+// Sorts the boxes by size.
 void draw_treemap(plot& onto, std::vector<area> areas);
 
 }  // namespace lab

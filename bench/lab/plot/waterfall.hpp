@@ -17,7 +17,7 @@ struct waterfall_step {
 
 struct waterfall {
     std::string start_name;
-    std::vector<waterfall_step> steps;  // at least one, each beginning where the one before ends
+    std::vector<waterfall_step> steps;  // at least one; each begins where the one before ends
     std::string axis;
     bool more_is_better = false;
 };

@@ -13,20 +13,20 @@ namespace lab {
 struct wording {
     explicit wording(const run_table& table);
 
-    std::string unit;  // "µs"; of what names no unit of time its name
+    std::string unit;  // "µs"; the name of the cost if that has no unit of time
     bool more_is_better = false;
 
     // "577.1 µs", with four digits.
     [[nodiscard]] std::string amount(double value) const;
-    // "saves 577.1 µs", "adds 12 µs", "changes nothing"; of a rate "gains" and "loses".
+    // "saves 577.1 µs", "adds 12 µs", "changes nothing"; for a rate "gains" and "loses".
     [[nodiscard]] std::string effect(double change) const;
 };
 
-// Where there is nothing to plot.
+// The text of an empty plot.
 inline constexpr const char* no_deltas =
     "no two runs differ in one treatment alone; `lab plan --kind around` plans the missing ones";
 
-// Four digits, with a minus sign that isn't a hyphen.
+// Four digits, with a true minus sign.
 std::string figure(double value);
 // "93 %".
 std::string percent(double share);

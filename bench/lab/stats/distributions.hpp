@@ -4,10 +4,11 @@
 
 namespace lab {
 
-// I_x(a, b), regularised: by Lentz's continued fraction (Press et al., "Numerical Recipes", 2007, 6.4), to about 1e-14.
+// The regularised incomplete beta function I_x(a, b), by Lentz's continued fraction (Press et al., "Numerical
+// Recipes", 2007, 6.4), to about 1e-14.
 double incomplete_beta(double a, double b, double x);
 
-// P(T <= t) of Student's t, and its inverse; `freedom` > 0 needn't be whole.
+// P(T <= t) of Student's t, and its inverse. `freedom` > 0 may be fractional.
 double t_probability(double t, double freedom);
 double t_quantile(double probability, double freedom);
 // P(|T| >= |t|).

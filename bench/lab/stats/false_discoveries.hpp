@@ -6,8 +6,8 @@
 
 namespace lab {
 
-// Of each p the least false-discovery rate at which it is among the discoveries (Benjamini & Hochberg, 1995). NaN
-// stays NaN, and isn't counted.
+// For each p, the smallest false-discovery rate at which it is a discovery (Benjamini & Hochberg, 1995). NaN
+// stays NaN, and does not count as a test.
 std::vector<double> false_discovery_rates(const std::vector<double>& probabilities);
 
 }  // namespace lab

@@ -9,7 +9,7 @@
 
 namespace lab {
 
-// Durstenfeld's shuffle (1964). Not std::shuffle, whose order for a seed is each library's own.
+// Durstenfeld's shuffle (1964). std::shuffle gives different orders with different standard libraries.
 template <class Iterator>
 void shuffle(Iterator begin, Iterator end, std::mt19937_64& random) {
     for (auto left = static_cast<std::size_t>(end - begin); left > 1; --left) {
