@@ -12,26 +12,25 @@ namespace indicators {
 
 struct comparable_options {
     std::string cost = {};                  // a result, or overall_score; the model's own if empty
-    bool is_rate = false;                   // of `cost`: more is better
-    std::vector<std::string> choices = {};  // parameters that are taken as choices, whatever their role
-    std::vector<std::string> pooled =
-        {};  // parameters and stack members in which runs may differ without being told apart
+    bool is_rate = false;                   // more of `cost` is better
+    std::vector<std::string> choices = {};  // parameters that count as choices, whatever their role
+    std::vector<std::string> pooled = {};   // parameters and stack members whose differences are ignored
     bool pool_machines = false;
 };
 
 struct comparable_runs {
-    lab::run_table table;          // its factors: choices, and what else the stacks differ in
-    std::vector<std::string> ids;  // one a run
+    lab::run_table table;          // factors: choices, and differences of the stacks
+    std::vector<std::string> ids;  // one per run
     std::vector<std::string> machines;
     json fixed = json::object();  // parameters that are the same in all runs
     std::vector<std::string> notes;
 };
 
-// Throws lab::input_error, which says what to do: runs of several machines, or of several workloads; no such result.
+// Throws lab::input_error with advice for: runs of several machines, or of several workloads; no such result.
 comparable_runs comparable(const std::vector<found_result>& found, const model& of,
                            const comparable_options& how);
 
-// The machines, if there are more than one of them and they aren't to be pooled: throws lab::input_error.
+// Throws lab::input_error with the machines if there are several, and they are not to be pooled.
 void only_one_machine(const std::vector<std::string>& machines, bool pool_machines);
 
 }  // namespace indicators

@@ -9,26 +9,26 @@ namespace indicators {
 
 struct spread {
     double deviation;
-    double freedom;  // 0: nothing is known
+    double freedom;  // 0: the variance is unknown
 };
 
-// Variances of many groups, each of few runs: each moderated by what those of all groups are like. Where groups
-// vary alike that is the pooled variance, where they don't almost each its own; one that is surely noisier than all
-// others has its own. Smyth, "Linear models and empirical Bayes methods for assessing differential expression in
-// microarray experiments", 2004.
+// Variances of many groups with few runs each. Each variance is moderated by those of all groups: if groups
+// vary alike, it is the pooled variance; otherwise it is nearly the group's own. A group that is significantly
+// noisier than all others keeps its own variance. Smyth, "Linear models and empirical Bayes methods for
+// assessing differential expression in microarray experiments", 2004.
 class spreads {
   public:
     spreads() = default;
-    // Of each group the sum of squares, and its degrees of freedom.
+    // For each group the sum of squares, and its degrees of freedom.
     explicit spreads(const std::vector<std::pair<double, double>>& groups);
 
     [[nodiscard]] spread moderated(double squares, double freedom) const;
-    // Of all groups together: no variance is surer than that.
+    // Degrees of freedom of all groups together: no variance has more.
     [[nodiscard]] double freedom() const { return pooled_freedom_; }
 
   private:
     double prior_variance_ = 0;
-    double prior_freedom_ = 0;  // infinite: groups vary alike
+    double prior_freedom_ = 0;  // infinite if groups vary alike
     double pooled_squares_ = 0;
     double pooled_freedom_ = 0;
 };

@@ -12,18 +12,19 @@
 
 namespace indicators {
 
-// Of all commands.
+// The options of all commands.
 struct shared_arguments {
-    std::vector<std::string> models;   // folders besides the program's own
-    std::vector<std::string> program;  // what follows --
+    std::vector<std::string> models;   // folders in addition to the program's own
+    std::vector<std::string> program;  // the words after --
 
     [[nodiscard]] registry read_models() const;
-    // For what is stored: as it was declared then, and what was never stored as it is declared now.
+    // The declarations for a store: those at the time when results were stored; for models without results, the
+    // current ones.
     [[nodiscard]] registry read_models_of(result_store& store) const;
 };
 
-// Each adds its subcommand. lab::input_error ends the program with 2; an answer that is a "no" throws
-// CLI::RuntimeError(1) once it is printed.
+// Each function adds a subcommand. lab::input_error ends the program with 2. An answer that is a "no" is
+// printed, and then throws CLI::RuntimeError(1).
 void add_run(CLI::App& app, const shared_arguments& shared);
 void add_check(CLI::App& app, const shared_arguments& shared);
 void add_import(CLI::App& app, const shared_arguments& shared);

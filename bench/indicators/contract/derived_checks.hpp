@@ -11,7 +11,7 @@
 
 namespace indicators {
 
-// Those of the model's checks that `values` break, each with a sentence that has their figures.
+// The checks of the model that `values` violate, each with a sentence that has their figures.
 std::vector<std::pair<const derived_check*, std::string>> broken_checks(const model& of, const json& values,
                                                                         const std::optional<double>& score);
 

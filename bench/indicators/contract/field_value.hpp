@@ -8,10 +8,11 @@
 
 namespace indicators {
 
-// "" and the value as the field has it, a whole number widened to a number where that is asked for; or why it is none.
+// Returns "" and the value in the type of the field (a whole number becomes a number if the field needs that);
+// or the reason why it is invalid.
 std::string take(const field& of, field_type type, const json& value, json& taken);
 
-// "2026-11-25T02:54:16", with a fraction of a second and "Z" or "+01:00" behind it if it has them.
+// Accepts "2026-11-25T02:54:16", with an optional fraction of a second and an optional "Z" or "+01:00".
 bool is_datetime(const std::string& text);
 
 }  // namespace indicators

@@ -15,20 +15,21 @@ using lab::json;
 
 struct read_json {
     json document;
-    bool is_json = false;           // else `document` is null
-    indicators::refusals refusals;  // of what is JSON: keys that are there twice, numbers that are too large
+    bool is_json = false;  // else `document` is null
+    indicators::refusals
+        refusals;  // problems of valid JSON: keys that occur twice, numbers that are too large
 
     [[nodiscard]] bool good() const { return is_json && refusals.empty(); }
 };
 
-// One JSON document (RFC 8259) and nothing else: no text before or behind it, no second one, no key twice in one
-// object, no NaN, no number that 64 bits don't hold, no bytes that are no UTF-8, no more levels than `most_levels`.
+// Parses exactly one JSON document (RFC 8259): no text before or after it, no key twice in one object, no NaN,
+// no number beyond 64 bits, only UTF-8, and at most `most_levels` levels.
 read_json read_json_text(std::string_view text, std::size_t most_levels = 100);
 
-// In one line; bytes that are no UTF-8, as words of a command may have, are replaced.
+// Prints in one line. Bytes that are not UTF-8, which words of a command may have, are replaced.
 std::string text_of_json(const json& document);
 
-// The place of the first byte that is no UTF-8.
+// The place of the first byte that is not UTF-8.
 std::optional<std::size_t> first_byte_that_is_no_text(std::string_view text);
 
 }  // namespace indicators

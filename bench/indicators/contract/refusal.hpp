@@ -10,7 +10,7 @@ namespace indicators {
 
 struct refusal {
     std::string path;    // "$.@result.rate"; "$" is the document as a whole
-    std::string reason;  // a sentence without its point: what is wrong, and what to do
+    std::string reason;  // a sentence without its full stop: what is wrong, and what to do
 
     [[nodiscard]] std::string text() const { return path + ": " + reason; }
 };
@@ -21,9 +21,9 @@ std::string member_path(const std::string& of, std::string_view key);
 inline std::string item_path(const std::string& of, std::size_t place) {
     return of + "[" + std::to_string(place) + "]";
 }
-// A text as a message can show it: in one line, in quotes, not longer than a line.
+// A text for a message: in one line, in quotes, shortened to a line.
 std::string shown(std::string_view text);
-// "$.a: no; $.b: no": twenty of them at most.
+// "$.a: no; $.b: no", with at most twenty reasons.
 std::string joined(const refusals& all);
 
 }  // namespace indicators

@@ -10,30 +10,28 @@
 namespace indicators {
 
 struct indicator_document {
-    const model* of = nullptr;  // in the registry, which has to outlive this
+    const model* of = nullptr;  // in the registry, which must outlive this
     std::string name;
-    std::string component;   // in lower case, whichever of its two names it had
-    std::string generation;  // "component", or "framework": the first one
+    std::string component;   // in lower case, from either of its two names
+    std::string generation;  // "component", or "framework" for the first generation
     std::optional<std::string> version;
     std::optional<double> score;   // overall_score
-    json values = json::object();  // of all declared fields that are there, with their types
-    json extra =
-        json::object();  // of @parameters and @result, what isn't declared; only if that is let through
+    json values = json::object();  // all declared fields in the document, with their types
+    json extra = json::object();   // undeclared members of @parameters and @result, if they are accepted
 };
 
 struct validation {
-    indicator_document document;    // as far as it was understood
-    indicators::refusals refusals;  // all of them, not the first alone; empty: it is accepted
-    indicators::refusals doubts;    // what is accepted, and looks wrong
+    indicator_document document;    // the part that was understood
+    indicators::refusals refusals;  // all reasons, not only the first; empty: accepted
+    indicators::refusals doubts;    // reasons to doubt an accepted document
 };
 
 struct validation_options {
-    bool keep_extra =
-        false;              // members of @parameters and @result that no model declares are kept, not refused
-    bool is_older = false;  // a field that is missing is what its declaration says that it was before
+    bool keep_extra = false;  // undeclared members of @parameters and @result are kept, not refused
+    bool is_older = false;  // missing fields have the values that their declarations give for older documents
 };
 
-// `at` is where the document is in what was read, as "$.stdout".
+// `at` is the path of the document in its source, as "$.stdout".
 validation validate(const json& document, const registry& models, const validation_options& how,
                     const std::string& at = "$");
 

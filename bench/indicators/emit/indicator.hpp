@@ -15,8 +15,8 @@
 
 namespace indicators {
 
-// A JSON value: a text, true or false, a whole number, a number, or a list or an object of such. Throws
-// std::invalid_argument for NaN and infinities, which JSON doesn't have.
+// A JSON value: a text, true or false, a whole number, a number, or a list or an object of these. Throws
+// std::invalid_argument for NaN and infinities, which JSON does not have.
 class value {
   public:
     using members = std::vector<std::pair<std::string, value>>;
@@ -34,7 +34,7 @@ class value {
         char text[40];
         json_.assign(text, std::to_chars(text, text + sizeof text, number).ptr);
         if (json_.find_first_not_of("-0123456789") == json_.npos)
-            json_ += ".0";  // or it would be a whole number
+            json_ += ".0";  // otherwise it would be a whole number
     }
 
     static value list(const std::vector<value>& items) {
@@ -56,7 +56,7 @@ class value {
         std::string text;
     };
     explicit value(raw whole) : json_(std::move(whole.text)) {}
-    // Bytes from 0x80 on are taken for UTF-8.
+    // Bytes from 0x80 on are treated as UTF-8.
     static std::string quoted(std::string_view text) {
         std::string result = "\"";
         for (const char c : text) {
@@ -76,23 +76,24 @@ class value {
     std::string json_;
 };
 
-// What a program prints, once, and nothing else, on standard output:
+// The output of a program, printed once on standard output, and nothing else there:
 //
 //     indicators::indicator document("PiSort", "std");
 //     document.parameter("items", 1'000'000).result("elapsed_ms", 61.5).score(16.3);
 //     std::cout << document.json() << '\n';
 //
-// The model of that name says which parameters and results there are: `bench/run indicator models PiSort`.
+// The model of this name declares the parameters and results: `bench/run indicator models PiSort`.
 class indicator {
   public:
-    // \param component  what is tested, in lower case: "weir", "tensorflow".
+    // \param component  the tested thing, in lower case: "weir", "tensorflow".
     indicator(std::string name, std::string component)
         : name_(std::move(name)), component_(std::move(component)) {}
 
-    // Each of these throws std::invalid_argument for a key that is there: parameters and results share their keys.
+    // Each of these throws std::invalid_argument for a key that exists: parameters and results share their
+    // keys.
     indicator& parameter(const std::string& key, value of) { return add(parameters_, key, std::move(of)); }
     indicator& result(const std::string& key, value of) { return add(results_, key, std::move(of)); }
-    // What is neither, and is kept as it is: how a program was built ("weir_buildinfo"), tables.
+    // Any other member, kept unchanged: how a program was built ("weir_buildinfo"), tables.
     indicator& extra(const std::string& key, value of) {
         if (key == "name" || key == "component" || key == "framework" || key == "overall_score" ||
             key.starts_with('@'))

@@ -8,9 +8,10 @@
 
 namespace indicators {
 
-// Hardware: "name", which stands for it ("2 x AMD EPYC 9554, 24 GiB"), "architecture", "processor", "family", "model",
-// "cores", "cores_allowed", "caches", "memory_bytes", "hypervisor", "governor", "huge_pages", "load", "accelerators".
-// What isn't known is null. `root`: where /proc, /sys and /etc are; another one is for tests.
+// Describes the hardware: "name", a summary ("2 x AMD EPYC 9554, 24 GiB"), "architecture", "processor",
+// "family", "model", "cores", "cores_allowed", "caches", "memory_bytes", "hypervisor", "governor",
+// "huge_pages", "load", "accelerators". Unknown values are null. `root` is the folder of /proc, /sys and /etc;
+// tests use another one.
 json hardware_of_machine(const std::string& root = "");
 // /etc/os-release, its keys in lower case; null if it can't be read.
 json os_release_of_machine(const std::string& root = "");

@@ -11,21 +11,22 @@
 namespace indicators {
 
 struct program_facts {
-    json files = json::array();  // {"path", "sha256"} of each file that the command names
-    // Of the script that is run, or of the program if there is none; not of `env`, `nice`, `taskset` before it.
+    json files = json::array();  // {"path", "sha256"} of each file in the command
+    // Hash of the script, or of the program if there is no script; not of `env`, `nice` or `taskset` before it.
     std::string script_sha256;
-    // "os", "kernel", "compiler" (of the program: what its ELF file says), "libc" and other libraries that it loads
-    // by their files' names, "interpreter" (of a script), "arguments" (what follows the program), "data" (a hash of
-    // the other files that the command names), "env.NAME" of variables. What isn't known isn't there.
+    // "os", "kernel", "compiler" (of the program, from its ELF file), "libc" and other libraries that it loads
+    // by their files' names, "interpreter" (of a script), "arguments" (the words after the program), "data" (a
+    // hash of the other files in the command), "env.NAME" for variables. Unknown members are left out.
     json stack = json::object();
 };
 
 using variables = std::vector<std::pair<std::string, std::string>>;
 
-// `set`: variables of the program on top of the caller's. Takes some milliseconds, and longer for large files.
+// `set` has variables of the program in addition to the caller's. Takes some milliseconds, and longer for large
+// files.
 program_facts facts_of(const std::vector<std::string>& command, const variables& set);
 
-// Of the caller's own variables those that are known to change how fast programs are. Others may be secrets.
+// The caller's variables that are known to change the speed of programs. Others may be secrets.
 variables relevant_variables();
 
 }  // namespace indicators

@@ -13,10 +13,10 @@ std::string sha256_of(std::string_view bytes);
 std::string sha256_of_file(const std::string& path);
 
 std::string base64_of(std::string_view bytes);
-// Empty if that is no base64.
+// Empty if the text is no base64.
 std::string bytes_of_base64(const std::string& text);
 
-// So many bytes by lot, as hexadecimal digits.
+// This many random bytes, as hexadecimal digits.
 std::string random_digits(int bytes);
 
 }  // namespace indicators

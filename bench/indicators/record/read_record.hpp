@@ -10,21 +10,23 @@
 
 namespace indicators {
 
-// One document. It may be   - of this runner;   - of Amun, the runner of Thoth: an object with `stdout`, maybe
-// within `result`, or, in the first generation, within     `job_log` beside its `specification`;   - an indicator
-// alone, as a program prints it: of its run nothing is known;   - one of the last two as `document` of an object
-// that has `batch` and `specification` beside it, as they are stored.
+// Reads one document. It may be
+// - a document of this runner;
+// - a document of Amun, the runner of Thoth: an object with `stdout`, possibly within `result`, or, in the
+//   first generation, within `job_log` beside its `specification`;
+// - a bare indicator, as a program prints it: nothing is known about its run;
+// - one of the last two as `document` of an object with `batch` and `specification`, as they are stored.
 run_record read_record(std::string_view text);
 
 struct found_record {
-    std::string file;  // as messages show it: with the line, of a file with a document a line
+    std::string file;  // for messages; with the line, if the file has one document per line
     run_record run;
 };
 
-// Of a file: one document, or one a line; of a folder of Amun's: build/specification and results/*/result, as one
-// batch. Throws lab::input_error if there is no such file, or nothing in it.
+// Reads a file with one document, or one per line; or a folder of Amun's, build/specification and
+// results/*/result, as one batch. Throws lab::input_error if there is no such file, or it is empty.
 std::vector<found_record> read_records(const std::string& path);
-// Of what a file of that name has.
+// The documents in a file of this name.
 std::vector<found_record> records_in(const std::string& text, const std::string& name);
 
 }  // namespace indicators

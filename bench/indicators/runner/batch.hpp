@@ -15,22 +15,22 @@ namespace indicators {
 
 struct batch_options {
     std::vector<std::string> command;
-    std::vector<std::pair<std::string, std::string>> environment;  // set for it, on top of the runner's own
+    std::vector<std::pair<std::string, std::string>> environment;  // variables in addition to the runner's
     std::int64_t size = 1;
-    bool lenient = false;                        // as its documents say, for whoever judges them again
-    double limit_s = 600;                        // of one run; 0: none
-    std::size_t most_output = 16 * 1024 * 1024;  // bytes, of each of standard output and standard error
+    bool lenient = false;                        // recorded in its documents, for later checks
+    double limit_s = 600;                        // limit of one run; 0: none
+    std::size_t most_output = 16 * 1024 * 1024;  // bytes of each of standard output and standard error
     const volatile std::sig_atomic_t* stop = nullptr;
 };
 
-// A batch that is being run: its documents have its id, their place, and its size.
+// A running batch: its documents have its id, their place, and its size.
 class batch {
   public:
-    // Finds out what the program is.
+    // Collects information about the program.
     explicit batch(batch_options options);
 
     [[nodiscard]] const std::string& id() const { return id_; }
-    // The next run, to its end. Its document has everything but what became of it: whether it is accepted.
+    // Makes the next run, to its end. Its document is complete except for the verdict whether it is accepted.
     json run(std::int64_t place);
 
   private:

@@ -11,13 +11,13 @@ struct condition {
     std::string text;
     std::string field;
     std::string relation;             // =, !=, <, <=, >, >=
-    std::vector<std::string> values;  // more than one only of = and !=: any of them
+    std::vector<std::string> values;  // several values only for = and !=: any of them
 
     // Numbers are compared as numbers; a text has no order.
     [[nodiscard]] bool holds_for(const std::string& value) const;
 };
 
-// Throws lab::input_error if that is no condition.
+// Parses a condition. Throws lab::input_error if it is invalid.
 condition condition_in(const std::string& text);
 
 }  // namespace indicators

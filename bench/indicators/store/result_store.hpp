@@ -11,44 +11,43 @@
 
 namespace indicators {
 
-// May be a file that has other tables, as the lab's runs.sqlite. Several processes may use one file at a time: a
-// result is on the disk when add() returns, and is there whole or not at all, whenever who is killed. Errors of
-// SQLite's are std::runtime_error.
+// A file of results, which may have other tables, as the lab's runs.sqlite. Several processes may use one file
+// at a time. A result is on the disk when add() returns, completely or not at all, whichever process is killed.
+// Errors of SQLite are std::runtime_error.
 class result_store {
   public:
-    // Throws lab::input_error: no such file, where it is to exist; no database. What is only read is not changed,
-    // and may be a file without results.
+    // Throws lab::input_error if the file must exist and does not, or is no database. A file that is only read
+    // is not changed, and may have no results.
     explicit result_store(const std::string& path, lab::database::mode how = lab::database::mode::create);
 
     [[nodiscard]] bool has_results();
 
-    // Before its first run, so that a batch of which nothing was stored is known, too.
+    // Records a batch before its first run, so that batches without stored results are known, too.
     void add_batch(const std::string& id, std::int64_t size);
     enum class added { stored, was_there };
-    // Throws lab::input_error, and stores nothing: another result has this id, or this place in a batch; the model
-    // of an accepted result isn't what it was, and stored results don't fit it.
+    // Throws lab::input_error and stores nothing if another result has this id, or this place in a batch; or if
+    // the model of an accepted result has changed, and stored results do not fit it.
     added add(const judged_run& result, const validation_options& how);
 
     struct migration {
         std::string name;
         std::size_t kept = 0;
-        std::size_t accepted_now = 0;      // refused before
-        std::vector<std::string> misfits;  // accepted before, and why they are refused now
+        std::size_t accepted_now = 0;      // previously refused
+        std::vector<std::string> misfits;  // previously accepted, with the reason why they are refused now
     };
-    // Judges all results of the models that were declared otherwise when they were stored, and those that were
-    // refused, by `models`, and makes their tables anew. Misfits are an error unless they are to be refused; they
-    // stay, with their documents. All of it or nothing.
+    // Checks again, by `models`, all results whose models have changed since they were stored, and all refused
+    // results, and rebuilds the tables. Misfits are an error unless they are to be refused; their documents are
+    // kept. All of this happens, or nothing.
     std::vector<migration> migrate(const registry& models, bool refuse_misfits);
 
-    // What its results were declared as when they were stored; models that are in `models`, too, stay what they are
-    // there.
+    // The declarations of its results at the time when they were stored. Models in `models` are not changed.
     void add_models_to(registry& models);
     [[nodiscard]] lab::database& file() { return file_; }
 
   private:
     void insert(const judged_run& result, const validation_options& how);
     void insert_values(const model& of, std::int64_t number, const validation& printed);
-    void declare(const model& of);  // with an empty table
+    void declare(const model& of);  // makes an empty table
     void keep_model(const model& of);
     migration judge_again(const model& of, const registry& models, bool refuse_misfits, bool is_changed);
 

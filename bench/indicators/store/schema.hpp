@@ -8,11 +8,11 @@
 
 namespace indicators {
 
-// CREATE TABLE for what every result has: status, machine, times, resources, its document.
+// CREATE TABLE for the fields of every result: status, machine, times, resources, document.
 std::string base_schema();
-// CREATE TABLE of a model's own: its parameters and results, with their types and ranges.
+// CREATE TABLE for a model: its parameters and results, with their types and ranges.
 std::string schema_of(const model& of);
-// Its documentation, Markdown.
+// The documentation of a model, in Markdown.
 std::string page_of(const model& of);
 
 }  // namespace indicators
