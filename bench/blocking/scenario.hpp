@@ -18,7 +18,7 @@ inline void check_sum(std::uint64_t sum, std::uint64_t n) {
     bench::check(sum == n * (n - 1) / 2, "every item comes out once");
 }
 
-// `Producer` and `Consumer` are a thread's handles of the queue, or references to it.
+// `Producer` and `Consumer` are handles of the queue for one thread, or references to the queue.
 template <class Queue, class Producer = Queue&, class Consumer = Queue&>
 void between_threads(std::size_t capacity, std::uint64_t n) {
     Queue queue(capacity);

@@ -44,7 +44,7 @@ struct tries_first {
         for (std::uint64_t i = 0; i < count; ++i) {
             set(item, i);
             const bool sent = out.try_send(asio::error_code(), std::move(item));
-            if (sent) continue;  // else it was not moved from
+            if (sent) continue;  // otherwise the item was not moved
             co_await out.async_send(asio::error_code(), std::move(item), awaiting);
         }
     }

@@ -35,7 +35,7 @@ weir::task<> consume(weir::channel<T, Policy>& in, std::uint64_t count, tally& s
     sums.add(sum);
 }
 
-// The same in batches: as many at once as come to half of the channel.
+// The same in batches of at most half the channel.
 template <class T, class Policy>
 weir::task<> produce_in_batches(weir::channel<T, Policy>& out, std::uint64_t count, std::size_t batch) {
     std::vector<T> items(batch);

@@ -36,7 +36,7 @@ struct one_by_one {
     }
 };
 
-// Half of the ring at most is written at once, and all that is there is read at once.
+// At most half of the ring is written at once; everything available is read at once.
 template <class T>
 struct in_batches {
     static cppcoro::task<> produce(static_thread_pool& pool, ring<T>& out, std::uint64_t count,
@@ -72,7 +72,7 @@ void pass(static_thread_pool& pool, const scenario<T>& s, std::uint64_t n, Batch
 struct cppcoro_rings {
     template <class T>
     static void add(bench::group& g, const scenario<T>& s) {
-        if (s.producers != 1 || s.consumers != 1) return;  // its sequences have one consumer
+        if (s.producers != 1 || s.consumers != 1) return;  // its sequences support only one consumer
         const auto pool = std::make_shared<static_thread_pool>(s.workers);
         g.peer("cppcoro, sequencer", [=](std::uint64_t n) { pass<T, one_by_one<T>>(*pool, s, n); });
         if (s.capacity < 64) return;

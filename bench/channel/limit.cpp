@@ -8,8 +8,8 @@
 
 namespace {
 
-// For one producer and one consumer, which spin: each keeps its own index and what it last saw of
-// the other's.
+// For one producer and one consumer, which spin. Each keeps its own index, and the last value that it read of
+// the other index.
 template <class T>
 class spinning_ring {
   public:
@@ -43,15 +43,15 @@ class spinning_ring {
     std::vector<T> ring_;
     alignas(128) std::atomic<std::uint64_t> shown_put_{0};
     alignas(128) std::atomic<std::uint64_t> got_{0};
-    alignas(128) std::uint64_t put_ = 0;  // the producer's, from here on
+    alignas(128) std::uint64_t put_ = 0;  // from here on, members of the producer
     std::uint64_t seen_got_ = 0;
     std::size_t next_in_ = 0;
-    alignas(128) std::uint64_t taken_ = 0;  // the consumer's
+    alignas(128) std::uint64_t taken_ = 0;  // member of the consumer
     std::uint64_t seen_put_ = 0;
     std::size_t next_out_ = 0;
 };
 
-// For two coroutines that always run on the same thread: no lock, no executor, nobody else.
+// For two coroutines that always run on the same thread: no lock, no executor, no other users.
 template <class T>
 struct private_ring {
     explicit private_ring(std::size_t capacity) : items(capacity) {}

@@ -12,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-// `Bytes` large, and moved by copying them.
+// An item of `Bytes` bytes, which a move copies.
 template <std::size_t Bytes>
 struct block {
     std::uint64_t number;
@@ -34,8 +34,8 @@ std::uint64_t number(const block<Bytes>& item) {
 }
 inline std::uint64_t number(const pointer& item) { return *item; }
 
-// What all contestants of a group do: `producers` coroutines or threads put their shares of n items
-// into one channel, and `consumers` get theirs.
+// All contestants of a group do this: `producers` coroutines or threads put their shares of n items into one
+// channel, and `consumers` get theirs.
 template <class T>
 struct scenario {
     using item = T;
@@ -43,16 +43,16 @@ struct scenario {
     std::size_t consumers;
     std::size_t capacity;
     unsigned workers;
-    bool all_ways = false;  // else the best of each library, and no limit: time is short
+    bool all_ways = false;  // otherwise only the best way of each library, and no limit, to save time
 
-    bool has_threads() const { return workers == 2; }  // a thread that waits needs a core of its own
+    bool has_threads() const { return workers == 2; }  // a spinning thread needs its own core
 };
 
 inline std::uint64_t share(std::uint64_t n, std::size_t of, std::size_t index) {
     return n / of + (index < n % of ? 1 : 0);
 }
 
-// Sums up what came out.
+// Sums the items that came out.
 class tally {
   public:
     void add(std::uint64_t sum) { sum_.fetch_add(sum, std::memory_order_relaxed); }
@@ -90,7 +90,7 @@ std::uint64_t consume(Consumer& in, std::uint64_t count) {
     return sum;
 }
 
-// With threads: `Producer` and `Consumer` are a thread's handles of the queue, or references to it.
+// With threads: `Producer` and `Consumer` are handles of the queue for one thread, or references to the queue.
 template <class T, class Queue, class Producer = Queue&, class Consumer = Queue&>
 void pass_between_threads(const scenario<T>& s, std::uint64_t n) {
     Queue queue(s.capacity);
@@ -107,7 +107,7 @@ void pass_between_threads(const scenario<T>& s, std::uint64_t n) {
     sums.check(n, s.producers);
 }
 
-// Registers what `Adder::add` adds, for each kind of item.
+// Registers the contestants of `Adder::add`, for each kind of item.
 template <class Adder>
 class for_all_items {
     bench::contestants<scenario<int>> ints_{Adder::add};

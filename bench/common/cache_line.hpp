@@ -8,7 +8,7 @@
 
 namespace bench {
 
-// Two threads, which spin, hand one cache line to each other and back.
+// Two spinning threads pass one cache line to each other and back.
 inline void cache_line_round_trips(std::uint64_t n) {
     alignas(128) std::atomic<std::uint64_t> line{0};
     on_threads(2, [&](std::size_t side) {

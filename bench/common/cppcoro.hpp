@@ -11,7 +11,7 @@
 
 namespace bench {
 
-// Of one producer and one consumer. Items are written, and read, in their places; the first is number 0.
+// A ring for one producer and one consumer. Items are written and read in place; the first has number 0.
 template <class T>
 class cppcoro_ring {
   public:
@@ -21,12 +21,12 @@ class cppcoro_ring {
 
     T& operator[](std::size_t number) { return places_[number & (places_.size() - 1)]; }
 
-    // To be awaited: the number of a place to write to, or numbers of at most `most`.
+    // Awaitable of the number of a place to write to, or of the numbers of at most `most` places.
     auto room() { return written_.claim_one(pool_); }
     auto room_for(std::size_t most) { return written_.claim_up_to(most, pool_); }
     void wrote(std::size_t last) { written_.publish(last); }
 
-    // To be awaited: the number of the last item that is there, `next` or later.
+    // Awaitable of the number of the last available item, `next` or later.
     auto available(std::size_t next) { return written_.wait_until_published(next, pool_); }
     void took(std::size_t last) { read_.publish(last); }
 

@@ -28,7 +28,7 @@
 
 namespace bench {
 
-// A value that the compiler has to compute, and may know nothing of.
+// A value that the compiler must compute, and can't reason about.
 template <class T>
 void keep(T& value) {
     asm volatile("" : "+m,r"(value) : : "memory");
@@ -38,7 +38,7 @@ void keep(const T& value) {
     asm volatile("" : : "m,r"(value) : "memory");
 }
 
-// The loop of a stage that works for about `ns` without reading a clock; measured once a process.
+// A loop that works for about `ns` without reading a clock; calibrated once per process.
 class work {
   public:
     explicit work(double ns) : work(rounds{static_cast<std::uint64_t>(ns / round_ns())}) {}
@@ -77,7 +77,7 @@ inline std::string count(std::uint64_t n, const std::string& what) {
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-// Contestants in the same work, timed in turns.
+// Contestants that do the same work, timed in turns.
 class group {
     using kind = contestant_kind;
     struct sample {
@@ -95,20 +95,20 @@ class group {
   public:
     using body = std::function<void(std::uint64_t)>;
 
-    // \param what  one operation is, as in "ns an item".
+    // \param what  the name of one operation, as in "ns an item".
     group(session& s, std::string title, std::string what)
         : session_(s), title_(std::move(title)), what_(std::move(what)) {}
 
-    // `run(n)` does n operations; what has to be set up for it only once, it holds.
+    // `run(n)` does n operations; it holds everything that is set up only once.
     void ours(std::string name, body run) { add(std::move(name), kind::ours, std::move(run)); }
     void peer(std::string name, body run) { add(std::move(name), kind::peer, std::move(run)); }
-    // What the machine needs for the part of the work that can't be left out.
+    // The time that the machine needs for the unavoidable part of the work.
     void limit(std::string name, body run) { add(std::move(name), kind::limit, std::move(run)); }
 
-    // Of what it can't do less than: a tree of a fixed size, say. `run(n)` may do more than n.
+    // The smallest amount of work, such as a tree of a fixed size. `run(n)` may do more than n.
     void smallest(std::uint64_t n) { smallest_ = n; }
 
-    // Of what takes a minute: each contestant does the smallest amount, once, and nothing before it.
+    // For work that takes a minute: each contestant does the smallest amount, once, without warm-up.
     void once() { once_ = true; }
 
     void run() {
@@ -149,10 +149,10 @@ class group {
         return {wall * 1e9 / static_cast<double>(c.n), (cpu_seconds() - cpu) / wall};
     }
 
-    // How many operations take long enough. The first repetitions also warm everything up.
+    // The number of operations that takes long enough. The first repetitions also warm everything up.
     void calibrate(contestant& c, double seconds) {
         while (true) {
-            // The shorter of two: one alone may have been interrupted for longer than it takes.
+            // The shorter of two, because one alone may have been interrupted.
             const double took = std::min(time(c).ns, time(c).ns) * static_cast<double>(c.n) * 1e-9;
             if (took >= seconds / 2) return;
             const double factor = took <= 0 ? 10 : std::clamp(seconds / took, 1.5, 10.0);
@@ -205,7 +205,7 @@ class group {
     std::uint64_t smallest_ = 1;
     bool once_ = false;
     std::vector<contestant> contestants_;
-    std::vector<contestant_figures> figures_;  // once it has run
+    std::vector<contestant_figures> figures_;  // after run()
 };
 
 // A peer's source file adds itself to the program, if it was compiled in: `Scenario` is what the

@@ -20,7 +20,7 @@ inline std::shared_ptr<coro::thread_pool> libcoro_pool(unsigned workers) {
                                            .on_thread_stop_functor = nullptr});
 }
 
-// Calls `body` with the one of `Capacities` that is asked for, as a type.
+// Calls `body` with the requested one of `Capacities`, as a type.
 template <std::size_t... Capacities, class Body>
 void with_capacity(std::size_t capacity, Body body) {
     const bool found =

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-// Runs everything on the thread that waits, first come, first served, and nothing before.
+// Runs everything on the waiting thread, first come, first served, and nothing before it waits.
 class loop : public weir::executor {
   public:
     void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h); }

@@ -18,7 +18,7 @@ class moodycamel_queue {
     explicit moodycamel_queue(std::size_t capacity)
         : items_(capacity), room_(static_cast<std::make_signed_t<std::size_t>>(capacity)) {}
 
-    // Each thread has its own: the queue is faster with tokens.
+    // Each thread has its own token, which makes the queue faster.
     class producer {
       public:
         explicit producer(moodycamel_queue& q) : to_(&q), token_(q.items_) {}

@@ -15,13 +15,13 @@ inline double seconds_now() {
 // Before main().
 inline const double process_began = seconds_now();
 
-// Of processors, in seconds.
+// Processor time in seconds.
 struct cpu_times {
     double user;
     double system;
 };
 
-// \param who  RUSAGE_SELF, or RUSAGE_CHILDREN: those that have ended, and were waited for.
+// \param who  RUSAGE_SELF, or RUSAGE_CHILDREN: children that have ended and were waited for.
 inline cpu_times cpu_times_of(int who) {
     rusage use{};
     getrusage(who, &use);

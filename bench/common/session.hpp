@@ -22,9 +22,9 @@ namespace bench {
 
 class session {
   public:
-    // --json: one JSON document at the end, for programs, and nothing else on standard output. --quick:
-    // shorter repetitions, to see that it works. --long: also what takes minutes. --workers 1,2,4: in groups
-    // for numbers of workers, for these. Any other argument: only the groups whose title contains it.
+    // --json: one JSON document at the end, and nothing else on standard output. --quick: shorter repetitions,
+    // to see that the program works. --long: also cases that take minutes. --workers 1,2,4: the numbers of
+    // workers, for groups that depend on it. Any other argument: only the groups whose title contains it.
     session(std::string name, int argc, char** argv) : name_(std::move(name)) {
         for (int i = 1; i < argc; ++i) {
             const std::string_view arg = argv[i];
@@ -69,7 +69,7 @@ class session {
     bool wants(std::string_view title) const { return title.find(filter_) != title.npos; }
     const std::string& name() const { return name_; }
 
-    // A figure that isn't a time: bytes of a slot, say.
+    // A figure that is no time, such as the bytes of a slot.
     void value(const std::string& what, double amount, const std::string& unit) {
         if (!wants(what)) return;
         if (json_) {
@@ -80,8 +80,8 @@ class session {
         }
     }
 
-    // A figure that tells the program's others in short, of the document alone: `key` ends with its unit, and
-    // is declared in bench/indicators/models/. The last one of a key counts.
+    // A figure that summarises others, only for the document. `key` ends with its unit, and is declared in
+    // bench/indicators/models/. The last value of a key counts.
     void result(const std::string& key, double amount) { document_.set_result(key, amount); }
 
     session_document& document() { return document_; }
@@ -113,7 +113,7 @@ class session {
         }
         return all;
     }
-    // Of "1,2,4"; empty where a text isn't like that.
+    // Parses "1,2,4"; empty for other texts.
     static std::vector<unsigned> numbers(const std::string& list) {
         constexpr unsigned most = 1024;
         std::vector<unsigned> all;

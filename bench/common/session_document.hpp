@@ -33,9 +33,9 @@ struct contestant_figures {
     double median;
     double min;
     double max;
-    double cores;  // in use
+    double cores;  // cores in use
     std::size_t repetitions;
-    std::uint64_t n;  // operations in each
+    std::uint64_t n;  // operations in each repetition
 };
 
 // The smallest median of a kind; 0: there is none.
@@ -47,7 +47,7 @@ inline double fastest(const std::vector<contestant_figures>& all, contestant_kin
     return best;
 }
 
-// Without the numbers that aren't finite, which JSON can't have.
+// Leaves out numbers that are not finite, which JSON does not have.
 class json_object {
   public:
     json_object& add(const std::string& key, indicators::value of) {
@@ -57,7 +57,7 @@ class json_object {
     json_object& add(const std::string& key, std::same_as<double> auto number) {
         return std::isfinite(number) ? add(key, indicators::value(number)) : *this;
     }
-    // A number as the system tells it; any other text is left out.
+    // Reads a number from a text of the system; other texts are left out.
     json_object& add_number(const std::string& key, const std::string& text) {
         std::istringstream in(text);
         double number = 0;
@@ -73,7 +73,7 @@ class session_document {
     using list = std::vector<indicators::value>;
 
   public:
-    // \param load  the machine's, by its system.
+    // \param load  of the machine, from its system.
     void add_group(const std::string& title, const std::string& unit, const std::string& load,
                    const std::vector<contestant_figures>& all) {
         list contestants;
@@ -98,7 +98,7 @@ class session_document {
         values_.push_back(json_object().add("what", what).add("amount", amount).add("unit", unit).value());
     }
 
-    // The last one of a key counts.
+    // The last value of a key counts.
     void set_result(const std::string& key, double amount) { results_[key] = amount; }
 
     void add_line(const std::string& table, const json_object& line) {
@@ -108,7 +108,7 @@ class session_document {
 
     void add_note(const std::string& sentence) { notes_.emplace_back(sentence); }
 
-    // \param to  has its parameters already.
+    // \param to  already has the parameters.
     void tell(indicators::indicator& to, const std::string& machine) const {
         const cpu_times self = cpu_times_of(RUSAGE_SELF);
         const cpu_times children = cpu_times_of(RUSAGE_CHILDREN);  // compilers
@@ -136,7 +136,7 @@ class session_document {
             logarithms_ += std::log(number);
             ++count_;
         }
-        // Not a number, where there is none.
+        // NaN if there is none.
         double mean() const {
             if (count_ == 0) return std::numeric_limits<double>::quiet_NaN();
             return std::exp(logarithms_ / static_cast<double>(count_));

@@ -16,13 +16,13 @@ class tally {
     };
 
   public:
-    // Not inlined: in a coroutine, a thread's variable may be looked up on the thread before.
+    // Not inlined: inlined into a coroutine, the address of a thread_local may be that of the previous thread.
     [[gnu::noinline]] void count() noexcept {
         std::atomic<std::uint64_t>& mine = cells_[index()].n;
         mine.store(mine.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
 
-    // Since the last call; by whoever knows that nobody counts now.
+    // The count since the last call. The caller must know that no thread counts at present.
     std::uint64_t take() noexcept {
         std::uint64_t total = 0;
         for (cell& c : cells_) total += c.n.exchange(0, std::memory_order_relaxed);
@@ -30,7 +30,7 @@ class tally {
     }
 
   private:
-    static constexpr std::size_t most_threads = 256;  // that ever count in a process
+    static constexpr std::size_t most_threads = 256;  // maximum number of threads that count in a process
 
     static std::size_t index() noexcept {
         static std::atomic<std::size_t> next{0};

@@ -15,7 +15,7 @@ void on_threads(std::size_t count, const F& f) {
     for (std::size_t i = 0; i < count; ++i) threads.emplace_back([&f, i] { f(i); });
 }
 
-// Waits for another thread without sleeping, but not for longer than the scheduler lets both run.
+// Waits for another thread without sleeping, but not for longer than a time slice of the scheduler.
 template <class Condition>
 void spin_until(const Condition& condition) {
     while (true) {

@@ -16,7 +16,8 @@
 
 namespace bench {
 
-// Of this program's file, where the system shows it: FNV-1a (Fowler, Noll & Vo) of 64 bits. Another build has another one.
+// The 64-bit FNV-1a hash (Fowler, Noll & Vo) of this program's file, if the system shows it. Each build has
+// another hash.
 inline std::string hash_of_program() {
     std::ifstream in("/proc/self/exe", std::ios::binary);
     std::uint64_t hash = 0xcbf29ce484222325;

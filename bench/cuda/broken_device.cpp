@@ -40,8 +40,8 @@
 namespace bench_cuda {
 namespace {
 
-constexpr std::size_t each = 16;                     // waiters of a kind
-constexpr unsigned long long a_second = 1000000000;  // the device is busy for longer than it is whole
+constexpr std::size_t each = 16;                     // waiters of each kind
+constexpr unsigned long long a_second = 1000000000;  // longer than the device works
 constexpr unsigned long long before_it_breaks = 50000000;
 
 struct outcome {
@@ -71,7 +71,7 @@ weir::task<> block_free(weir::cuda::pinned_pool& pool) {
     const weir::cuda::lease block = co_await pool.acquire(pool.block_bytes());
 }
 
-// Those who wait by one context.
+// The coroutines that wait with one context.
 class crowd {
   public:
     explicit crowd(weir::cuda::completion_by how) : gpu_(weir::cuda::device(0), {.how = how}) {
@@ -133,7 +133,7 @@ class crowd {
     std::future<void> waiter_;
 };
 
-// A pipeline that would go on for ever.
+// An endless pipeline.
 outcome until_it_fails(weir::cuda::context& gpu, std::atomic<bool>& flows) {
     outcome end{"to_device"};
     weir::thread_pool workers(2);
@@ -164,7 +164,7 @@ outcome until_it_fails(weir::cuda::context& gpu, std::atomic<bool>& flows) {
     return end;
 }
 
-// Ends the program if this takes too long: what is shown then is that somebody waits for ever.
+// Ends the program if this takes too long, because then a coroutine waits for ever.
 class watchdog {
   public:
     explicit watchdog(std::chrono::seconds limit)

@@ -24,8 +24,8 @@
 namespace bench_cuda {
 namespace {
 
-constexpr std::size_t under_way = 4;  // where several are
-constexpr double goal = 0.98;         // of the plain rate
+constexpr std::size_t under_way = 4;  // number of copies under way, for that case
+constexpr double goal = 0.98;         // share of the rate of plain calls
 constexpr std::size_t goal_from = std::size_t{1} << 20;
 
 struct job {
@@ -73,7 +73,7 @@ class plain_in_a_row {
     std::array<cudaEvent_t, under_way> ends_{};
 };
 
-// A coroutine for each copy that is under way.
+// One coroutine per copy under way.
 void awaited_in_a_row(weir::thread_pool& pool, const weir::cuda::stream& s, const job& j) {
     std::vector<weir::task<>> all;
     for (std::size_t i = 0; i < under_way; ++i) {
@@ -83,7 +83,7 @@ void awaited_in_a_row(weir::thread_pool& pool, const weir::cuda::stream& s, cons
     weir::sync_wait(pool, weir::when_all(std::move(all)));
 }
 
-// Once, so that a figure of a copy that didn't happen can't be shown.
+// Checks once that copies happen.
 void check_copy(weir::thread_pool& pool, const weir::cuda::stream& s, const job& j, std::byte* on_host,
                 std::byte* on_device) {
     const bool to_device = j.to == on_device;

@@ -13,7 +13,7 @@
 
 namespace bench_cuda {
 
-// Those that this process may use.
+// The cores that this process may use.
 inline std::vector<int> cores_of_process() {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -25,7 +25,7 @@ inline std::vector<int> cores_of_process() {
     return found;
 }
 
-// The calling thread runs only there, and so do the threads that it starts.
+// Binds the calling thread, and the threads that it starts later, to these cores.
 inline void stay_on(const std::vector<int>& cores) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -33,7 +33,7 @@ inline void stay_on(const std::vector<int>& cores) {
     static_cast<void>(sched_setaffinity(0, sizeof set, &set));
 }
 
-// For as long as it lives.
+// Binds the calling thread while this object lives.
 class restricted_to {
   public:
     explicit restricted_to(const std::vector<int>& cores) : before_(cores_of_process()) { stay_on(cores); }
@@ -45,7 +45,7 @@ class restricted_to {
     std::vector<int> before_;
 };
 
-// A thread on each core that never stops.
+// Keeps each core busy with a thread.
 class other_work {
   public:
     explicit other_work(const std::vector<int>& cores) {

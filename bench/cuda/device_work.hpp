@@ -33,7 +33,7 @@ class device_work {
     device_work() {
         cudaStream_t s = nullptr;
         must(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-        fill(s, fills_);  // the first ones take longer
+        fill(s, fills_);  // the first launches take longer
         must(cudaStreamSynchronize(s), "cudaStreamSynchronize");
         const double start = bench::seconds_now();
         fill(s, fills_);

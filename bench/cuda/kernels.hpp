@@ -6,13 +6,13 @@
 
 namespace bench_cuda {
 
-// Else the first launch of a kernel may wait for those that run.
+// Loads the kernels: otherwise the first launch may wait for running kernels.
 cudaError_t load_kernels();
 
-// One thread of the device is busy for so long, by the device's own clock: it takes nothing from the memory.
+// Keeps one thread of the device busy for this time, by the device's own clock, without memory access.
 cudaError_t launch_spin(cudaStream_t stream, unsigned long long ns);
 
-// Writes to where there is nothing: the process can't use the device any more.
+// Writes to an invalid address. After that the process can't use the device.
 cudaError_t launch_illegal_write(cudaStream_t stream);
 
 }  // namespace bench_cuda

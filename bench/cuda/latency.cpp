@@ -1,7 +1,7 @@
 // The time from the end of a copy to the resumption of the waiting coroutine.
 //
 // The awaited copy brings four bytes from the device into page-locked memory, behind a large copy in the same
-// stream. A thread with a core of its own reads those bytes without a break, and so sees when they are there.
+// stream. A thread with its own core reads these bytes continuously, and so sees when they arrive.
 #include "cores.hpp"
 #include "measure.hpp"
 #include "parts.hpp"
@@ -32,9 +32,9 @@
 namespace bench_cuda {
 namespace {
 
-// Sees when the word has each of the numbers from 1 on.
+// Records when the word gets each of the numbers from 1 on.
 class witness {
-    // Between two looks: after a longer one, as its thread was held up, it doesn't know when the number came.
+    // Maximum time between two reads: after a longer one the thread was interrupted, and the time of arrival is unknown.
     static constexpr double longest_gap = 2e-6;
 
   public:
@@ -42,7 +42,7 @@ class witness {
         thread_ = std::jthread([this, word, core] {
             stay_on({core});
             for (std::size_t i = 0; i < seen_.size(); ++i) {
-                double previous = 0;  // when it looked before
+                double previous = 0;  // time of the previous read
                 double look = 0;
                 do {
                     if (over_.load(std::memory_order_relaxed)) return end();
@@ -60,13 +60,13 @@ class witness {
     witness& operator=(const witness&) = delete;
     ~witness() { over_.store(true, std::memory_order_relaxed); }
 
-    // Once it has seen so many.
+    // Waits until it has seen this many numbers.
     void join_after(std::size_t numbers) {
         while (num_seen_.load(std::memory_order_acquire) < numbers) std::this_thread::yield();
         over_.store(true, std::memory_order_relaxed);
         thread_.join();
     }
-    // 0: not known.
+    // 0: unknown.
     const std::vector<double>& seen() const { return seen_; }
     double cpu() const { return cpu_; }  // seconds
 
@@ -84,11 +84,11 @@ class witness {
     std::jthread thread_;
 };
 
-constexpr std::size_t most = 1000;                      // copies in a run
-constexpr std::size_t largest = std::size_t{32} << 20;  // bytes of the copy before
+constexpr std::size_t most = 1000;                      // maximum number of copies in a run
+constexpr std::size_t largest = std::size_t{32} << 20;  // bytes of the large copy
 constexpr std::size_t sizes[] = {std::size_t{1} << 20, largest};
 
-// What is copied, and when each end was known.
+// The copies, and the time at which the end of each was known.
 struct scene {
     scene() {
         std::vector<std::uint32_t> numbers(most);
@@ -101,7 +101,7 @@ struct scene {
     void queue_copy_before(cudaStream_t s) const {
         must(cudaMemcpyAsync(there.get(), from.get(), before, cudaMemcpyHostToDevice, s), "cudaMemcpyAsync");
     }
-    // False: enough.
+    // False if there are enough.
     bool resumed() {
         const double now = bench::seconds_now();
         known.push_back(now);
@@ -153,9 +153,9 @@ void in_a_thread(scene& what, cudaStream_t s, Wait&& wait) {
 struct contestant {
     std::string name;
     std::function<void()> run;
-    std::vector<double> us = {};     // of each copy of which the end was seen
-    std::size_t unseen = 0;          // the others
-    std::vector<double> cores = {};  // of each run, without the witness
+    std::vector<double> us = {};     // of each copy whose end was seen
+    std::size_t unseen = 0;          // number of other copies
+    std::vector<double> cores = {};  // of each run, without the reading thread
 };
 
 // Everything that waits for the device, on the cores that it may use.
@@ -216,7 +216,7 @@ void run_once(contestant& who, scene& what, int core, std::size_t wanted, double
     who.run();
     const double wall = bench::seconds_now() - start;
     const double used = bench::cpu_seconds() - cpu;
-    // The last number is there, but the witness may still have to look.
+    // The last number has arrived, but the reading thread may not have read it yet.
     sees.join_after(what.known.size());
     for (std::size_t i = 0; i < what.known.size(); ++i) {
         if (sees.seen()[i] == 0) {
@@ -247,7 +247,7 @@ void measure(bench::session& session, const std::string& title, waiters& waiting
         std::vector<double> line{quantile(c.us, 0.5), quantile(c.us, 0.99), quantile(c.us, 1),
                                  static_cast<double>(c.us.size()), static_cast<double>(c.unseen)};
         if (idle) line.push_back(median(c.cores));
-        // The figures are of those copies only that met the witness awake.
+        // Only copies whose arrival the reading thread saw are counted.
         out.line(c.name, line,
                  c.us.size() < c.unseen ? "NOT RELIABLE: the ends of too few copies were seen" : "");
     }

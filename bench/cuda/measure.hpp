@@ -50,7 +50,7 @@ class pinned_memory {
     void* memory_ = nullptr;
 };
 
-// What part of its values is not larger; of none, 0.
+// The quantile of the values; 0 if there are none.
 inline double quantile(std::vector<double> values, double part) {
     if (values.empty()) return 0;
     std::sort(values.begin(), values.end());
@@ -59,8 +59,8 @@ inline double quantile(std::vector<double> values, double part) {
 }
 inline double median(const std::vector<double>& values) { return quantile(values, 0.5); }
 
-// Seconds that each took in each round: times[who][round]. In turns, so that what else the machine does meets
-// them alike; a round before the first warms everything up.
+// The seconds of each contestant in each round: times[who][round]. They run in turns, so that other load affects all of
+// them alike. A round before the first warms everything up.
 inline std::vector<std::vector<double>> time_in_turns(const std::vector<std::function<void()>>& who,
                                                       std::size_t rounds) {
     std::vector<std::vector<double>> times(who.size());
@@ -76,7 +76,7 @@ inline std::vector<std::vector<double>> time_in_turns(const std::vector<std::fun
     return times;
 }
 
-// How one time compares to the other, round by round.
+// The ratio of two times, round by round.
 struct ratio {
     ratio(const std::vector<double>& of, const std::vector<double>& to) {
         std::vector<double> each;

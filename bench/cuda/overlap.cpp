@@ -25,8 +25,8 @@ namespace bench_cuda {
 namespace {
 
 constexpr double goal = 0.95;
-constexpr std::size_t bytes = std::size_t{16} << 20;  // of a batch
-constexpr std::size_t num_sources = 8;                // so that the batches don't come from a cache
+constexpr std::size_t bytes = std::size_t{16} << 20;  // bytes of a batch
+constexpr std::size_t num_sources = 8;                // several, so that batches don't come from a cache
 
 // The host is at most two batches ahead of the device, as a training loop that looks at its loss.
 class training {
@@ -41,7 +41,7 @@ class training {
     ~training() {
         for (cudaEvent_t e : done_) static_cast<void>(cudaEventDestroy(e));
     }
-    // 0 seconds: none.
+    // 0 seconds: no work.
     void step(cudaStream_t s, double seconds) {
         cudaEvent_t const done = done_[step_++ % done_.size()];
         must(cudaEventSynchronize(done), "cudaEventSynchronize");

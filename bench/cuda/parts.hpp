@@ -11,7 +11,7 @@ void copies(bench::session& session);
 void pieces(bench::session& session);
 void latency(bench::session& session);
 void overlap(bench::session& session);
-// The last one: afterwards nothing works on the device.
+// The last part: afterwards the device does not work.
 void broken_device(bench::session& session);
 
 }  // namespace bench_cuda

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t count = 64;
 constexpr std::size_t bytes = 4096;
-constexpr std::size_t apart = 2 * bytes;  // so that nobody makes one copy of them
+constexpr std::size_t apart = 2 * bytes;  // so that no runtime joins them into one copy
 
 struct scene {
     weir::cuda::context gpu;

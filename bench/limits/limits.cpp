@@ -49,7 +49,7 @@ void clocks(bench::session& session) {
     group.headline("clock_reading_ns", "std::chrono::steady_clock");
 }
 
-// Of a cache line that no other thread looks at.
+// On a cache line that no other thread reads.
 template <class F>
 auto on_own_line(F f) {
     return [f](std::uint64_t n) {

@@ -32,7 +32,7 @@ struct awaits {
     }
 };
 
-// There always is room, so only the receipts may have to wait.
+// There is always room, so only receives may wait.
 struct tries_first {
     static task ping(channel& there, channel& back, std::uint64_t n, std::uint64_t& sum) {
         const auto take = [&sum](asio::error_code, std::uint64_t number) { sum += number; };

@@ -13,7 +13,7 @@
 struct scenario {
     unsigned workers;
 
-    bool has_threads() const { return workers == 2; }  // a thread that waits needs a core of its own
+    bool has_threads() const { return workers == 2; }  // a spinning thread needs its own core
 };
 
 inline void check_replies(std::uint64_t sum, std::uint64_t n) {

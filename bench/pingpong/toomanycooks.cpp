@@ -34,7 +34,7 @@ struct queues {
     }
 };
 
-// There always is room, so nothing has to bound them.
+// There is always room, so no bound is needed.
 struct channels {
     tmc::chan_tok<std::uint64_t> there = tmc::make_channel<std::uint64_t>();
     tmc::chan_tok<std::uint64_t> back = tmc::make_channel<std::uint64_t>();

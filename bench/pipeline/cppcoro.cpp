@@ -42,7 +42,7 @@ struct one_by_one {
     }
 };
 
-// All that is there is read at once, and written at once as far as there is room.
+// Reads everything available at once, and writes as much as there is room for at once.
 struct in_batches {
     static task<> give(static_thread_pool& pool, ring& out, std::uint64_t n) {
         co_await pool.schedule();

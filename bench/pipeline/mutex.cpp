@@ -68,7 +68,7 @@ void through_threads(const scenario& s, std::uint64_t n) {
     seen.expect(n);
 }
 
-// Its threads use all the cores that there are, so it takes part only where the others may, too.
+// Its threads use all cores, so it takes part only if the others may use all cores, too.
 const bench::contestants<scenario> threads([](bench::group& group, const scenario& s) {
     if (s.workers == 1 || (s.work_ns != 0 && s.slots > 1)) return;
     group.peer("threads, mutex and condition_variable", [=](std::uint64_t n) { through_threads(s, n); });

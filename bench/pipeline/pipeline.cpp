@@ -44,8 +44,7 @@ void through_pipeline(weir::thread_pool& pool, const scenario& s, std::uint64_t 
     weir::sync_wait(pool, consume(run)).expect(n);
 }
 
-// The same without the pipeline's layer: what a user would write with channels alone. It has no sink
-// of its own, so one queue less.
+// The same with channels alone, without a pipeline. It has no sink, so one queue less.
 using queue = weir::channel<item, weir::unmeasured>;
 
 weir::task<> give(queue& out, std::uint64_t n) {
@@ -93,7 +92,7 @@ void by_hand(weir::thread_pool& pool, const scenario& s, std::uint64_t n) {
     seen.expect(n);
 }
 
-// All of the stages' work on as many threads, and nothing else.
+// Only the work of the stages, on as many threads.
 void work_alone(const scenario& s, std::uint64_t n) {
     const auto share = [&s](std::uint64_t items) {
         for (std::uint64_t i = 0; i < items * num_stages; ++i) s.work();
@@ -128,7 +127,7 @@ void compare(bench::session& session, const scenario& s) {
     group.run();
 }
 
-// The best that SPDL's empty pipeline reaches, measured elsewhere (it is a Python library).
+// The best rate of SPDL's empty pipeline, measured elsewhere (it is a Python library).
 void compare_with_spdl(bench::session& session) {
     constexpr double spdl = 8255;  // items a second
     const std::string what = "items a second of weir to SPDL's, no-op";
@@ -158,7 +157,7 @@ int main(int argc, char** argv) {
             for (const std::size_t capacity : {64U, 2U}) {
                 compare(session, {.workers = workers, .capacity = capacity, .work_ns = ns});
             }
-            // More slots than one can only help where there is more than one worker.
+            // More than one slot can only help with more than one worker.
             if (workers > 1) compare(session, {.workers = workers, .slots = 4, .work_ns = ns});
         }
     }

@@ -14,12 +14,12 @@ using item = std::uint64_t;
 
 inline constexpr std::size_t num_stages = 3;
 
-// For queues that can't be closed, or lose what is inside: ends the stream, once for each reader.
+// Ends the stream, once per reader, for queues that can't be closed, or lose their items then.
 inline constexpr item end_of_stream = ~item{0};
 
 struct scenario {
     unsigned workers = 1;
-    std::size_t slots = 1;  // of each stage; with 1 items leave in order, with more in any
+    std::size_t slots = 1;  // of each stage; with 1 slot items leave in order
     std::size_t capacity = 64;
     double work_ns = 0;
     bench::work work{work_ns};
@@ -29,12 +29,12 @@ struct scenario {
         return x + 1;
     }
 
-    // For those that bound the items in flight, not the queues: as many as the four queues and the
+    // For contestants that bound items in flight instead of queues: as many as the four queues and the
     // stages hold.
     std::size_t tokens() const { return (num_stages + 1) * capacity + num_stages * slots + 2; }
 };
 
-// What came out of the sink.
+// The items that came out of the sink.
 struct totals {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;

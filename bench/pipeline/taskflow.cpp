@@ -36,7 +36,7 @@ void through_lines(tf::Executor& executor, const scenario& s, std::size_t lines,
 
 const bench::contestants<scenario> taskflow_contestants([](bench::group& group, const scenario& s) {
     const auto executor = std::make_shared<tf::Executor>(s.workers);
-    // As many as our queues and slots hold, and as many as one of our queues does.
+    // As many as weir's queues and slots hold, and as many as one of its queues holds.
     for (const std::size_t lines : {s.tokens(), s.capacity}) {
         group.peer("Taskflow, " + bench::count(lines, "line"),
                    [=](std::uint64_t n) { through_lines(*executor, s, lines, n); });

@@ -30,8 +30,8 @@ void through_filters(tbb::task_arena& arena, const scenario& s, std::uint64_t n)
     seen.expect(n);
 }
 
-// It keeps no order, not even with one slot: that would take a sequencer_node. `Policy`: whether a
-// node's body is a task, or runs inside the call of the node before it.
+// Keeps no order, not even with one slot, which would need a sequencer_node. `Policy` decides whether the
+// body of a node is a task, or runs inside the call of the node before.
 template <class Policy>
 void through_graph(tbb::task_arena& arena, const scenario& s, std::uint64_t n) {
     namespace flow = tbb::flow;
@@ -47,7 +47,7 @@ void through_graph(tbb::task_arena& arena, const scenario& s, std::uint64_t n) {
             return next++;
         });
         flow::limiter_node<item> limiter(graph, s.tokens());
-        // Only what is noexcept is ever lightweight.
+        // Only noexcept bodies can be lightweight.
         const auto body = [&](item x) noexcept { return s.stage(x); };
         using stage = flow::function_node<item, item, Policy>;
         stage first(graph, s.slots, body);

@@ -28,7 +28,7 @@ void release(void* address) noexcept {
     std::free(block);
 }
 
-// What asks for more alignment than that: a multiple of it in front, with the size at its beginning.
+// With more alignment: a multiple of it in front, which begins with the size.
 void* allocate(std::size_t size, std::size_t alignment) {
     const std::size_t whole = alignment + (size + alignment - 1) / alignment * alignment;
     void* const block = std::aligned_alloc(alignment, whole);

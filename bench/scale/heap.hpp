@@ -6,7 +6,7 @@
 
 namespace heap {
 
-// As asked for, without what the allocator adds.
+// The requested bytes, without the overhead of the allocator.
 std::size_t bytes_in_use() noexcept;
 
 }  // namespace heap

@@ -23,7 +23,7 @@ double bytes_of_run(std::size_t stages, std::size_t slots) {
     weir::stage_list<int> list;
     for (std::size_t i = 0; i < stages; ++i) list.add(weir::pipe(next, {.concurrency = slots}));
     const auto pipeline = weir::source(std::vector<int>{1, 2, 3}) | list | weir::sink(2);
-    bench::loop loop;  // nothing runs yet: what was started can be looked at
+    bench::loop loop;  // nothing runs yet, so that a started run can be measured
     const std::size_t before = heap::bytes_in_use();
     const auto run = pipeline.template start<Policy>(loop);
     return static_cast<double>(heap::bytes_in_use() - before);
@@ -38,7 +38,7 @@ double bytes_of_channel(std::size_t capacity) {
 
 template <class Policy>
 void report(bench::session& session, const std::string& policy) {
-    constexpr std::size_t many = 1000;  // so that vectors which double don't matter
+    constexpr std::size_t many = 1000;  // many, so that the growth of vectors does not matter
     const auto tell = [&](const std::string& what, double bytes, const char* in_short) {
         const std::string title = "memory of " + what + ", " + policy;
         session.value(title, bytes, "bytes");

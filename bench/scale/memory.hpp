@@ -3,7 +3,7 @@
 
 #include "common/harness.hpp"
 
-// What one more channel, stage and slot take from the heap.
+// The heap bytes of one more channel, stage and slot.
 void report_memory(bench::session& session);
 
 #endif

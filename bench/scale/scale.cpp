@@ -39,7 +39,7 @@ void through_stages(weir::thread_pool& pool, std::uint64_t stages, std::uint64_t
     bench::check(sum == items * (items - 1) / 2 + stages * items, "each item passes each stage");
 }
 
-// 100 items through each, or more: so the start of the run is a small part.
+// At least 100 items through each stage, so that the start of the run is a small part.
 void many_stages(bench::session& session, std::uint64_t stages, unsigned workers) {
     const std::string title = bench::count(stages, "stage") + ", " + bench::count(workers, "worker");
     bench::group group(session, title, "an item and stage");
@@ -51,8 +51,8 @@ void many_stages(bench::session& session, std::uint64_t stages, unsigned workers
     group.run();
 }
 
-// Runs of a length, one after the other: a short one pays for its start and end, a long one shows
-// whether the cost of an item stays what it is.
+// Runs of a given length, one after the other. A short run includes its start and end; a long one shows whether
+// the cost of an item stays constant.
 void many_items(bench::session& session, std::uint64_t items, bool once = false) {
     bench::group group(session, "runs of " + std::to_string(items) + " items, 3 stages, 1 worker", "an item");
     group.smallest(items);
@@ -71,7 +71,7 @@ void many_items(bench::session& session, std::uint64_t items, bool once = false)
     group.run();
 }
 
-// Channels that stay, each with a coroutine at either end.
+// Persistent channels, each with a coroutine at either end.
 template <class Policy>
 class pairs {
     using channel = weir::channel<item, Policy>;
@@ -113,7 +113,7 @@ class pairs {
 void many_channels(bench::session& session, std::size_t channels, unsigned workers) {
     const std::string title = bench::count(channels, "channel") + ", " + bench::count(workers, "worker");
     if (!session.wants(title)) return;
-    weir::thread_pool pool(workers);  // before the group, which holds the channels
+    weir::thread_pool pool(workers);  // declared before the group, which holds the channels
     bench::group group(session, title, "an item");
     group.smallest(channels * 100);  // so that the start of the coroutines is a small part
     const auto plain = std::make_shared<pairs<weir::unmeasured>>(channels, pool);

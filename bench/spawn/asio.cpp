@@ -33,7 +33,7 @@ struct place {
     bench::tally tally;
 };
 
-// Functions that are posted; the last to end goes on with what waits for all of them.
+// Posted functions; the last one to end runs the continuation.
 
 void post_all(place& here, std::latch& left, std::uint64_t tasks) {
     for (std::uint64_t i = 0; i < tasks; ++i) {
@@ -87,7 +87,7 @@ struct waves {
 
     void post() {
         left.store(tasks, std::memory_order_relaxed);
-        // All may be over as soon as the last is posted.
+        // All may have ended as soon as the last is posted.
         for (std::uint64_t i = 0, n = tasks; i < n; ++i) {
             asio::post(here.pool, [this] {
                 here.tally.count();
@@ -126,7 +126,7 @@ void spawn_all(place& here, std::latch& left, std::uint64_t tasks) {
     }
 }
 
-// What awaits any number of coroutines; the operator && of asio is for two.
+// Awaits any number of coroutines; the operator && of Asio is for two.
 template <class Handler>
 struct children {
     Handler parent;
@@ -142,7 +142,7 @@ struct children {
     }
 };
 
-// `start(i)` gives the i-th; the result is the sum of theirs.
+// `start(i)` gives the i-th coroutine; the result is the sum of their results.
 template <class Start>
 awaitable<std::uint64_t> join(place& here, std::uint64_t number, Start start) {
     const auto initiate = [](auto handler, place* at, std::uint64_t n, Start* make) {
@@ -238,7 +238,7 @@ bench::group::body coroutines(const scenario& s) {
 
 const bench::contestants<scenario> asio_tasks([](bench::group& group, const scenario& s) {
     group.peer("asio, post of functions", posts(s));
-    // Served in the order of coming, so a tree is walked in breadth: fib(30) would take 2 GB and 3 s.
+    // Tasks run in the order of posting, so a tree is walked breadth first: fib(30) would take 2 GB and 3 s.
     if (s.what != shape::fork_join) group.peer("asio, co_spawn", coroutines(s));
 });
 

@@ -34,8 +34,8 @@ std::uint64_t sum_leaves(ThreadPool& pool, std::uint64_t first, std::uint64_t le
     return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
 }
 
-// A pool binds the thread that makes it to a core, and threads that this one starts inherit that: so it gets
-// a thread of its own.
+// A pool binds the thread that makes it to a core, and threads started there inherit that. So the pool is made on its
+// own thread.
 class place {
   public:
     explicit place(unsigned workers) : thread_([this, workers] { serve(workers); }) {}
@@ -78,7 +78,7 @@ std::uint64_t once(ThreadPool& pool, bench::tally& tally, const scenario& s) {
 }
 
 const bench::contestants<scenario> citor_tasks([](bench::group& group, const scenario& s) {
-    if (s.what == shape::outside) return;  // it has no such thing
+    if (s.what == shape::outside) return;  // not supported
     const auto here = std::make_shared<place>(s.workers);
     const bool tree = s.what == shape::fork_join || s.what == shape::skynet;
     group.peer(tree ? "citor, forkJoin" : "citor, forkJoinAll in batches", [here, s](std::uint64_t n) {

@@ -19,7 +19,7 @@ namespace {
 using cppcoro::static_thread_pool;
 using cppcoro::task;
 
-// \param queued  whether others may take it; the last child of a task goes on where its parent is
+// \param queued  whether other workers may take it; the last child of a task continues on its parent's worker
 task<std::uint64_t> fib(static_thread_pool& pool, std::uint64_t n, bool queued) {
     if (queued) co_await pool.schedule();
     if (n < 2) co_return n;

@@ -17,7 +17,7 @@ namespace {
 using coro::task;
 using coro::thread_pool;
 
-// \param queued  whether others may take it; the last child of a task goes on where its parent is
+// \param queued  whether other workers may take it; the last child of a task continues on its parent's worker
 task<std::uint64_t> sum_leaves(thread_pool& pool, std::uint64_t first, std::uint64_t leaves, bool queued) {
     if (queued) co_await pool.schedule();
     if (leaves == 1) co_return first;
@@ -55,7 +55,7 @@ struct place {
 };
 
 const bench::contestants<scenario> libcoro_tasks([](bench::group& group, const scenario& s) {
-    // Served in the order of coming, so a tree is walked in breadth: fib(30) would take 2 s.
+    // Tasks run in the order of posting, so a tree is walked breadth first: fib(30) would take 2 s.
     if (s.what == shape::fork_join || s.what == shape::wide_join) return;
     const auto here = std::make_shared<place>(s.workers);
     if (s.what == shape::skynet) {

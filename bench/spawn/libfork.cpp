@@ -47,8 +47,8 @@ struct place {
 };
 
 const bench::contestants<scenario> libfork_tasks([](bench::group& group, const scenario& s) {
-    if (s.what == shape::outside) return;  // it has no such thing
-    // With several workers a loop of so many forks now and then loses some, or crashes.
+    if (s.what == shape::outside) return;  // not supported
+    // With several workers a loop of this many forks sometimes loses some, or crashes.
     if (s.what == shape::inside && s.workers > 1) return;
     const auto here = std::make_shared<place>(s.workers);
     group.peer("libfork", repeat(s, [here, s]() -> std::uint64_t {

@@ -11,10 +11,10 @@
 namespace spawn {
 
 enum class shape {
-    outside,    // a thread that isn't the pool's spawns tasks that have nothing to do with each other
-    inside,     // a task does
-    fork_join,  // fib, where each call that isn't a leaf makes two and waits for both
-    skynet,     // a tree with ten children a node, whose leaves' numbers are summed
+    outside,    // a thread outside of the pool spawns independent tasks
+    inside,     // a task spawns them
+    fork_join,  // fib: each call that is no leaf makes two calls and waits for both
+    skynet,     // a tree with ten children per node; the numbers of the leaves are summed
     wide_join,  // a task waits for a thousand, again and again
 };
 
@@ -23,7 +23,7 @@ struct scenario {
     unsigned workers;
     std::uint64_t size;  // of one repetition: tasks, or leaves, or the argument of fib
 
-    // How many operations one repetition counts as.
+    // The number of operations of one repetition.
     std::uint64_t unit() const {
         if (what != shape::fork_join) return size;
         std::uint64_t calls = 1, before = 1;

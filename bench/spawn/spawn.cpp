@@ -52,7 +52,7 @@ weir::task<> fork_all(weir::task_group& group, bench::tally& tally, std::uint64_
     co_await group.join();
 }
 
-// A coroutine that belongs to nobody: what there is for a thread that spawns and goes on.
+// A detached coroutine, for a thread that spawns and continues.
 struct detached {
     struct promise_type {
         detached get_return_object() const noexcept { return {}; }

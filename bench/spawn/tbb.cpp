@@ -16,11 +16,11 @@ namespace spawn {
 namespace {
 
 struct place {
-    // Who spawns from outside keeps no place in the arena; else the caller is one of the workers.
+    // A thread that spawns from outside has no place in the arena; otherwise the caller is one of the workers.
     place(unsigned workers, bool outside)
         : threads(tbb::global_control::max_allowed_parallelism, workers + 1),
           arena(static_cast<int>(workers), outside ? 0 : 1) {}
-    tbb::global_control threads;  // the workers beside the thread that waits for them, on as few cores, too
+    tbb::global_control threads;  // limits the workers beside the waiting thread, also on few cores
     tbb::task_arena arena;
     bench::tally tally;
 };

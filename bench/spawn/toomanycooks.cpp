@@ -34,7 +34,7 @@ tmc::task<void> count(bench::tally& tally) {
     co_return;
 }
 
-// Of the group itself g++ 12 would make a copy, where it is awaited.
+// g++ 12 would copy the group itself where it is awaited.
 struct wait_for {
     tmc::aw_fork_group<0, void>& group;
     bool await_ready() const noexcept { return group.await_ready(); }
