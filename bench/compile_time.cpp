@@ -16,7 +16,7 @@
 #include "common/check.hpp"
 #include "common/harness.hpp"
 
-// Set by the build file: the compilers and what they are called with; and the peers, where installed.
+// Set by the build file: the compilers and their flags, and installed peers.
 #ifndef BENCH_COMPILERS
 #error "build this with CMake"
 #endif
@@ -199,7 +199,7 @@ struct compilation {
     }
 };
 
-// "g++", "clang++-19": the compiler's path and flags are BENCH_COMPILERS' other members.
+// The name of a compiler, as "g++"; other members of BENCH_COMPILERS are its path and flags.
 struct compiler {
     const char* name;
     const char* command;
@@ -224,14 +224,14 @@ std::vector<compilation> prepare(const bench::session& session, const folder& te
     return all;
 }
 
-// A row of the table: one program's time, over another's or less another's, and at most what it should be.
+// A row of the table: the time of one program, divided by or minus that of another one, and its goal.
 struct goal {
     std::string what;
-    std::string in_short;  // how its result is called, by this compiler at -O2
+    std::string in_short;  // name of its result, with this compiler at -O2
     std::string name;
     std::string other;
     bool is_ratio;
-    double at_O0;  // 0: none
+    double at_O0;  // 0: no goal
     double at_O2;
 };
 
@@ -275,7 +275,7 @@ int main(int argc, char** argv) {
     bench::session session("compile_time", argc, argv);
     const folder temporary;
     std::vector<compilation> all = prepare(session, temporary);
-    // In turns, as all contestants are. The first round fills the file cache.
+    // In turns, like all contestants. The first round fills the file cache.
     const int rounds = session.quick() ? 1 : 6;
     for (int round = 0; round < rounds; ++round) {
         for (compilation& c : all) {

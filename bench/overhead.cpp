@@ -86,7 +86,7 @@ void through_channel(weir::executor& ex, const shape& s, std::uint64_t n) {
     bench::check(std::get<1>(results) == n * (n - 1) / 2, "each item comes out, once");
 }
 
-// With a clock of its own.
+// An executor with its own clock.
 template <class Clock>
 class loop final : public bench::loop {
   public:
@@ -96,7 +96,7 @@ class loop final : public bench::loop {
     Clock clock_;
 };
 
-// Each gives nanoseconds.
+// Each clock gives nanoseconds.
 struct no_clock {
     std::int64_t operator()() const noexcept { return 0; }
 };
@@ -118,7 +118,7 @@ struct coarse_clock {
 #endif
 
 #if defined(__x86_64__)
-// The processor's counter, made nanoseconds by one multiplication.
+// The processor's counter, converted to nanoseconds by one multiplication.
 class counter_clock {
   public:
     std::int64_t operator()() const noexcept {
@@ -166,8 +166,8 @@ void read_clocks(bench::session& session) {
     group.headline("clock_reading_ns", "steady clock");
 }
 
-// What the bookkeeping alone costs is the difference between no statistics and a clock that stands still;
-// what a clock costs, that between it and the one that stands still.
+// The cost of the accounts alone is the difference between no statistics and a clock that stands still; the cost
+// of a clock is the difference between it and the one that stands still.
 template <class Work>
 void compare_clocks(bench::session& session, const std::string& title, const shape& s, const Work& work) {
     bench::group group(session, title + ", one thread, different clocks", "an item");
@@ -182,7 +182,7 @@ void compare_clocks(bench::session& session, const std::string& title, const sha
     group.run();
 }
 
-// \param headline  how the keys begin of those figures that the program tells in short; empty: none.
+// \param headline  the begin of the keys of summary figures; empty: none.
 template <class Work>
 void compare_policies(bench::session& session, const std::string& title, const shape& s, unsigned workers,
                       const Work& work, const std::string& headline = {}) {
@@ -205,7 +205,7 @@ constexpr auto channel_work = []<class Policy>(Policy, weir::executor& ex, const
     through_channel<Policy>(ex, s, n);
 };
 
-// Of a run that lasts for less than a lap: what is written at its begin and its end is in it.
+// For a run shorter than a lap: includes the output at its begin and end.
 weir::run_options every_report() {
     const std::string at = (std::filesystem::temp_directory_path() / "weir_overhead").string();
     return {.lap = 250ms,
@@ -216,7 +216,7 @@ weir::run_options every_report() {
                         std::make_shared<weir::metrics_file>(at + ".prom")}};
 }
 
-// What it costs to follow items, and to have every report that is a file, but the database.
+// The cost of following items, and of all reports that write files, except the database.
 void compare_reports(bench::session& session, const std::string& title, const shape& s, unsigned workers) {
     bench::group group(session, title + ", " + bench::count(workers, "worker"), "an item");
     const auto pool = std::make_shared<weir::thread_pool>(workers);
@@ -232,8 +232,8 @@ void compare_reports(bench::session& session, const std::string& title, const sh
     group.run();
 }
 
-// How much more a stage is said to take than its function does by its own clock, the executor's: at the median, in
-// nanoseconds. A reading of the clock is part of that. `how`: of the stage; `end`: what takes the items.
+// The difference between a stage's time and its function's own measurement with the executor's clock: the median in
+// nanoseconds, including one clock reading. `how` has options of the stage; `end` takes the items.
 struct own_clock {
     const char* end;
     weir::stage_options how = {};

@@ -25,7 +25,7 @@ cpu_set_t affinity::wanted(const std::string& level, unsigned worker) const {
     std::size_t place = worker % n;
     if (level == "reverse") place = n - 1 - place;
     if (level == "single") place = 0;
-    // Of more workers than cores each has the next one.
+    // With more workers than cores, workers take cores in turn.
     if (level == "spread" && workers_ < n) place = worker * n / workers_;
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -53,7 +53,7 @@ bool affinity::is(const std::string& level) const {
     return true;
 }
 
-// On few cores some levels are the same: then it is the one that was asked for.
+// On few cores some levels are equal; then the requested one is reported.
 void affinity::tell(values& effective) const {
     effective.set("env_affinity", "other");
     for (const choice& each : find_factor("env_affinity")->levels) {

@@ -13,7 +13,7 @@ std::string compiler() {
 #endif
 }
 
-// Macros say what became of the flags, as far as they do.
+// Predefined macros show the effect of the flags, as far as possible.
 std::string checked_optimisation(const std::string& asked) {
 #if defined(__OPTIMIZE_SIZE__)
     return asked == "Os" || asked == "Oz" ? asked : "Os";

@@ -14,7 +14,7 @@ struct build {
     std::string ndebug;        // "on"
     std::string linker;        // "default"
     std::string pgo;           // "off"
-    std::string flags;         // all of them
+    std::string flags;         // all flags
 };
 
 const build& build_of_this();

@@ -14,7 +14,7 @@
 
 namespace tasks {
 
-// What a user would write who wants another clock.
+// An executor with another clock, as a user would write it.
 class clocked_pool final : public weir::executor {
   public:
     using clock = std::int64_t (*)();
@@ -35,7 +35,7 @@ class clocked_pool final : public weir::executor {
     const clock read_;
 };
 
-// The clocks' levels.
+// The levels of the factor for the clock.
 inline std::int64_t read_ticks() { return weir::detail::standard_platform::now(); }
 template <clockid_t Id>
 std::int64_t read_system() {

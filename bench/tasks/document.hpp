@@ -17,12 +17,12 @@ struct figure {
 };
 
 struct document {
-    // Errors: std::logic_error, where one lacks.
+    // Errors: std::logic_error if one is missing.
     explicit document(values effective);
 
     values parameters;
     std::vector<figure> results;
-    std::vector<std::pair<std::string, std::string>> about;  // what is no factor: the machine, the build
+    std::vector<std::pair<std::string, std::string>> about;  // not factors: the machine, the build
     double overall_score = 0;
 
     std::string json() const;

@@ -47,7 +47,7 @@ factor built(std::string name, std::vector<choice> all, std::string about) {
     return f;
 }
 
-// A configuration of the library.
+// Factors of the library.
 void add_cfg(std::vector<factor>& all) {
     factor stats = levels("cfg_stats", {"histograms", "summed", "off"},
                           "what a run measures: all, all but quantiles, or only how many items passed");
@@ -87,7 +87,7 @@ void add_cfg(std::vector<factor>& all) {
                             "items that each stage works on at the same time"));
 }
 
-// What surrounds the process.
+// Factors of the process's surroundings.
 void add_env(std::vector<factor>& all) {
     all.push_back(
         levels("env_affinity", {"none", "compact", "spread", "reverse", "single"},
@@ -135,7 +135,7 @@ void add_bld(std::vector<factor>& all) {
     all.push_back(built("bld_cc", compilers, "the compiler; the one of this program is the base"));
 }
 
-// What passes through: a workload, not a treatment.
+// Factors of the workload, which are no treatments.
 void add_app(std::vector<factor>& all) {
     all.push_back(
         levels("app_shape", {"pipeline", "executor"},
@@ -257,7 +257,7 @@ const std::vector<std::string>& constraints() {
             "app_items >= cfg_batch",
             "app_reports=trace requires cfg_stats=histograms|summed",
             "cfg_clock=ticks_around|steady|coarse requires cfg_stats=histograms|summed",
-            "cfg_clock=coarse excludes app_work=sleep",  // which would end before its time
+            "cfg_clock=coarse excludes app_work=sleep",  // sleeps would end too early
             "env_sched=fifo requires env_nice=0",
             "app_consumer=for_each requires cfg_sink=" + find_factor("cfg_sink")->base_text(),
         };

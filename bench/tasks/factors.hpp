@@ -11,21 +11,21 @@ namespace tasks {
 
 using integer = long long;
 
-// How a plan's value reaches the program.
+// The way in which a value of a plan reaches the program.
 enum class applied {
     by_argument,
     by_preload,  // LD_PRELOAD
-    by_flags,    // of the compiler
+    by_flags,    // by flags of the compiler
 };
 
 struct choice {
     std::string level;
-    std::string with;  // a library to be loaded before, or flags; else empty
+    std::string with;  // a library to preload, or flags; else empty
 };
 
 struct factor {
     std::string name;
-    std::vector<choice> levels;  // the first is the base; empty: it is a number
+    std::vector<choice> levels;  // the first is the base; empty for a number
     integer low = 0;
     integer high = 0;
     integer base = 0;
@@ -39,11 +39,11 @@ struct factor {
     bool is_number() const { return levels.empty(); }
     bool has_level(std::string_view level) const;
     std::string base_text() const { return is_number() ? std::to_string(base) : levels.front().level; }
-    // What it can be, as an error message says it.
+    // The allowed values, for an error message.
     std::string range_text() const;
 };
 
-// A user's mistake: the program ends with exit status 2.
+// The exception for a mistake of the user; the program ends with exit status 2.
 struct refusal {
     std::string why;
 };
@@ -54,7 +54,7 @@ const factor* find_factor(std::string_view name);
 // "a=x|y requires b=z", "a=x excludes b=y" and "a >= b".
 const std::vector<std::string>& constraints();
 
-// Tasks alone have no queues, stages or statistics: there these are as if nothing was set.
+// Tasks on the executor alone have no queues, stages or statistics: these factors are then at their base.
 const std::vector<std::string>& factors_of_pipelines();
 
 // The factor file of `lab plan`.

@@ -20,12 +20,12 @@ struct item {
           load(bytes == 0 ? nullptr : std::make_unique_for_overwrite<std::byte[]>(bytes)) {}
 
     std::uint64_t number = 0;
-    std::uint64_t stages = 0;  // that it has passed
+    std::uint64_t stages = 0;  // number of passed stages
     std::int64_t made_at = 0;
     std::unique_ptr<std::byte[]> load;
 };
 
-// What came out at the end.
+// The items that came out at the end.
 struct totals {
     std::uint64_t count = 0;
     std::uint64_t numbers = 0;

@@ -10,7 +10,7 @@
 
 namespace tasks {
 
-// What a program writes that has a line of each item in its log, by C's stdio, whose lock threads share.
+// A log with a line for each item, written with C's stdio, whose lock threads share.
 class item_log {
   public:
     explicit item_log(const values& asked);
@@ -22,10 +22,10 @@ class item_log {
         if (to_ != target::nowhere) write_line(number);
     }
 
-    // What is in a buffer belongs to the batch.
+    // Flushes buffers, because their lines belong to the batch.
     void end_batch();
 
-    // Where lines really go, and when.
+    // The real destination of lines, and the real time of writing.
     void tell(values& effective) const;
 
   private:
@@ -34,7 +34,7 @@ class item_log {
 
     target to_ = target::nowhere;
     std::FILE* out_ = nullptr;
-    std::string flush_;  // as asked, where there is no stream
+    std::string flush_;  // the requested value, if there is no stream
 };
 
 }  // namespace tasks

@@ -113,7 +113,7 @@ int run(int argc, char** argv) {
     weir::thread_pool pool(workers, {.most_workers = 0,
                                      .on_thread_start = [&](unsigned worker) { cores.set(worker); }});
     chosen_clock clock(s.asked, pool);
-    workload work(s.asked, log);  // whose queues have that clock
+    workload work(s.asked, log);  // its queues use this clock
     const context c{s.asked, clock.executor(), work, times};
     const std::unique_ptr<runner> all = make_runner(c);
     const auto items = static_cast<std::uint64_t>(s.asked.of("app_items"));

@@ -56,9 +56,9 @@ measurement measure(runner& all, const context& c, item_log& log, std::uint64_t 
     }
 }
 
-// The slowest of what bounds it: the cores, for work that keeps them busy; the slots of a stage, each of which
-// works on one item at a time, also of a batch; of a chain that one item follows the other; of tasks alone how many
-// are waited for at once.
+// The slowest limit decides: the cores, for work that keeps them busy; the slots of a stage, each of which
+// processes one item at a time, also of a batch; for a chain, the order of items; for tasks on the executor
+// alone, the number of tasks that are waited for at once.
 double ideal_us_per_task(const values& effective, const workload& work, unsigned cores) {
     const double one = work.work_ns() * 1e-3;
     const double stages = static_cast<double>(work.stages());

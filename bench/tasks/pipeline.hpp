@@ -22,7 +22,7 @@
 
 namespace tasks {
 
-// The stages from `first` to before `end` in one function.
+// The stages from `first` to `end` (exclusive) in one function.
 struct stage_range {
     const workload* work;
     batch_watch* watch;

@@ -54,7 +54,7 @@ weir::run_options pipeline_base::options() const {
 
 std::string pipeline_base::measured_level() const {
     const weir::channel_stats& first = last_.channels.front();
-    if (first.put_waits.count() == 0) return "off";  // where it is measured, no wait counts, too
+    if (first.put_waits.count() == 0) return "off";  // with histograms, operations without a wait count, too
     return first.put_waits.has_quantiles() ? "histograms" : "summed";
 }
 

@@ -15,7 +15,7 @@
 
 namespace tasks {
 
-// How large a batch gets.
+// The size of batches.
 class batch_watch {
   public:
     void see(std::size_t items) {
@@ -37,12 +37,12 @@ class pipeline_base : public runner {
   protected:
     enum class consumer { a_thread, a_coroutine, a_stage };
 
-    // Of the stage that begins with number `s`.
+    // Options of the stage that begins with number `s`.
     weir::stage_options stage(std::uint64_t s) const;
     weir::run_options options() const;
-    // How many stages are one function.
+    // The number of stages in one function.
     std::uint64_t step() const { return fused_ ? context_.work.stages() : 1; }
-    // Of a queue of what the stages take.
+    // The capacity of a queue, in items that the stages take.
     std::size_t unit_capacity() const { return capacity_ / batch_; }
     void keep(weir::pipeline_stats s) { last_ = std::move(s); }
 
@@ -53,7 +53,7 @@ class pipeline_base : public runner {
     std::size_t size_;
     consumer consumer_;
     bool fused_;
-    weir::output_order order_ = weir::output_order::completion;  // as the last pipeline says
+    weir::output_order order_ = weir::output_order::completion;  // from the last pipeline
     batch_watch watch_;
 
   private:

@@ -17,7 +17,7 @@
 
 namespace tasks {
 
-// The times of the first items of a batch, from their making to their end.
+// The latencies of the first items of a batch, from their creation to their end.
 class latencies {
   public:
     explicit latencies(bool on) : on_(on) {}
@@ -26,7 +26,7 @@ class latencies {
     void begin_batch(std::uint64_t items) {
         if (on_) each_.assign(std::min<std::uint64_t>(items, 1'000'000), 0);
     }
-    // Of different items several threads at once.
+    // Threads: several at once, for different items.
     void end_of(const item& x) {
         if (on_ && x.number < each_.size()) each_[x.number] = nanoseconds_now() - x.made_at;
     }
@@ -55,13 +55,13 @@ class runner {
     runner& operator=(const runner&) = delete;
     virtual ~runner() = default;
 
-    // All of them have passed all stages when it returns.
+    // Returns when all items have passed all stages.
     virtual totals pass(std::uint64_t items) = 0;
-    // Which settings the last pass had, by what the library says of it.
+    // The settings of the last pass, as reported by the library.
     virtual void tell(values& effective) const = 0;
 };
 
-// `Batches`: the stages take several items at once. A source file for each, as it takes long to compile.
+// `Batches`: the stages take several items at once. Each has its own source file, because it takes long to compile.
 template <class Policy, bool Batches>
 std::unique_ptr<runner> make_pipeline(const context& c);
 std::unique_ptr<runner> make_tasks(const context& c);

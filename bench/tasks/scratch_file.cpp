@@ -30,7 +30,7 @@ int opened_in(const std::string& folder) {
     return descriptor;
 }
 
-// Some bytes at a place, until all have been.
+// Repeats a partial read or write until all bytes are done.
 template <class Transfer>
 void transfer_all(const char* what, std::size_t bytes, const Transfer& transfer) {
     for (std::size_t done = 0; done < bytes;) {

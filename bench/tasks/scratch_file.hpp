@@ -9,19 +9,19 @@ namespace tasks {
 
 enum class scratch_kind { any, on_disk, in_memory };
 
-// Whether a file, by its descriptor, lies in memory.
+// Whether the file of a descriptor is in memory.
 bool lies_in_memory(int descriptor);
 
 class scratch_file {
   public:
-    // In TMPDIR, or where else there is a folder of that kind. Errors: refusal.
+    // In TMPDIR, or in another folder on a disk. Errors: refusal.
     explicit scratch_file(scratch_kind kind);
     scratch_file(const scratch_file&) = delete;
     scratch_file& operator=(const scratch_file&) = delete;
     ~scratch_file();
 
     int descriptor() const { return descriptor_; }
-    // Whose file it is from now on.
+    // Takes over the file of another object.
     int release();
 
     // Errors: std::system_error.

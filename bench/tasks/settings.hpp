@@ -17,7 +17,7 @@ class values {
     void set(const std::string& name, std::string value) { all_[name] = std::move(value); }
     void set(const std::string& name, integer value) { set(name, std::to_string(value)); }
     bool has(const std::string& name) const { return all_.contains(name); }
-    // The base, where nothing was set.
+    // The base if nothing was set.
     std::string text(const std::string& name) const;
     integer of(const std::string& name) const;
     bool is(const std::string& name, std::string_view level) const { return text(name) == level; }
@@ -34,14 +34,14 @@ struct settings {
     bool help = false;
 };
 
-// From the environment, which arguments outdo.
+// Reads the environment; arguments override it.
 // Errors: refusal.
 settings read_settings(int argc, char** argv);
 
-// Errors: refusal, where they don't go together.
+// Errors: refusal if they contradict each other.
 void check_constraints(const values& v);
 
-// Errors: refusal, where something that was asked for isn't so; of what isn't known yet nothing is said.
+// Errors: refusal if a real setting differs from the requested one; unknown ones are not checked.
 void check_effective(const values& asked, const values& effective);
 
 }  // namespace tasks

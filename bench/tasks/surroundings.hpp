@@ -12,14 +12,14 @@
 
 namespace tasks {
 
-// Starts this program anew where addresses or the size of the environment can't be changed otherwise; then it
-// doesn't return. Errors: refusal.
+// Restarts this program if addresses, or the size of the environment, can't be changed otherwise; then it does
+// not return. Errors: refusal.
 void start_anew_if_needed(const values& asked, char** argv);
 
-// Of this process, before it has other threads. Errors: refusal.
+// Sets the properties of this process, before it has other threads. Errors: refusal.
 void set_process(const values& asked);
 
-// On which cores each worker may run.
+// The cores on which each worker may run.
 class affinity {
   public:
     affinity(const values& asked, unsigned workers);
@@ -27,11 +27,11 @@ class affinity {
     // Called by each worker as it begins. Errors: refusal.
     void set(unsigned worker);
 
-    // Of the workers, which all have begun.
+    // The properties of the workers, all of which have begun.
     void tell(values& effective) const;
-    // "0,1": of each worker the cores that it may run on, as 0-1 where those are several.
+    // "0,1": the cores on which each worker may run, as 0-1 if these are several.
     std::string map_text() const;
-    // How many different cores they have.
+    // The number of different cores of the workers.
     unsigned cores() const;
     const std::vector<pid_t>& threads() const { return threads_; }
 
@@ -46,10 +46,10 @@ class affinity {
     std::vector<pid_t> threads_;
 };
 
-// What isn't of the workers' cores; of `thread`, one of them, what each thread has of its own.
+// Properties other than the workers' cores. Those of a thread are read from `thread`, one of the workers.
 void tell_surroundings(values& effective, pid_t thread);
 
-// How many threads of this process have a name that begins so.
+// The number of threads of this process whose names begin with this text.
 integer threads_named(const std::string& begin);
 
 std::size_t bytes_of_environment();

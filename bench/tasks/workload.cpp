@@ -17,7 +17,7 @@ kind_of_work kind_named(const std::string& name) {
     return static_cast<kind_of_work>(std::ranges::find(names, name) - names.begin());
 }
 
-// Each thread has its own, as it would have of a buffer that its work needs.
+// Each thread has its own buffer, as a real program would have.
 void touch(std::size_t bytes) {
     thread_local std::vector<unsigned char> memory;
     if (memory.size() < bytes) memory.resize(bytes);
@@ -43,7 +43,7 @@ void spin(std::uint64_t rounds) {
     }
 }
 
-// Of the best of some tries: on a machine with other load the others count that, too.
+// The best of several tries, because other load of the machine slows down the others.
 template <class Work>
 double fastest_ns(int tries, int each, const Work& work) {
     double best = 1e18;

@@ -29,12 +29,12 @@ class workload {
     bool waits() const { return kind_ == kind_of_work::sleep || kind_ == kind_of_work::chain; }
     std::uint64_t stages() const { return stages_; }
 
-    // In stage `s`, of what doesn't wait.
+    // The work in stage `s`, if it does not wait.
     void work(item& x, std::uint64_t s) const {
         begin(x, s);
         if (kind_ != kind_of_work::noop) work_alone();
     }
-    // Of what does.
+    // The work that waits.
     weir::task<item> wait(item x, std::uint64_t s) const {
         begin(x, s);
         if (kind_ == kind_of_work::sleep) {
@@ -49,19 +49,19 @@ class workload {
         co_return x;
     }
 
-    // The part of it that keeps a core busy.
+    // The part of the work that keeps a core busy.
     void work_alone() const;
 
-    // Before a batch. What waits does so on `ex`.
+    // Called before a batch. Work that waits does so on `ex`.
     void begin_batch(weir::executor& ex);
 
-    // Nanoseconds that a stage's work takes by itself, measured; of a sleep, asked for.
+    // The nanoseconds of a stage's work alone: measured, or for a sleep the requested time.
     double work_ns() const;
     integer bytes() const { return bytes_; }
     integer asked_ns() const { return pause_.count(); }
 
   private:
-    // What the item before it leaves to the next.
+    // The value that an item leaves for the next one.
     using token = weir::channel<std::uint64_t, weir::unmeasured>;
 
     void begin(item& x, std::uint64_t s) const {

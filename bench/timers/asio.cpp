@@ -19,7 +19,7 @@
 namespace timers {
 namespace {
 
-// asio::steady_timer, but for an executor that is named by its type, which is faster.
+// Like asio::steady_timer, but with a static executor type, which is faster.
 using executor = asio::thread_pool::executor_type;
 using clock = std::chrono::steady_clock;
 using timer = asio::basic_waitable_timer<clock, asio::wait_traits<clock>, executor>;

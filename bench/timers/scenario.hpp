@@ -12,18 +12,18 @@
 namespace timers {
 
 enum class shape {
-    fire,          // each goes off
+    fire,          // each timer fires
     cancel,        // all are cancelled when the last has been added
-    virtual_time,  // each goes off, and nobody waits for it
+    virtual_time,  // each timer fires, and no thread waits for it
 };
 
 struct scenario {
     shape what;
     unsigned workers;
-    std::uint64_t size;  // timers that are there at once
+    std::uint64_t size;  // number of timers at a time
 };
 
-// From 0 to 10 ms; or so long that it can't go off.
+// From 0 to 10 ms; or so long that the timer can't fire.
 inline std::chrono::nanoseconds delay(const scenario& s, std::uint64_t i) {
     if (s.what == shape::cancel) return std::chrono::hours(1) + std::chrono::nanoseconds(i);
     std::uint64_t x = (i + 1) * 0x9e3779b97f4a7c15ULL;
@@ -32,7 +32,7 @@ inline std::chrono::nanoseconds delay(const scenario& s, std::uint64_t i) {
     return std::chrono::nanoseconds(x % 10'000'000);
 }
 
-// A contestant's body: repeats `once`, which gives the number of timers that ended as they should.
+// The body of a contestant: repeats `once`, which returns the number of timers that ended correctly.
 template <class Once>
 bench::group::body repeat(const scenario& s, Once once) {
     return [s, once](std::uint64_t n) {

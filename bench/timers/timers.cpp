@@ -48,7 +48,7 @@ struct waiting_room {
     std::atomic<std::uint64_t> left;
 };
 
-// The last to lie down wakes all.
+// The last coroutine to sleep wakes all.
 weir::task<> doze(std::chrono::nanoseconds delay, waiting_room& room, bench::tally& tally) {
     if (room.left.fetch_sub(1, std::memory_order_relaxed) == 1) room.stop.request_stop();
     const bool slept = co_await weir::sleep_for(delay, room.token);
@@ -79,7 +79,7 @@ void add_weir(bench::group& group, const scenario& s) {
                }));
 }
 
-// In and out again: nobody sleeps and nobody is woken.
+// Adds and removes timers, without sleeping coroutines.
 std::uint64_t pass_through_queue(const scenario& s, std::mutex& mutex) {
     std::priority_queue<std::chrono::nanoseconds, std::vector<std::chrono::nanoseconds>, std::greater<>>
         queue;

@@ -10,7 +10,7 @@
 
 namespace traverse {
 
-// A binary tree: node n has the children 2n and 2n + 1, as far as there are `nodes`. Each is found by its parent.
+// A binary tree of `nodes` nodes: node n has the children 2n and 2n + 1. Each node is found by its parent.
 struct scenario {
     unsigned workers;
     std::uint64_t nodes;
@@ -23,7 +23,7 @@ void visit(bench::tally& tally, std::uint64_t node, std::uint64_t nodes, const A
     if (2 * node + 1 <= nodes) add(2 * node + 1);
 }
 
-// A contestant's body: repeats `once`, which gives how many nodes one traversal has visited.
+// The body of a contestant: repeats `once`, which returns the number of visited nodes.
 template <class Once>
 bench::group::body repeat(const scenario& s, Once once) {
     return [s, once](std::uint64_t n) {

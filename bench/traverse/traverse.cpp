@@ -39,7 +39,7 @@ void add(bench::group& group, const std::string& name, const scenario& s, weir::
     group.ours(name, repeat(s, [here, s, order] { return once<Policy>(*here, s, order); }));
 }
 
-// One after the other on this thread, from a vector.
+// One node after the other on this thread, from a vector.
 std::uint64_t by_a_stack(const scenario& s, bench::tally& tally) {
     std::vector<std::uint64_t> pending{1};
     while (!pending.empty()) {
