@@ -14,14 +14,14 @@ bool lies_in_memory(int descriptor);
 
 class scratch_file {
   public:
-    // In TMPDIR, or in another folder on a disk. Errors: refusal.
+    // In TMPDIR, or in another folder of this kind. Errors: refusal.
     explicit scratch_file(scratch_kind kind);
     scratch_file(const scratch_file&) = delete;
     scratch_file& operator=(const scratch_file&) = delete;
     ~scratch_file();
 
     int descriptor() const { return descriptor_; }
-    // Takes over the file of another object.
+    // Gives up the file: the caller owns the descriptor from now on.
     int release();
 
     // Errors: std::system_error.
