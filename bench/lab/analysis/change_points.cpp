@@ -16,7 +16,7 @@ struct part {
     std::size_t end = 0;
 };
 
-// Sums of distances between the parts and within them, to the statistic.
+// The statistic from the sums of distances between the parts and within them.
 double statistic(double between, double within_first, double within_second, double m, double n) {
     const double first = m > 1 ? within_first * 2 / (m * (m - 1)) : 0;
     const double second = n > 1 ? within_second * 2 / (n * (n - 1)) : 0;
@@ -51,7 +51,7 @@ change_point best_split(const std::vector<double>& values, std::size_t least) {
         for (std::size_t j = i + 1; j < n; ++j) second += std::abs(values[i] - values[j]);
     bool any = false;
     for (std::size_t at = 1; at + least <= n; ++at) {
-        // The value before `at` goes from the second part to the first.
+        // The value before `at` moves from the second part to the first.
         double to_first = 0;
         double to_second = 0;
         for (std::size_t i = 0; i + 1 < at; ++i) to_first += std::abs(values[i] - values[at - 1]);

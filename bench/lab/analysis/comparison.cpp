@@ -37,7 +37,7 @@ struct interval {
     double freedom = 0;
 };
 
-// The mean over things of B's mean less A's.
+// The mean over tasks of B's mean minus A's.
 interval by_runs(const std::vector<compared_costs>& costs) {
     interval result;
     const double things = static_cast<double>(costs.size());

@@ -33,7 +33,7 @@ Eigen::VectorXd predictions_without(const model_matrix& model, const std::vector
     model_matrix others;
     others.columns = model.columns;
     std::vector<Eigen::Index> rows;
-    std::map<std::size_t, std::size_t> places;  // of configurations, numbered anew
+    std::map<std::size_t, std::size_t> places;  // new numbers of configurations
     for (std::size_t i = 0; i < model.configurations.size(); ++i) {
         if (std::binary_search(part.begin(), part.end(), static_cast<Eigen::Index>(i))) continue;
         rows.push_back(static_cast<Eigen::Index>(i));
@@ -71,7 +71,7 @@ double cross_validated_error(const model_matrix& model, const Eigen::MatrixXd* g
         const Eigen::VectorXd predicted = values * estimates;
         double factor = 1;
         if (log_scale) {
-            // Of the runs that the estimates are from.
+            // Error over the runs that the estimates are from.
             const Eigen::VectorXd all = model.response - model.values * estimates;
             const double own = (responses - predicted).unaryExpr([](double r) { return std::exp2(r); }).sum();
             factor = (smearing(all) * static_cast<double>(all.size()) - own) /

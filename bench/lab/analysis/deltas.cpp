@@ -48,7 +48,7 @@ std::vector<double> other_values(const run_table& table, std::size_t factor) {
     return {values.begin(), values.end()};
 }
 
-// Of one side of deltas at a single X: the variance of its share in their mean, and its degrees of freedom.
+// For one side of deltas at a single X: the variance of its share in their mean, and its degrees of freedom.
 struct side {
     double variance = 0;
     double freedom = 0;

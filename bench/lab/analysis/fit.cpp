@@ -18,7 +18,7 @@ namespace lab {
 
 namespace {
 
-// Puts the best predictions where least squares has too little to go by.
+// Uses the best predictions where least squares has too few data.
 void predict_instead(grouped_fit& fitted, const model_matrix& model, const shrunk_fit& shrunk) {
     fitted.estimates = shrunk.estimates;
     fitted.errors = shrunk.errors;

@@ -11,11 +11,11 @@ namespace lab {
 
 namespace {
 
-// What all groups of one size add.
+// The sums over all groups of one size.
 struct group_products {
     double count = 0;
-    Eigen::MatrixXd columns;   // sums of the columns, times themselves
-    Eigen::VectorXd response;  // times the sums of the response
+    Eigen::MatrixXd columns;   // products of the sums of the columns
+    Eigen::VectorXd response;  // products with the sums of the response
     double response_squared = 0;
 };
 
@@ -27,11 +27,11 @@ struct products {
     std::map<double, group_products> groups;  // by size
 };
 
-// What is left of the model at one ratio of the group's variance to the run's.
+// The residual of the model at one ratio of the group's variance to the run's.
 struct at_ratio {
     Eigen::VectorXd estimates;
     double rest = 0;            // sum of squares
-    double log_likelihood = 0;  // restricted, of the best variance, without constants
+    double log_likelihood = 0;  // restricted, at the best variance, without constants
     double log_determinants = 0;
 };
 
@@ -93,12 +93,12 @@ class variance_search {
         result.log_likelihood = -0.5 * (left() * std::log(result.rest) + result.log_determinants);
         return result;
     }
-    // Of both variances, as a function that Satterthwaite's method takes the curvature of.
+    // The likelihood as a function of both variances, whose curvature Satterthwaite's method uses.
     [[nodiscard]] double log_likelihood(double run, double group) const {
         const at_ratio there = look(group / run);
         return -0.5 * (left() * std::log(run) + there.log_determinants + there.rest / run);
     }
-    // The best ratio: golden section over its logarithm, and 0.
+    // The best ratio: golden section search over its logarithm, and 0.
     [[nodiscard]] double best() const {
         if (sums_.groups.empty() || left() < 1) return 0;
         constexpr double golden = 0.618033988749895;
@@ -135,7 +135,7 @@ class variance_search {
     double columns_;
 };
 
-// Columns that are the same throughout each group.
+// Columns that are constant within each group.
 std::vector<bool> same_in_groups(const model_matrix& model) {
     std::vector<Eigen::Index> first(model.num_groups, -1);
     std::vector<bool> same(static_cast<std::size_t>(model.values.cols()), true);
@@ -148,7 +148,8 @@ std::vector<bool> same_in_groups(const model_matrix& model) {
     return same;
 }
 
-// 2 V^2 / (g' A g): V the variance of an estimate, g its slopes by both variances, A what these vary by.
+// 2 V^2 / (g' A g): V is the variance of an estimate, g its derivatives by both variances, A the covariance of
+// these.
 Eigen::VectorXd satterthwaite(const variance_search& search, double run, double group) {
     const double step_run = 1e-3 * run;
     const double step_group = 1e-3 * group;
@@ -185,7 +186,7 @@ Eigen::VectorXd satterthwaite(const variance_search& search, double run, double 
 }  // namespace
 
 grouped_fit fit_grouped(const model_matrix& model) {
-    // About the mean, so that differences of large sums lose nothing.
+    // Relative to the mean, so that differences of large sums lose no precision.
     const double mean = model.response.mean();
     const Eigen::VectorXd response = model.response.array() - mean;
     const products sums = products_of(model, response);
@@ -200,7 +201,7 @@ grouped_fit fit_grouped(const model_matrix& model) {
     const Eigen::MatrixXd gram = search.gram(ratio);
     const normal_equations equations(gram);
     result.estimates = search.look(ratio).estimates;
-    if (ratio == 0) {  // what rounding left over
+    if (ratio == 0) {  // the rest is a rounding error
         const Eigen::VectorXd rest = response - model.values * result.estimates;
         result.estimates += equations.solve(model.values.transpose() * rest);
     }
@@ -221,8 +222,9 @@ grouped_fit fit_grouped(const model_matrix& model) {
         double between = 0;
         for (const Eigen::Index c : result.equations->kept()) between += same[static_cast<std::size_t>(c)];
         const double groups_left = static_cast<double>(model.num_groups) - between;
-        // From one group alone Satterthwaite's approximation takes too much: of 95 % intervals 88 % held the truth, and
-        // with this at least 95 %. From two groups on it is right (94 to 97 %), and a limit would make them too wide.
+        // With one group alone Satterthwaite's approximation is too optimistic: 88 % of the 95 % intervals
+        // contained the truth, with this limit at least 95 %. From two groups on it is right (94 to 97 %), and
+        // a limit would make intervals too wide.
         for (Eigen::Index c = 0; groups_left < 2 && c < result.freedom.size(); ++c)
             if (same[static_cast<std::size_t>(c)])
                 result.freedom(c) = std::min(result.freedom(c), 2 * groups_left);

@@ -39,14 +39,14 @@ learning_curve learning_curve_of(const run_table& table, fit_options options) {
             const fit_result part = runs == table.runs.size() ? all : fit(first, options);
             for (std::size_t t = 0; t < terms.size(); ++t)
                 if (const fitted_term* term = part.find(terms[t]->name)) point.estimates[t] = term->estimate;
-        } catch (const input_error&) {  // the first runs are of one configuration: nothing is known yet
+        } catch (const input_error&) {  // the first runs have only one configuration
         }
         result.points.push_back(std::move(point));
         if (runs == table.runs.size()) break;
     }
     double strongest = 0;
     for (const fitted_term* term : terms) strongest = std::max(strongest, std::abs(term->estimate));
-    const double rounding = 1e-9 * strongest;  // where nothing but that is left intervals have no width
+    const double rounding = 1e-9 * strongest;  // smaller intervals count as empty
     const auto settled = [&](const curve_point& point) {
         for (std::size_t t = 0; t < terms.size(); ++t)
             if (!(point.estimates[t] >= terms[t]->low - rounding &&

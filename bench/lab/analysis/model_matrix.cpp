@@ -94,7 +94,7 @@ model_matrix model_of(const run_table& table, const fit_options& options) {
         for (std::size_t b = a + 1; b < treatments.size(); ++b)
             pairs += treatments[a].column.factors != treatments[b].column.factors;
 
-    // Of a number with values between its ends.
+    // For a number with values between its ends.
     std::vector<treatment> bends;
     for (const treatment& t : treatments) {
         if (!options.bends || !table.factors[t.column.factors[0]].is_number()) continue;

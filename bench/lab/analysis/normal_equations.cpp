@@ -9,7 +9,7 @@ namespace lab {
 
 namespace {
 
-// Of a column's length squared, what is left when the columns before it are taken out, is 0 below this.
+// A column counts as dependent if less than this share of its squared length is independent of the columns before.
 constexpr double nothing = 1e-10;
 
 }  // namespace

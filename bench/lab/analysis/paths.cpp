@@ -32,7 +32,7 @@ path begun(const run_table& table, const configuration_index& measured, std::str
 
 struct candidate_step {
     std::vector<std::size_t> factors;  // changed together
-    std::size_t place = 0;             // of the configuration that they lead to
+    std::size_t place = 0;             // place of the resulting configuration
 };
 
 void take(path& to, const run_table& table, const configuration_index& measured, const candidate_step& step) {
@@ -51,7 +51,7 @@ void take(path& to, const run_table& table, const configuration_index& measured,
 
 const configuration& end_of(const path& of) { return of.steps.empty() ? of.from : of.steps.back().values; }
 
-// Of `size` factors out of `remaining`, the step to a measured configuration that `better` prefers.
+// With `size` of the factors `remaining`: the step to a measured configuration that `better` prefers.
 std::optional<candidate_step> best_step(
     const configuration_index& measured, const configuration& now, const configuration& end,
     const std::vector<std::size_t>& remaining, std::size_t size,
@@ -80,8 +80,8 @@ std::optional<candidate_step> best_step(
     return best;
 }
 
-// The treatments of `to` in another order. Where no single one leads to something measured, two or three at once, or
-// all that are left.
+// The treatments of `to` in another order. If no single treatment leads to a measured configuration, two or
+// three are applied at once, or all that remain.
 path reordered(const run_table& table, const path& to, std::string name,
                const std::function<bool(std::size_t, std::size_t)>& nicer,
                const std::function<bool(double, double)>& preferred) {
@@ -95,7 +95,7 @@ path reordered(const run_table& table, const path& to, std::string name,
     for (std::size_t f = 0; f < end.size(); ++f)
         if (end[f] != to.from[f]) remaining.push_back(f);
     const auto better = [&](const candidate_step& a, const candidate_step& b) {
-        // Sets of one size: the one whose least nice treatment is nicer; then the cost decides.
+        // Among sets of one size, the set whose largest tier is smaller; then the cost decides.
         const auto least_nice = [&](const candidate_step& s) {
             return *std::max_element(s.factors.begin(), s.factors.end(), nicer);
         };
@@ -108,7 +108,7 @@ path reordered(const run_table& table, const path& to, std::string name,
         for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{3}, remaining.size()})
             if (!step && size <= remaining.size())
                 step = best_step(measured, end_of(result), end, remaining, size, better);
-        if (!step) break;  // can't be: all that remain lead to `to`'s end
+        if (!step) break;  // impossible: all remaining treatments together lead to `to`
         take(result, table, measured, *step);
         std::erase_if(remaining, [&](std::size_t f) { return end_of(result)[f] == end[f]; });
     }

@@ -68,12 +68,12 @@ plan_report report_of(const plan& what, bool pairs) {
     const normal_equations equations(gram);
     const Eigen::VectorXd inverse = equations.inverse_diagonal();
     const double n = static_cast<double>(report.runs);
-    double log_spread = 0;  // of orthogonal columns of the same spread
+    double log_spread = 0;  // for orthogonal columns of the same spread
     for (const Eigen::Index c : equations.kept()) {
         if (c == 0) continue;
         const double spread = gram(c, c) - gram(0, c) * gram(0, c) / n;
         report.terms.push_back({mains.columns[static_cast<std::size_t>(c)].name, inverse(c) * spread});
-        // At best half of the runs have a column of 0 and 1 on.
+        // At best a column of 0 and 1 is 1 in half of the runs.
         log_spread += std::log(n / 4);
     }
     const double kept = static_cast<double>(equations.kept().size());

@@ -24,7 +24,7 @@ class searcher {
 
     search_result run() {
         const std::size_t budget = std::min(options_.budget - options_.confirm, candidates_.size());
-        // A quarter, but no more than tells each factor's effect twice.
+        // A quarter, but at most twice the runs that determine each factor's effect.
         const std::size_t first =
             std::min(budget, std::clamp<std::size_t>(budget / 4, 4, 2 * factors_.size() + 2));
         while (result_.runs.size() < first) run_one(farthest());
@@ -49,11 +49,11 @@ class searcher {
         for (std::size_t f = 0; f < factors_.size(); ++f) count += candidates_[a][f] != candidates_[b][f];
         return count;
     }
-    // Of all that are farthest from what was run, one by lot; the first one by lot alone.
+    // A random one of the candidates that are farthest from those that were run; the first candidate is random.
     std::size_t farthest() {
         std::vector<std::size_t> best;
         std::pair<std::size_t, std::size_t> most{0, 0};
-        for (std::size_t c = 0; c < candidates_.size(); ++c) {  // what was run is at no distance from itself
+        for (std::size_t c = 0; c < candidates_.size(); ++c) {  // a candidate that was run has distance 0
             std::pair<std::size_t, std::size_t> far{factors_.size() + 1, 0};
             for (const search_run& run : result_.runs) {
                 const std::size_t d = differences(c, run.candidate);
@@ -69,7 +69,7 @@ class searcher {
         return best[random_() % best.size()];
     }
 
-    // Logarithms where that can be: costs of configurations differ by factors.
+    // Logarithms if possible, because costs of configurations differ by factors.
     [[nodiscard]] double loss(double cost) const {
         const double scaled = all_positive() ? std::log(cost) : cost;
         return options_.more_is_better ? -scaled : scaled;
@@ -85,7 +85,7 @@ class searcher {
         return sum / static_cast<double>(values.size());
     }
 
-    // What failed counts as bad as the worst.
+    // A failed candidate counts as the worst.
     double learn() {
         std::vector<std::size_t> places;
         std::vector<double> losses;
@@ -106,7 +106,8 @@ class searcher {
         return best;
     }
 
-    // What was not run; of very many those that differ from one of the best ten in one or two factors, and some by lot.
+    // Candidates that were not run. If there are very many: those that differ from one of the best ten in one
+    // or two factors, and some random ones.
     std::vector<std::size_t> promising() {
         constexpr std::size_t most = 3000;
         std::vector<std::size_t> left;
@@ -129,8 +130,8 @@ class searcher {
         return left;
     }
 
-    // The candidate with the largest expected improvement; of many runs the next few at once, as a model of those takes
-    // longer, and changes less.
+    // The candidate with the largest expected improvement. After many runs the next few candidates at once, because the
+    // model then takes longer, and changes less.
     std::vector<std::size_t> most_promising() {
         if (costs_.empty()) return {farthest()};
         const double best = learn();
@@ -153,7 +154,7 @@ class searcher {
         return chosen;
     }
 
-    // Of the candidates with the best means, in turns, the one that was run least.
+    // Among the candidates with the best means, the one with the fewest runs.
     std::size_t least_sure_of_best() {
         if (costs_.empty()) return farthest();
         std::vector<std::size_t> order = by_mean();
@@ -174,7 +175,7 @@ class searcher {
     void name_the_best() {
         if (costs_.empty()) throw input_error("no run of the search ended well");
         const std::vector<std::size_t> order = by_mean();
-        // Of what was repeated, if anything was: a single run may have been lucky.
+        // Among repeated candidates, if there are any, because a single run may have been lucky.
         const auto best = std::find_if(order.begin(), order.end(), [&](std::size_t c) {
             return options_.confirm == 0 || costs_.at(c).size() > 1;
         });

@@ -14,8 +14,8 @@ namespace lab {
 
 namespace {
 
-// The two measured configurations with the longest chains between them: of those reached from the one with the
-// fewest treatments the one with the most, and of such the one with the most chains.
+// The two measured configurations with the longest chains between them: among those reached from the one with
+// the fewest treatments, the one with the most treatments, then with the most chains.
 chain_lattice longest(const run_table& table, const configuration_index& measured) {
     const auto applied = [&](std::size_t place) {
         const configuration& values = measured.all()[place].values;
@@ -29,7 +29,7 @@ chain_lattice longest(const run_table& table, const configuration_index& measure
                      [&](std::size_t a, std::size_t b) { return applied(a) < applied(b); });
     const configuration& from = measured.all()[places.front()].values;
     chain_lattice best;
-    // Each end that is looked at costs configurations times factors.
+    // Each end costs configurations times factors.
     const std::size_t most_ends = std::max<std::size_t>(64, 50'000'000 / (places.size() * (from.size() + 1)));
     std::size_t looked_at = 0;
     for (std::size_t i = places.size(); i-- > 1 && looked_at < most_ends; ++looked_at) {
@@ -59,7 +59,8 @@ void walk_all(const chain_lattice& lattice, std::size_t node, std::vector<std::s
     }
 }
 
-// Each chain with the same probability: a step as often as chains go on from there.
+// Each chain with the same probability: the probability of a step is proportional to the number of chains that
+// continue there.
 std::vector<std::size_t> drawn(const chain_lattice& lattice, std::mt19937_64& random) {
     std::vector<std::size_t> chain;
     std::size_t node = 0;
@@ -96,7 +97,7 @@ sequence_table sequences_of(const run_table& table, std::size_t most, std::uint6
         walk_all(lattice, 0, so_far, chains, most);
     } else {
         std::mt19937_64 random(seed);
-        // Few chains are left out where there are few more than `most`.
+        // Few chains are left out if there are only few more than `most`.
         for (std::size_t tries = 0; chains.size() < most && tries < 20 * most; ++tries)
             chains.insert(drawn(lattice, random));
     }
@@ -141,7 +142,7 @@ principal_components components_of(const sequence_table& sequences) {
     principal_components result;
     result.treatments = sequences.treatments;
     const double sum = covariance.trace();
-    for (Eigen::Index c = columns; c-- > 0;) {  // smallest first there
+    for (Eigen::Index c = columns; c-- > 0;) {  // Eigen has the smallest first
         Eigen::VectorXd loading = solver.eigenvectors().col(c);
         Eigen::Index largest = 0;
         loading.cwiseAbs().maxCoeff(&largest);

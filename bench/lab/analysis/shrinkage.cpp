@@ -32,8 +32,8 @@ means means_of(const model_matrix& model) {
     return result;
 }
 
-// How much larger the pairs' variance is than a configuration's, and the latter: the best of a grid of logarithms,
-// which the likelihood is flat enough for.
+// The ratio of the pairs' variance to a configuration's, and the latter: the best of a logarithmic grid, which
+// is fine enough because the likelihood is flat.
 struct two_variances {
     double ratio = 0;
     double variance = 0;
@@ -75,7 +75,7 @@ shrunk_fit fit_shrunk(const model_matrix& model) {
     const Eigen::HouseholderQR<Eigen::MatrixXd> decomposed(fixed_values);
     const Eigen::MatrixXd basis =
         decomposed.householderQ() * Eigen::MatrixXd::Identity(fixed_values.rows(), fixed_values.cols());
-    // What the fixed columns don't explain.
+    // The part that the fixed columns do not explain.
     const auto rest_of = [&](const Eigen::MatrixXd& what) {
         return Eigen::MatrixXd(what - basis * (basis.transpose() * what));
     };

@@ -10,8 +10,9 @@ namespace lab {
 
 namespace {
 
-constexpr double prior_weight = -1.2;  // exp(-1.2) = 0.3: two that differ in one factor are alike by 0.74
-constexpr double prior_noise = -7;     // of the variance
+constexpr double prior_weight =
+    -1.2;  // exp(-1.2) = 0.3: configurations that differ in one factor correlate by 0.74
+constexpr double prior_noise = -7;  // logarithm of the share of the variance
 constexpr double prior_deviation = 1.5;
 
 }  // namespace
@@ -54,7 +55,7 @@ double surrogate::log_likelihood(const Eigen::VectorXd& weights) const {
     const Eigen::LLT<Eigen::MatrixXd> decomposed(likeness(weights));
     const double n = static_cast<double>(places_.size());
     const Eigen::VectorXd half = decomposed.matrixL().solve(costs_);
-    const double variance = std::max(half.squaredNorm() / n, 1e-12);  // the best one
+    const double variance = std::max(half.squaredNorm() / n, 1e-12);  // the most likely variance
     const Eigen::MatrixXd lower = decomposed.matrixL();
     const double determinant = 2 * lower.diagonal().array().log().sum();
     Eigen::VectorXd prior = (weights.array() - prior_weight) / prior_deviation;
@@ -62,7 +63,7 @@ double surrogate::log_likelihood(const Eigen::VectorXd& weights) const {
     return -0.5 * (n * std::log(variance) + determinant + prior.squaredNorm());
 }
 
-// Each weight a step up or down, while that is better.
+// Changes each weight by a step up or down while that is better.
 void surrogate::choose_weights() {
     double best = log_likelihood(weights_);
     for (int pass = 0; pass < 3; ++pass) {
@@ -94,7 +95,7 @@ void surrogate::learn(const std::vector<std::size_t>& places, const std::vector<
     costs_ = (costs_.array() - mean_) / scale_;
     // Weights change little with one more run.
     if (chosen_for_ == 0 || places_.size() >= chosen_for_ + 1 + chosen_for_ / 12) {
-        // Of many runs the latest: that is where the best are, and it costs their number to the third.
+        // With many runs only the latest, which contain the best: the cost grows with the cube of their number.
         constexpr std::size_t most = 150;
         if (places_.size() > most) {
             const std::vector<std::size_t> all_places = places_;

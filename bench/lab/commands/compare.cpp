@@ -33,7 +33,7 @@ void add_sides(std::map<std::string, compared_costs>& to, const run_table& table
     }
 }
 
-// Read as one, so that both have the same factors; the first of them says which file a run is of.
+// Both files are read as one table, so that they have the same factors; the first factor is the file.
 run_table both_files(const compare_arguments& arguments) {
     const csv_file a = read_csv(arguments.read.file);
     const csv_file b = read_csv(arguments.second);
@@ -43,8 +43,7 @@ run_table both_files(const compare_arguments& arguments) {
     csv_file both{a.name + ", " + b.name, a.header, {}};
     both.header.insert(both.header.begin(), "file");
     for (const csv_file* file : {&a, &b}) {
-        static_cast<void>(
-            read_data(arguments, *file));  // what is wrong is told with its file's name and line
+        static_cast<void>(read_data(arguments, *file));  // errors name the file and line
         for (csv_row row : file->rows) {
             row.fields.insert(row.fields.begin(), file == &a ? "A" : "B");
             both.rows.push_back(std::move(row));

@@ -19,7 +19,7 @@ struct deltas_arguments : data_arguments {
     bool list = false;
 };
 
-// Each treatment that X may have beside: a column of 0 and 1; of a number its value.
+// Each other treatment of X is a column of 0 and 1; a number is its value.
 struct beside {
     std::size_t factor = 0;
     double value = 0;

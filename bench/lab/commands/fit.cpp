@@ -23,7 +23,7 @@ json term_row(const fitted_term& term) {
             {"error", term.error}, {"freedom", term.freedom},   {"p", term.p},     {"q", term.q}};
 }
 
-// The strongest first.
+// The strongest term first.
 std::vector<const fitted_term*> ranked_pairs(const fit_result& fit) {
     std::vector<const fitted_term*> terms;
     for (const fitted_term& term : fit.terms)

@@ -57,7 +57,7 @@ plan made(const plan_arguments& arguments, const factor_file& file) {
         return read_plan(arguments.from, file);
     }
     plan result{file.name, file.factors, {}};
-    // Builds are visited more than once, so that their luck can be told from their effect.
+    // Builds are visited more than once, so that differences between visits can be separated from their effect.
     std::map<std::string, std::size_t> of_build;
     for (const configuration& values : configurations_for(arguments, file)) {
         std::string build;

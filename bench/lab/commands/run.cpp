@@ -27,7 +27,7 @@ struct run_arguments {
 
 plan base_alone(const factor_file& file) { return {file.name, file.factors, {{file.base(), 0, "", "", 0}}}; }
 
-// What the same configuration differs by under two names.
+// The difference of one configuration under two names (A/A).
 json noise_of(const std::vector<std::pair<double, double>>& controls) {
     json result{{"pairs", controls.size()}};
     if (controls.size() < 2) return result;

@@ -67,7 +67,7 @@ json search_file(const search_arguments& arguments) {
     if (options.budget > table.runs.size())
         throw input_error(table.name, "has " + std::to_string(table.runs.size()) + " runs; a budget of " +
                                           std::to_string(options.budget) + " is more than all of them");
-    // Each time a configuration is run, the next one of its rows, from one by lot on.
+    // Each run of a configuration takes the next of its rows, beginning at a random one.
     std::mt19937_64 random(options.seed ^ 0x5eed);
     std::vector<std::size_t> next;
     for (const repeated_configuration& c : measured.all()) next.push_back(random() % c.runs.size());

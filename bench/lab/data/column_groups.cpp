@@ -21,7 +21,7 @@ class group_search {
         }
     }
 
-    // Of two columns there is none: a plan may have two factors that are each other's opposite by chance.
+    // Two columns are no group, because two factors of a plan may be opposite by chance.
     std::optional<column_places> beginning_with(std::size_t first) {
         column_places group{first};
         steps_ = 0;
@@ -32,7 +32,7 @@ class group_search {
   private:
     bool extend(column_places& group, std::size_t covered) {
         if (covered == table_.runs.size()) return true;
-        if (++steps_ > 20'000) return false;  // in a table of many rare factors
+        if (++steps_ > 20'000) return false;  // limit for a table with many rare factors
         for (std::size_t f = group.back() + 1; f < ons_.size(); ++f) {
             if (table_.factors[f].kind != factor_kind::on_off) continue;
             if (covered + counts_[f] > table_.runs.size()) continue;
@@ -55,7 +55,7 @@ class group_search {
     std::size_t steps_ = 0;
 };
 
-// What the names have in common, without the sign before what differs; or all of them.
+// The common begin of the names, without the separator at its end; or all names.
 std::string name_of(const std::vector<factor>& factors, const column_places& group) {
     std::string common = factors[group[0]].name;
     for (const std::size_t f : group) {
@@ -115,7 +115,7 @@ void leave_out(run_table& table, const std::string& treatment) {
     const std::size_t at = treatment.find('=');
     std::size_t f = table.factors.size();
     double level = -1;
-    for (std::size_t i = 0; i < table.factors.size(); ++i) {  // a column that is a level of a group now
+    for (std::size_t i = 0; i < table.factors.size(); ++i) {  // columns that are now levels of a group
         const auto& levels = table.factors[i].levels;
         if (!table.factors[i].was_columns) continue;
         const auto found = std::find(levels.begin(), levels.end(), treatment);

@@ -83,7 +83,7 @@ database::database(const std::string& path, mode how) : path_(path) {
 void database::open(const std::string& name, int flags) {
     if (sqlite3_open_v2(name.c_str(), &connection_, flags, nullptr) != SQLITE_OK) fail();
     sqlite3_busy_timeout(connection_, 60'000);
-    // A name in double quotes is one, and never a text.
+    // A name in double quotes is always a name, never a text.
     sqlite3_db_config(connection_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
     sqlite3_db_config(connection_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
 }
@@ -98,7 +98,7 @@ void database::set_up(mode how) {
         return;
     const int code = sqlite3_errcode(connection_);
     if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) fail();
-    // Where the log's files can't be made, nobody writes.
+    // If the files of the log can't be made, the file is read-only.
     sqlite3_close(connection_);
     connection_ = nullptr;
     std::string name = "file:";

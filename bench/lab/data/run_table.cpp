@@ -20,14 +20,14 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Words that say of a level that nothing is done.
+// Names of levels that mean "nothing".
 bool says_nothing(const std::string& level) {
     static const std::array<const char*, 9> words{"0",    "off",     "no",   "false", "none",
                                                   "base", "default", "auto", "other"};
     return std::find(words.begin(), words.end(), lower(level)) != words.end();
 }
 
-// What a column of the file is as a factor, and the value that each of its texts stands for.
+// A column of the file as a factor, and the value of each of its texts.
 struct coded_column {
     lab::factor factor;
     std::map<std::string, double> values;

@@ -34,7 +34,7 @@ class discrepancy {
         return total;
     }
 
-    // Each value of each run changed to what makes the sum least; tells whether anything was.
+    // Changes each value of each run to the one with the smallest sum; returns whether a value changed.
     bool pass() {
         bool changed = false;
         for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -95,8 +95,8 @@ class discrepancy {
     std::vector<double> likeness_;
 };
 
-// Of each run the factors with two values as an orthogonal plan has them, as far as the constraints allow, the others by
-// lot. Empty if there is no such plan.
+// Factors with two values as in an orthogonal plan, as far as constraints allow; the other factors are random.
+// Empty if there is no such plan.
 std::vector<configuration> orthogonal_start(const factor_file& file,
                                             const std::vector<std::vector<double>>& values, std::size_t runs,
                                             std::mt19937_64& random,

@@ -115,8 +115,8 @@ bool constraint::holds(const configuration& values) const {
 
 namespace {
 
-// Takes away what no value of another factor goes with, until nothing is to be taken away; false once a factor has no
-// value left.
+// Removes values that no value of another factor allows, until nothing changes. Returns false as soon as a
+// factor has no value left.
 bool prune(const factor_file& file, std::vector<std::vector<double>>& left) {
     configuration two(left.size());
     for (bool changed = true; changed;) {

@@ -11,8 +11,8 @@ namespace lab {
 
 namespace {
 
-// A run as a row of the model: 1, each factor's levels (of s levels s - 1 columns that are orthogonal in a balanced plan),
-// a number from -1 to 1, and products.
+// A run as a row of the model: 1, the levels of each factor (s levels are s - 1 columns, orthogonal in a
+// balanced plan), numbers from -1 to 1, and products.
 class coding {
   public:
     coding(const factor_file& file, const std::vector<std::vector<double>>& values, bool pairs)
@@ -115,7 +115,7 @@ class determinant {
                 }
             }
         }
-        refresh();  // what rounding added up
+        refresh();  // against accumulated rounding errors
         return changed;
     }
     [[nodiscard]] double logarithm() const { return logarithm_; }
@@ -161,7 +161,7 @@ std::vector<configuration> d_optimal_plan(const factor_file& file,
     double tried = 0;
     for (const std::vector<double>& of_factor : values) tried += static_cast<double>(of_factor.size());
     const double columns = static_cast<double>(model.columns());
-    const double cost = static_cast<double>(runs) * tried * columns * columns;  // of one pass
+    const double cost = static_cast<double>(runs) * tried * columns * columns;  // cost of one pass
     const int passes = std::clamp(static_cast<int>(1e9 / cost), 1, 30);
     const int starts = std::clamp(static_cast<int>(1e9 / cost / passes), 1, 10);
     std::vector<configuration> best;

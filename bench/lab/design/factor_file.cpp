@@ -40,7 +40,7 @@ class factor_reader {
             throw input_error(name_, line_at(place), "no JSON: " + std::string(wrong.what()));
         }
     }
-    // Of the first text in quotes that is `text`; 1 if there is none.
+    // The line of the first quoted text that equals `text`; 1 if there is none.
     [[nodiscard]] std::size_t line_of(const std::string& text) const {
         const std::size_t place = text_.find(json(text).dump());
         return place == std::string::npos ? 1 : line_at(place);

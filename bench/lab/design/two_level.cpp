@@ -12,14 +12,15 @@ namespace lab {
 
 namespace {
 
-// How much is aliased: words of four and of five columns, in that order ("aberration"; Fries & Hunter, 1980).
+// The degree of aliasing: words of four and of five columns, in this order ("aberration"; Fries & Hunter,
+// 1980).
 std::pair<std::size_t, std::size_t> short_words(const std::vector<std::size_t>& columns, std::size_t bits) {
     std::vector<std::size_t> pairs(std::size_t{1} << bits, 0);
     for (std::size_t a = 0; a < columns.size(); ++a)
         for (std::size_t b = a + 1; b < columns.size(); ++b) ++pairs[columns[a] ^ columns[b]];
-    std::size_t four = 0;  // each three times
+    std::size_t four = 0;  // each counted three times
     for (const std::size_t count : pairs) four += count * (count - std::min<std::size_t>(count, 1)) / 2;
-    std::size_t five = 0;  // each ten times
+    std::size_t five = 0;  // each counted ten times
     for (std::size_t a = 0; a < columns.size(); ++a)
         for (std::size_t b = a + 1; b < columns.size(); ++b)
             for (std::size_t c = b + 1; c < columns.size(); ++c)
@@ -27,8 +28,9 @@ std::pair<std::size_t, std::size_t> short_words(const std::vector<std::size_t>& 
     return {four, five};
 }
 
-// Generators as sets of basic columns. What products of up to `order` columns make is left out, so that no word is
-// shorter than order + 2; of `tries` orders by lot the one with the least aberration, empty if none has so many factors.
+// Generators as sets of basic columns. Products of up to `order` columns are excluded, so that no word is
+// shorter than order + 2. Of `tries` random orders, the one with the least aberration; empty if none has enough
+// factors.
 std::vector<std::size_t> generators(std::size_t bits, std::size_t factors, int order, int tries,
                                     std::mt19937_64& random) {
     std::vector<std::size_t> candidates((std::size_t{1} << bits) - 1);
@@ -36,7 +38,7 @@ std::vector<std::size_t> generators(std::size_t bits, std::size_t factors, int o
     std::vector<std::size_t> best;
     for (int i = 0; i < tries; ++i) {
         shuffle(candidates, random);
-        // The basic columns first: a plan has all its runs different.
+        // The basic columns come first, so that all runs of a plan differ.
         std::stable_partition(candidates.begin(), candidates.end(),
                               [](std::size_t c) { return std::has_single_bit(c); });
         std::vector<std::size_t> chosen;
@@ -82,7 +84,7 @@ bool is_prime(std::size_t number) {
     return true;
 }
 
-// Paley's construction (1933) of q + 1 rows, q a prime that leaves 3 when divided by 4: the squares modulo q, cyclically.
+// Paley's construction (1933) of q + 1 rows, for a prime q with q mod 4 = 3: the squares modulo q, cyclically.
 std::vector<std::vector<bool>> paley(std::size_t rows, std::size_t factors) {
     const std::size_t q = rows - 1;
     if (q % 4 != 3 || !is_prime(q) || factors > q) return {};
@@ -105,7 +107,7 @@ std::vector<std::vector<bool>> two_level_plan(std::size_t runs, std::size_t fact
     std::vector<std::vector<bool>> rows;
     if (factors == 0 || runs < 4) return rows;
     if (std::has_single_bit(runs)) {
-        // All combinations, and some twice, if there are more runs than these.
+        // All combinations, some of them twice if there are more runs than combinations.
         const std::size_t full = factors < 20 ? std::size_t{1} << factors : runs;
         rows = regular_fraction(std::min(runs, full), factors, random);
         while (!rows.empty() && rows.size() < runs)
@@ -126,7 +128,7 @@ std::vector<std::vector<bool>> two_level_plan(std::size_t runs, std::size_t fact
         const bool opposite = (random() & 1) != 0;
         std::vector<bool> column;
         for (const std::vector<bool>& row : rows) column.push_back(row[columns[f]] != opposite);
-        // Behind the columns as they were made, which are taken away below.
+        // Appended to the columns, which are removed below.
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(column[i]);
     }
     for (std::vector<bool>& row : rows)

@@ -19,7 +19,7 @@ namespace lab {
 
 namespace {
 
-// Of all threads, any of which may be given them.
+// Children of all threads, because any thread may become their parent.
 std::vector<pid_t> own_children() {
     std::vector<pid_t> all;
     std::error_code ignored;
@@ -47,7 +47,7 @@ descendants::~descendants() {
 
 int descendants::end_all_but_these() const {
     int killed = 0;
-    for (int round = 0; round < 5000; ++round) {  // some seconds: one may hang in the system, and never end
+    for (int round = 0; round < 5000; ++round) {  // some seconds, because a process may hang in the kernel
         bool any = false;
         for (const pid_t child : own_children()) {
             if (std::find(before_.begin(), before_.end(), child) != before_.end()) continue;

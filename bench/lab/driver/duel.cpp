@@ -35,7 +35,7 @@ std::string in_quotes(const std::string& text) {
     return result + "'";
 }
 
-// Checked out, in a folder that has the hash of the commit as its name, and built; the line that runs it.
+// Checks the commit out into a folder named after its hash, and builds it. Returns the command that runs it.
 std::string prepared(const std::string& commit, const duel_options& options) {
     std::string log = options.folder + "/logs/commit";
     const auto need = [&](const std::string& line, const std::string& what) {

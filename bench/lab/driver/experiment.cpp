@@ -119,7 +119,7 @@ class experiment {
 
     [[nodiscard]] bool is_stopped() const { return options_.stop != nullptr && *options_.stop != 0; }
 
-    // Before anything is measured.
+    // Fails before anything is measured.
     void make_builds(const std::set<std::size_t>& done) {
         std::set<std::string> made;
         for (std::size_t i = 0; i < schedule_.runs.size() && !is_stopped(); ++i) {

@@ -12,11 +12,11 @@ namespace lab {
 
 namespace {
 
-// In the guard: nothing that allocates.
+// Runs in the guard process, and must not allocate.
 [[noreturn]] void watch(int end, int held, pid_t group) {
     ::setpgid(0, 0);
     ::close(held);
-    // Who reads what this process writes is not to wait for the guard.
+    // A reader of this process's output must not wait for the guard.
     for (int file = 0; file < 3; ++file) ::close(file);
     sigset_t all;
     sigfillset(&all);
@@ -32,7 +32,8 @@ namespace {
 
 guard::guard(pid_t group) {
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return;  // without it the group lives on where this process is killed
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        return;  // without the guard the group survives if this process is killed
     process_ = ::fork();
     if (process_ == 0) watch(ends[0], ends[1], group);
     ::close(ends[0]);

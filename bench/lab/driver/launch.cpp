@@ -16,7 +16,7 @@ namespace lab {
 
 namespace {
 
-// What a command writes; nothing if it fails.
+// The output of a command; empty if it fails.
 std::string output_of(const std::vector<std::string>& command, const std::string& folder) {
     process_options options;
     options.command = command;
@@ -52,7 +52,8 @@ launch launch_of(const factor_file& file, const configuration& values) {
         } else if (!how.argument.empty() && values[f] != file.factors[f].base_value()) {
             result.command.push_back(how.argument);
         }
-        for (const auto& [variable, by_level] : how.environment)  // else not what the driver happens to have
+        for (const auto& [variable, by_level] :
+             how.environment)  // otherwise the driver's own value would be used
             result.environment.emplace_back(variable, text_for(by_level, text));
         if (!how.settings.empty())
             result.settings =

@@ -18,11 +18,11 @@ namespace lab {
 
 driver_lock::driver_lock(const std::string& path, const std::string& what)
     : file_(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)) {
-    // Not at once with O_CREAT: in /tmp that fails for another user's file (fs.protected_regular).
+    // First without O_CREAT, which fails in /tmp for another user's file (fs.protected_regular).
     if (file_ < 0) file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file_ < 0) throw std::system_error(errno, std::generic_category(), path);
-    ::fchmod(file_, 0666);  // whatever the umask: other users' drivers ask, too
-    // A driver that was killed may have left a child that hasn't become its program yet, and has the file a moment longer.
+    ::fchmod(file_, 0666);  // independent of the umask, because other users' drivers use the file, too
+    // A killed driver may have left a child before its exec, which keeps the file for a moment.
     bool held = true;
     for (int tries = 0; held && tries < 50; ++tries) {
         if (tries > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -37,7 +37,8 @@ driver_lock::driver_lock(const std::string& path, const std::string& what)
                                     "; two at once would measure each other. Wait for it, or stop it");
     }
     const std::string text = "process " + std::to_string(::getpid()) + ", " + what;
-    if (::ftruncate(file_, 0) != 0 || ::pwrite(file_, text.data(), text.size(), 0) < 0) return;  // says less
+    if (::ftruncate(file_, 0) != 0 || ::pwrite(file_, text.data(), text.size(), 0) < 0)
+        return;  // the message then has less information
 }
 
 driver_lock::~driver_lock() { ::close(file_); }

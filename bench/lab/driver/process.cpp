@@ -48,7 +48,7 @@ class file {
     ~file() {
         if (number_ >= 0) ::close(number_);
     }
-    // Of a name that is gone already; what is written goes to its end.
+    // A file whose name is removed at once; writes go to its end.
     static int nameless() {
         const char* folder = std::getenv("TMPDIR");
         std::string path =
@@ -90,10 +90,10 @@ struct child_files {
     int in;
     int out;
     int err;
-    int failure;  // closed by exec; else the number of its error is written there
+    int failure;  // closed by exec; otherwise the error number is written there
 };
 
-// In the child: nothing that allocates.
+// Runs in the child, and must not allocate.
 [[noreturn]] void become(char* const* command, char** environment, pid_t parent, const child_files& files) {
     ::setpgid(0, 0);
 #if defined(__linux__)
@@ -137,7 +137,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return result;
 }
 
-// Waits for the child's end for up to `time`; tells whether it has ended. It stays a zombie.
+// Waits up to `time` for the end of the child; returns whether it has ended. It stays a zombie.
 class end_watcher {
   public:
     explicit end_watcher(pid_t child) : child_(child), handle_(open_handle(child)) {}
@@ -215,7 +215,7 @@ process_result run_process(const process_options& options) {
                    {in.number(), out.number(), err.number(), failure_out.number()});
     }
     const auto begin = clock::now();
-    ::setpgid(child, child);  // as the child does: whoever is first
+    ::setpgid(child, child);  // the child does the same; either may be first
     int error = 0;
     const bool failed = ::read(failure_in.number(), &error, sizeof error) == sizeof error;
     std::optional<guard> last_resort(child);
@@ -233,7 +233,7 @@ process_result run_process(const process_options& options) {
         } else {
             continue;
         }
-        // With too much output it would write on in the second that it has.
+        // After too much output it would continue to write for a second.
         ::kill(-child, why == process_end::too_much_output ? SIGKILL : SIGTERM);
         if (!watcher.ended_within(std::chrono::seconds(1))) ::kill(-child, SIGKILL);
         watcher.ended_within(std::chrono::hours(24));
@@ -241,14 +241,14 @@ process_result run_process(const process_options& options) {
     }
     result.duration_s = std::chrono::duration<double>(clock::now() - begin).count();
     result.ended = unix_now();
-    ::kill(-child, SIGKILL);  // while the child is a zombie its group's number is nobody else's
+    ::kill(-child, SIGKILL);  // while the child is a zombie, the number of its group can't be reused
     last_resort.reset();
     int status = 0;
     rusage usage{};
     while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
     }
-    static_cast<void>(others.end_all_but_these());  // what left the group, too
-    for (const file* output : {&out, &err}) {       // now that nobody writes
+    static_cast<void>(others.end_all_but_these());  // also processes that left the group
+    for (const file* output : {&out, &err}) {       // no process writes any more
         if (output->size() <= options.most_output) continue;
         if (why == process_end::exited) why = process_end::too_much_output;
         if (::ftruncate(output->number(), static_cast<off_t>(options.most_output)) != 0)

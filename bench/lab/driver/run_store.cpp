@@ -18,7 +18,7 @@ namespace lab {
 
 namespace {
 
-// What was written of it is on the disk, where that can be had.
+// Flushes the file to the disk, if the system supports that.
 void sync(const std::string& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
@@ -34,7 +34,7 @@ class run_store::table {
     table(const std::string& path, const std::vector<std::string>& columns)
         : file_(path), insert_(file_, made(file_, columns)) {}
 
-    // At once, without those that are there.
+    // Inserts all at once, except rows that exist.
     void add_all(const std::vector<std::vector<std::string>>& rows) {
         transaction all(file_);
         for (const std::vector<std::string>& row : rows) add(row);
@@ -64,7 +64,7 @@ class run_store::table {
     }
 
   private:
-    // Makes the table, and tells how a row is added.
+    // Makes the table, and prepares the statement that adds a row.
     static std::string made(database& file, const std::vector<std::string>& columns) {
         std::string names;
         std::string places;
@@ -86,7 +86,7 @@ run_store::run_store(const std::string& folder, std::vector<std::string> columns
         csv_->write(csv_line(columns_));
     } else {
         const std::string text = text_in(csv_path_);
-        // A file that has but its header has no rows, which parse_csv() takes for a mistake.
+        // parse_csv() treats a file with only a header as a mistake.
         if (text.find('\n') + 1 < text.size() || text != csv_line(columns_)) {
             const csv_file file = parse_csv(text, csv_path_);
             if (file.header != columns_)
@@ -109,11 +109,11 @@ std::size_t run_store::column(const std::string& name) const {
 }
 
 void run_store::append(std::vector<std::string> row) {
-    // A row is a line, so that half of one is known for what it is.
+    // A row is one line, so that an incomplete row is recognised.
     for (std::string& field : row)
         for (char& c : field) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     csv_->write(csv_line(row));
-    sync(csv_path_);  // before SQLite's, which does so by itself: it never has a row that the CSV lost
+    sync(csv_path_);  // before SQLite's commit, so that SQLite never has a row that the CSV lost
     rows_.push_back(row);
     table_->add(row);
 }

@@ -9,7 +9,7 @@ namespace lab {
 
 namespace {
 
-// What runs of one whole plot share: what is hard to change, and the visit that the plan names.
+// The common part of the runs of one whole plot: the factors that are hard to change, and the visit named in the plan.
 std::string plot_of(const planned_run& run, const std::vector<factor>& factors) {
     std::string text = run.plot;
     for (std::size_t f = 0; f < factors.size(); ++f)

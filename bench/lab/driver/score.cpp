@@ -39,8 +39,8 @@ const json* value_at(const json& document, const std::string& path) {
     return at;
 }
 
-// The last word that has a digit in it, or is no number by its name; without "score=" before and letters of a unit behind.
-// Nothing if that isn't a number as a whole: "1,5" isn't 5.
+// The last word with a digit, or a word such as "nan"; without "score=" before it and letters of a unit after it. Empty if
+// this is no complete number: "1,5" is not 5.
 std::optional<double> last_number(const std::string& output) {
     std::istringstream words(output);
     std::string last;
@@ -55,7 +55,7 @@ std::optional<double> last_number(const std::string& output) {
     return number_in(last);
 }
 
-// "1", "on", "true" and "yes" are the same, and so are their opposites.
+// "1", "on", "true" and "yes" are equal, and so are their opposites.
 std::string plain(const std::string& text) {
     if (text == "on" || text == "true" || text == "yes") return "1";
     if (text == "off" || text == "false" || text == "no") return "0";

@@ -17,7 +17,7 @@ struct arrow {
     [[nodiscard]] double length() const { return std::hypot(x, y); }
 };
 
-// The longest first.
+// The longest arrow first.
 std::vector<arrow> arrows_of(const principal_components& components) {
     std::vector<arrow> arrows;
     for (std::size_t t = 0; t < components.treatments.size(); ++t)

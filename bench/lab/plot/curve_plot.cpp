@@ -14,11 +14,11 @@ namespace {
 constexpr std::size_t most_lines = 8;
 
 struct estimate_line {
-    const fitted_term* term = nullptr;  // as all runs have it
+    const fitted_term* term = nullptr;  // the term fitted to all runs
     std::vector<std::pair<double, double>> points;
 };
 
-// Of the strongest treatments.
+// The curves of the strongest treatments.
 std::vector<estimate_line> lines_of(const learning_curve& curve, const fit_result& all) {
     std::vector<estimate_line> lines;
     for (std::size_t t = 0; t < curve.terms.size(); ++t) {

@@ -91,7 +91,7 @@ plot crossing_plot(study& of) {
             least = std::min(least, d->before);
             most = std::max(most, d->before);
         }
-        // What the line says it changes at its weaker end.
+        // The change at the weaker end of the line.
         const double size = std::abs(c.slope - 1) * std::min(c.at - least, most - c.at);
         if (best != nullptr && size <= best_size) continue;
         best = &m;

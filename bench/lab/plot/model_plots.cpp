@@ -13,7 +13,7 @@ namespace lab {
 
 namespace {
 
-// The mean of what a term is about: of a number the one of its highest value.
+// The mean of a treatment; for a number, that of its highest value.
 const mean_delta* mean_of(study& of, const fitted_term& term) {
     const factor& what = of.table().factors[term.factors[0]];
     for (const mean_delta& m : of.means()) {
@@ -141,7 +141,7 @@ tile_table tiles_of(study& of, const fit_result& fit) {
     tile_table tiles;
     for (const fitted_term& term : fit.terms)
         if (term.treatments.size() == 1 && term.factors.size() == 1) tiles.names.push_back(term.name);
-    for (const aliased_term& term : fit.aliased)  // a treatment that has no term of its own has pairs, too
+    for (const aliased_term& term : fit.aliased)  // a treatment without a term may have pairs
         if (is_treatment(of.table(), term.name)) tiles.names.push_back(term.name);
     const std::size_t n = tiles.names.size();
     tiles.values.assign(n, std::vector<double>(n, 0.0));

@@ -27,7 +27,7 @@ std::string svg_element(const plot& p, bool in_page) {
     return out + p.content + "</svg>\n";
 }
 
-// A sentence whose figures aren't parted from what they are of.
+// A sentence in which figures and their units are not separated at line ends.
 std::string caption(const std::string& sentence, const std::string& unit) {
     std::string text = escaped(sentence);
     for (const std::string& after : {std::string("%"), escaped(unit)}) {

@@ -29,7 +29,7 @@ std::string start_name(study& of) {
     return text == "(base)" ? "start: base" : "start: " + text;
 }
 
-// That both stories are one, if they are.
+// A note if both paths are equal.
 std::string same_story(study& of, bool nicest) {
     if (!nicest) return {};
     const auto& a = of.greedy().steps;
@@ -39,7 +39,7 @@ std::string same_story(study& of, bool nicest) {
     return same ? " It is the greedy path again: the treatments' tiers ask for no other order." : "";
 }
 
-// The step that changes most.
+// The step with the largest change.
 const waterfall_step& greatest(const std::vector<waterfall_step>& steps) {
     return *std::max_element(steps.begin(), steps.end(),
                              [](const waterfall_step& a, const waterfall_step& b) {
@@ -127,7 +127,7 @@ plot path_treemap(study& of, bool nicest) {
     const path& p = path_of(of, nicest);
     if (p.steps.empty()) return empty_plot(result.name, result.title, no_steps(of));
     const bool more = of.words().more_is_better;
-    // What is there in any case: of a cost what remains at the end, of a rate what there was at the start.
+    // The base of the plot: for a cost the value at the end, for a rate the value at the start.
     const double rest = more ? p.start : p.end();
     if (!(rest >= 0))
         return empty_plot(result.name, result.title,

@@ -65,7 +65,7 @@ std::string dot_way(double x, double y, int style, bool many) {
 }
 
 std::string short_name(const std::string& name, std::size_t columns) {
-    // Each character, and how wide it is: of three and four bytes most are.
+    // Each character and its width: most characters of three and four bytes are wide.
     std::vector<std::pair<std::string_view, std::size_t>> characters;
     std::size_t width = 0;
     for (std::string_view rest = name; !rest.empty();) {
@@ -77,7 +77,7 @@ std::string short_name(const std::string& name, std::size_t columns) {
     if (width <= columns) return name;
     std::string head;
     std::string tail;
-    std::size_t used = 1;  // by the dots
+    std::size_t used = 1;  // width of the dots
     for (std::size_t i = 0; 2 * i + 1 < characters.size(); ++i) {
         const auto& [first, first_width] = characters[i];
         if (used + first_width > columns) break;

@@ -22,7 +22,7 @@ double round_step(double span, double steps) {
     return 10 * power;
 }
 
-// With as many decimals as the step has, and thousands as k, M, G where figures are large.
+// With the decimals of the step; large figures with k, M, G.
 std::string tick_text(double value, double step, double most) {
     static const std::array<std::pair<double, const char*>, 4> units{
         {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
@@ -59,7 +59,7 @@ scale scale::linear(double low, double high, std::size_t steps) {
         low = 0;
         high = 1;
     }
-    // A span that its figures can't resolve has no ticks of its own.
+    // A span below the precision of its figures gets no ticks.
     const double size = std::max(std::abs(low), std::abs(high));
     if (high - low <= size * 1e-9) {
         const double wider = size > 0 ? size * 0.05 : 0.5;

@@ -11,10 +11,10 @@ namespace lab {
 
 namespace {
 
-constexpr double side = 330;  // about how long each axis is
+constexpr double side = 330;  // approximate length of each axis
 
 void draw_line(canvas& on, const scale& x, const scale& y, const fitted_line& line) {
-    // Where it enters and leaves.
+    // The points where the diagonal enters and leaves.
     double from = x.low();
     double to = x.high();
     if (line.slope != 0) {
@@ -46,7 +46,7 @@ void draw_scatter(plot& onto, const scatter& what) {
         low = std::min({low, p.x, p.y});
         high = std::max({high, p.x, p.y});
     }
-    // From 0 on, if that takes little room.
+    // Begins at 0 if that needs little room.
     if (low > 0 && low < 0.4 * high) low = 0;
     canvas on;
     double top = draw_legend(on, 8, 4, what.legend);

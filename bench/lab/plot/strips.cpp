@@ -55,7 +55,7 @@ void draw_strips(plot& onto, const strip_chart& chart) {
         on.text(place, bottom + 14, tick.text, "m soft");
         taken.push_back(place);
     }
-    std::map<std::pair<std::size_t, std::string>, std::string> ways;  // of a row and a colour
+    std::map<std::pair<std::size_t, std::string>, std::string> ways;  // paths by row and colour
     for (const std::size_t i : thinned(all.size(), most_points)) {
         const auto& [r, s] = all[i];
         const double share = limit > 0 ? s.log2 / limit : 0;

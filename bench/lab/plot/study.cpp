@@ -14,7 +14,7 @@ namespace lab {
 
 namespace {
 
-// How many deltas there are if each run is paired with each.
+// The number of deltas if each run is paired with each.
 double num_pairs(const run_table& table) {
     const configuration_index measured(table);
     double pairs = 0;
@@ -39,7 +39,7 @@ const T& once(std::optional<T>& kept, const std::function<T()>& made) {
     return *kept;
 }
 
-// Chains of which components are made, as many as the article's.
+// Number of chains for the components, as in the article.
 constexpr std::size_t most_sequences = 550;
 
 }  // namespace

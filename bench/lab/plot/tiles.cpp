@@ -27,7 +27,8 @@ std::vector<std::size_t> seriated(const tile_table& tiles) {
     const double most = most_of(tiles);
     const auto negative = [&](std::size_t i, std::size_t j) {
         const bool known = i != j && tiles.kinds[i][j] == tile_kind::known;
-        // A little of each, so that no treatment is out of reach; itself, so that the iteration doesn't swing.
+        // Adds a little of each, so that no treatment is unreachable, and of itself, so that the iteration does
+        // not oscillate.
         return (known ? std::max(0.0, -tiles.values[i][j]) : 0) + (i == j ? most : 1e-3 * most);
     };
     std::vector<double> weight(n, 1.0);
@@ -103,7 +104,7 @@ void draw_tiles(plot& onto, const tile_table& tiles) {
         }
     }
     on.path(hatch, "hatch");
-    // Below, upright: they have no room beside each other.
+    // Below and vertical, because there is no room beside each other.
     for (std::size_t c = 0; c < n; ++c)
         on.upright_text(left + cell * (static_cast<double>(c) + 0.5) + (small ? 3 : 4), bottom + 7,
                         labels.texts[c], small ? "small" : "", names[c]);

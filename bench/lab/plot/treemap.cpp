@@ -10,7 +10,7 @@ namespace lab {
 
 namespace {
 
-// The worst ratio of sides of boxes of these sizes beside each other along a side of this length.
+// The worst aspect ratio of boxes of these sizes in a row along a side of this length.
 double worst_ratio(const std::vector<double>& sizes, std::size_t begin, std::size_t end, double length) {
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) sum += sizes[i];
@@ -23,7 +23,7 @@ double worst_ratio(const std::vector<double>& sizes, std::size_t begin, std::siz
     return worst;
 }
 
-// In lines of so many bytes, broken after a blank or a `_` where there is one that is not near the beginning.
+// Divides a text into lines of this many bytes, after a blank or a `_` that is not near the begin.
 std::vector<std::string> pieces(std::string text, std::size_t columns) {
     std::vector<std::string> lines;
     while (text.size() > columns) {
@@ -47,7 +47,7 @@ std::vector<box> squarified(const std::vector<double>& sizes, const box& whole) 
     box rest = whole;
     std::size_t begin = 0;
     while (begin < areas.size()) {
-        const bool upright = rest.width >= rest.height;  // the row stands at the left
+        const bool upright = rest.width >= rest.height;  // the row is a column at the left
         const double length = upright ? rest.height : rest.width;
         std::size_t end = begin + 1;
         while (end < areas.size() &&
@@ -78,7 +78,7 @@ void draw_treemap(plot& onto, std::vector<area> areas) {
     const box whole{8, 8, plot_width - 16, 290};
     const std::vector<box> boxes = squarified(sizes, whole);
     canvas on;
-    std::vector<legend_entry> in_legend;  // what has too little room
+    std::vector<legend_entry> in_legend;  // boxes with too little room for text
     for (std::size_t i = 0; i < areas.size(); ++i) {
         const box& b = boxes[i];
         const area& a = areas[i];

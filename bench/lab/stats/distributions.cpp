@@ -35,7 +35,7 @@ double beta_fraction(double a, double b, double x) {
     return result;
 }
 
-// Where `probability_of`, which rises, reaches `probability`; to the last bit, nearly.
+// The point where the increasing function `probability_of` reaches `probability`, nearly to the last bit.
 template <class Function>
 double inverse(const Function& probability_of, double probability) {
     double low = -1;
@@ -57,7 +57,7 @@ double incomplete_beta(double a, double b, double x) {
     if (x >= 1) return 1;
     const double front =
         std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
-    // The fraction converges fast on this side of the mean only.
+    // The fraction converges fast only on this side of the mean.
     return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
                                      : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
