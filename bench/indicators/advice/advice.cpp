@@ -48,7 +48,7 @@ class adviser {
         });
         compare_with_best();
         say_whether_enough();
-        // Wide enough for having been picked as the best of all (Šidák, 1967).
+        // Corrected for the selection of the best (Šidák, 1967).
         const double share = 1 / static_cast<double>(result_.ranked.size());
         std::tie(result_.low_as_best, result_.high_as_best) =
             interval(result_.ranked.front(), std::pow(options_.confidence, share));
@@ -63,7 +63,7 @@ class adviser {
         for (const std::size_t r : c.runs) all.push_back(table_.runs[r].cost);
         return all;
     }
-    // Sum of squares, and how many of them are free.
+    // The sum of squares, and its degrees of freedom.
     [[nodiscard]] std::pair<double, double> squares(const ranked_configuration& c) const {
         const double mean = scaled_mean(c);
         double sum = 0;
@@ -71,7 +71,7 @@ class adviser {
         return {sum, static_cast<double>(c.runs.size()) - 1};
     }
 
-    // What its runs vary by (scaled), and how sure that is.
+    // The variance of its runs (scaled), and its degrees of freedom.
     [[nodiscard]] spread spread_of(const ranked_configuration& c) const {
         const auto [sum, freedom] = squares(c);
         return spreads_.moderated(sum, freedom);
@@ -102,7 +102,7 @@ class adviser {
             c.verdict = &c == &best ? "best" : verdict_on(best, c);
         }
     }
-    // Any two of them, as nobody knew before which would be the best: by Bonferroni's inequality, with Welch's degrees of
+    // For any pair, because the best was not known before: by Bonferroni's inequality, with Welch's degrees of
     // freedom (1947).
     [[nodiscard]] const char* verdict_on(const ranked_configuration& best,
                                          const ranked_configuration& c) const {
@@ -144,7 +144,7 @@ class adviser {
         }
     }
 
-    // By a model of what each setting does on the average; none where there are too few runs for it.
+    // By a model of the average effect of each setting; none if there are too few runs for it.
     void explain() {
         lab::fit_result fitted;
         bool is_fitted = false;
@@ -156,7 +156,7 @@ class adviser {
                 fitted = lab::fit(table_, how);
                 is_fitted = true;
             }
-        } catch (const lab::input_error&) {  // too few runs for it
+        } catch (const lab::input_error&) {  // too few runs for the model
         }
         const ranked_configuration& best = result_.ranked.front();
         for (std::size_t f = 0; f < table_.factors.size(); ++f) {
@@ -184,12 +184,12 @@ class adviser {
         const lab::fitted_term* term =
             fitted.find(factor.is_number() ? factor.name : factor.treatment(value));
         if (term == nullptr) return;
-        // Of a number the term is from its lowest to its highest.
+        // The term of a number is the effect from its lowest to its highest value.
         const double share = factor.is_number() ? share_of(factor, value) : 1;
         const double low = std::exp2(std::min(term->low * share, term->high * share));
         const double high = std::exp2(std::max(term->low * share, term->high * share));
         constexpr double too_wide = 4;
-        if (!(high <= low * too_wide)) return;  // the runs don't tell
+        if (!(high <= low * too_wide)) return;  // the runs do not determine the effect
         why.average = std::exp2(term->estimate * share);
         why.low = low;
         why.high = high;
@@ -208,7 +208,7 @@ class adviser {
             why.neighbour = setting(why.factor, c.values[why.factor]);
             why.neighbour_to_best = c.to_best;
             why.neighbour_runs = c.runs.size();
-            return;  // the best one: they are in their order
+            return;  // the best one, because they are ordered
         }
     }
 

@@ -16,11 +16,11 @@ namespace {
 
 struct column {
     std::string name;
-    bool is_text = false;  // numbers in it are names, too
+    bool is_text = false;  // numbers in it are names
     std::vector<std::string> cells;
 
     [[nodiscard]] std::set<std::string> values() const { return {cells.begin(), cells.end()}; }
-    // Which runs have equal cells: columns that agree in that tell the same runs apart.
+    // The partition of runs by equal cells: columns with the same partition distinguish the same runs.
     [[nodiscard]] std::vector<std::size_t> groups() const {
         std::map<std::string, std::size_t> seen;
         std::vector<std::size_t> all;
@@ -41,20 +41,20 @@ std::string cell_of(const json& value) {
     return text.empty() ? "(empty)" : text;
 }
 
-// Hashes, by their beginnings.
+// Shortens hashes to their begin.
 void shorten(column& c) {
     constexpr std::size_t enough = 12;
     std::map<std::string, std::string> all;
     for (const std::string& cell : c.cells) {
         const bool is_hash = cell.size() == 64 && cell.find_first_not_of("0123456789abcdef") == cell.npos;
         const auto [place, is_new] = all.try_emplace(is_hash ? cell.substr(0, enough) : cell, cell);
-        if (!is_new && place->second != cell) return;  // two of them begin alike
+        if (!is_new && place->second != cell) return;  // two hashes have the same begin
     }
     for (std::string& cell : c.cells)
         if (cell.size() == 64) cell = cell.substr(0, enough);
 }
 
-// "MATMUL_REPS" and "--reps=50" set what a document says in a parameter: the last words of their names are its name.
+// "MATMUL_REPS" and "--reps=50" set a parameter of the document: the last words of their names are its name.
 bool is_told(const std::string& name, const model& of) {
     const auto in_words = [](std::string text) {
         for (char& c : text) c = c == '-' || c == '.' ? '_' : c;
@@ -67,7 +67,7 @@ bool is_told(const std::string& name, const model& of) {
 std::string untold_arguments(const std::string& text, const model& of) {
     std::string left;
     std::istringstream words(text);
-    bool skip = false;  // the value of "--reps 50"
+    bool skip = false;  // skips the value of "--reps 50"
     for (std::string word; words >> word;) {
         const std::size_t equals = word.find('=');
         const bool told = word.starts_with('-') && is_told(word.substr(0, equals), of);
@@ -106,7 +106,7 @@ std::vector<column> parameter_columns(const std::vector<found_result>& found, co
     return all;
 }
 
-// Component, version, and all that the stacks differ in.
+// Component, version, and all differences of the stacks.
 std::vector<column> stack_columns(const std::vector<found_result>& found, const model& of,
                                   const std::string& cost, const comparable_options& how) {
     std::set<std::string> names;

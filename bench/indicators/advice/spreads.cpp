@@ -11,7 +11,8 @@ namespace indicators {
 
 namespace {
 
-// Of x > 0, by recurrence up to where the asymptotic series is exact to 1e-12 (Abramowitz & Stegun, 6.3.18 and 6.4.12).
+// For x > 0, by recurrence up to the range where the asymptotic series is exact to 1e-12 (Abramowitz & Stegun,
+// 6.3.18 and 6.4.12).
 double digamma(double x) {
     double sum = 0;
     for (; x < 10; x += 1) sum -= 1 / x;
@@ -26,7 +27,7 @@ double trigamma(double x) {
     return sum + 1 / x + square / 2 +
            square / x * (1.0 / 6 - square * (1.0 / 30 - square * (1.0 / 42 - square / 30)));
 }
-// It falls from infinity to 0: by halving.
+// The function falls from infinity to 0; solved by bisection.
 double inverse_trigamma(double y) {
     double low = 1e-6;
     double high = 1e6;
@@ -55,8 +56,8 @@ spreads::spreads(const std::vector<std::pair<double, double>>& groups) {
     if (pooled_freedom_ <= 0) return;
     const double pooled = pooled_squares_ / pooled_freedom_;
     prior_variance_ = pooled;
-    if (known.size() < 2 || pooled <= 0) return;  // with itself alone nothing is moderated
-    // Of runs that don't differ at all the logarithm is that of a millionth of what others vary by.
+    if (known.size() < 2 || pooled <= 0) return;  // one group alone is not moderated
+    // For runs without any difference, the logarithm of a millionth of the others' variance is used.
     const auto log_variance = [&](double sum, double freedom) {
         return std::log(std::max(sum / freedom, pooled * 1e-6)) - digamma(freedom / 2) +
                std::log(freedom / 2);
@@ -90,7 +91,8 @@ spread spreads::moderated(double squares, double freedom) const {
     if (std::isinf(prior_freedom_)) return {std::sqrt(prior_variance_), pooled_freedom_};
     const double all = prior_freedom_ + freedom;
     if (all <= 0)
-        return {std::sqrt(prior_variance_), pooled_freedom_};  // one run of it; another one was repeated
+        return {std::sqrt(prior_variance_),
+                pooled_freedom_};  // it has one run; another configuration was repeated
     const double variance = (prior_freedom_ * prior_variance_ + squares) / all;
     return {std::sqrt(variance), std::min(all, pooled_freedom_)};
 }

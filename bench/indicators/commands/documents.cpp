@@ -42,7 +42,7 @@ void print(const json& answer) {
                   << r["reason"].get<std::string>() << '\n';
 }
 
-// A file that can't be read has a document that is refused.
+// A file that can't be read counts as a refused document.
 std::vector<found_record> records_of(const std::string& path) {
     try {
         if (path == "-") return records_in({std::istreambuf_iterator<char>(std::cin), {}}, "standard input");
@@ -66,7 +66,7 @@ void store_it(result_store& store, const judged_run& judged, const validation_op
     }
 }
 
-// A line of an export: a batch that has no results. Whether it is one.
+// Whether a line of an export is a batch without results.
 bool add_batch(result_store& store, const json& batch) {
     const json id = batch.is_object() ? batch.value("id", json()) : json();
     const json size = batch.is_object() ? batch.value("size", json()) : json();
@@ -92,7 +92,7 @@ void judge_files(const document_arguments& arguments, const shared_arguments& sh
             how.keep_extra = how.keep_extra || (whole.is_object() && whole.value("lenient", json()) == true);
             const judged_run judged = judge(std::move(found.run), models, how);
             json answer = told(found.file, judged);
-            // What a runner of ours saw is kept, whatever it was; else a run that failed, but nothing that is refused.
+            // Documents of this runner are always kept; of others, failed runs are kept, but refused documents are not.
             const bool is_ours = judged.run.wrong.empty() && judged.run.whole.contains("end");
             if (is_import && (judged.status != "refused" || is_ours)) {
                 if (!store) store.emplace(arguments.store);
@@ -124,7 +124,7 @@ void run_export(const std::string& path) {
     lab::statement empty(store.file(),
                          "SELECT id, size FROM indicator_batches WHERE id NOT IN"
                          " (SELECT batch FROM indicator_results WHERE batch IS NOT NULL) ORDER BY id");
-    while (empty.next())  // of which every run is missing
+    while (empty.next())  // batches whose runs are all missing
         std::cout << text_of_json({{"indicator_batch", {{"id", empty.text(0)}, {"size", empty.integer(1)}}}})
                   << '\n';
     while (rows.next()) {

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
     indicators::add_recommend(app, shared);
     indicators::add_models(app, shared);
     indicators::add_migrate(app, shared);
-    // Words of another program are nothing to a parser.
+    // The words of the other program are not parsed.
     char** const end = argv + argc;
     char** const program =
         std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });

@@ -24,7 +24,7 @@ std::string cell(const json& value) {
     return lab::plain_text(value);
 }
 
-// Columns in which any of the results has something.
+// Columns that are not empty in all results.
 std::vector<std::string> used_columns(const std::vector<found_result>& found) {
     std::vector<std::string> all;
     for (const found_result& one : found) {
@@ -45,7 +45,7 @@ void print_csv(const std::vector<found_result>& found) {
     }
 }
 
-// As the lab reads it: parameters are factors, the cost comes last, and all else begins with @.
+// In the format of the lab: parameters are factors, the cost is last, and other columns begin with @.
 void print_for_lab(const std::vector<found_result>& found, const model& of, const std::string& cost) {
     const field* result = of.find(cost);
     if (cost != "overall_score" && (result == nullptr || !result->is_result))
@@ -79,7 +79,7 @@ json batches_of(result_store& store) {
     return all;
 }
 
-// For people: without what is the same everywhere, or nobody compares.
+// For people: without columns that are constant or not compared.
 json short_rows(const std::vector<found_result>& found) {
     static const std::set<std::string> always{"@id", "@status", "overall_score"};
     static const std::set<std::string> never{"@time",

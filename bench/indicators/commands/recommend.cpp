@@ -17,8 +17,7 @@ namespace indicators {
 namespace {
 
 struct recommend_arguments {
-    lab::data_arguments
-        data;  // --runs, and what of it is a factor; --cost, --rate and --json are those of both
+    lab::data_arguments data;  // --runs and its factors; --cost, --rate and --json are used by both
     selection what;
     comparable_options comparable;
     advice_options advice;
@@ -39,7 +38,7 @@ json settings_of(const lab::run_table& table, const lab::configuration& values) 
     return all;
 }
 
-// For programs ratios, for people percents.
+// Ratios for programs, percentages for people.
 json change(double ratio, bool as_json) {
     if (as_json) return number(ratio);
     return (ratio >= 1 ? "+" : "") + lab::short_text(100 * (ratio - 1), 3) + " %";
@@ -187,7 +186,7 @@ lab::csv_file lab_runs(result_store& store) {
     return file;
 }
 
-// What only the lab's runs have is not to be ignored in silence.
+// Options that only apply to the lab's runs must not be ignored silently.
 void no_option_of_runs(const lab::data_arguments& data) {
     const lab::read_options& read = data.read;
     if (!read.ignore.empty() || !read.levels.empty() || !read.log2.empty() || !read.bases.empty() ||

@@ -34,7 +34,7 @@ std::vector<std::pair<std::string, std::string>> environment_in(const std::vecto
     return all;
 }
 
-// What becomes of a run: judged as anybody's document is who imports it.
+// The verdict on a run, as for an imported document.
 judged_run judged(json document, const registry& models, const validation_options& how) {
     judged_run result = judge(read_record(text_of_json(document)), models, how);
     document["status"] = result.status;
@@ -48,7 +48,7 @@ void store_it(result_store& store, judged_run& result, const validation_options&
     try {
         store.add(result, how);
     } catch (const lab::input_error& wrong) {
-        // A model that changed: what was measured is kept all the same.
+        // A changed model: the measurement is kept nevertheless.
         if (result.status != "accepted") throw;
         result.status = "refused";
         result.reasons.push_back({"$", wrong.what()});
@@ -81,7 +81,7 @@ void run_run(const run_arguments& arguments, const shared_arguments& shared) {
         judged_run result = judged(runs.run(place), models, how);
         try {
             if (store) store_it(*store, result, how);
-        } catch (const std::exception&) {  // it was run all the same
+        } catch (const std::exception&) {  // the run was made nevertheless
             std::cout << text_of_json(result.run.whole) << std::endl;
             throw;
         }

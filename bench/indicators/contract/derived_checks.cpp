@@ -12,7 +12,7 @@ namespace indicators {
 
 namespace {
 
-// SELECT expressions over one row, whose columns are all fields; what is absent is NULL, and numbers are real: 3/2 is 1.5.
+// SELECT with expressions over one row, whose columns are all fields. Absent fields are NULL; numbers are real: 3/2 is 1.5.
 class row {
   public:
     row(const model& of, const std::vector<std::string>& expressions) {

@@ -21,13 +21,13 @@ class builder : public nlohmann::json_sax<json> {
             too_large(std::to_string(value));
         return put(value);
     }
-    // Of whole numbers those that 64 bits don't hold come here, too.
+    // Whole numbers beyond 64 bits come here, too.
     bool number_float(number_float_t value, const string_t& text) override {
         if (text.find_first_of(".eE") == text.npos) too_large(text);
         return put(value);
     }
     bool string(string_t& value) override { return put(std::move(value)); }
-    bool binary(binary_t& /*value*/) override { return false; }  // which JSON text doesn't have
+    bool binary(binary_t& /*value*/) override { return false; }  // JSON text has no binary values
 
     bool start_object(std::size_t /*size*/) override { return open(json::object()); }
     bool key(string_t& name) override {
@@ -86,7 +86,7 @@ class builder : public nlohmann::json_sax<json> {
             return &here.value->back();
         }
         auto& members = here.value->get_ref<json::object_t&>();
-        members.push_back({here.key, std::move(value)});  // not []: that looks through all of them
+        members.push_back({here.key, std::move(value)});  // not [], which searches all members
         return &members.back().second;
     }
     bool put(json value) {
@@ -111,7 +111,7 @@ class builder : public nlohmann::json_sax<json> {
 
     const std::size_t most_levels_;
     json document_;
-    std::vector<level> open_;  // members of an object move as it grows, but those of an open level don't grow
+    std::vector<level> open_;  // members of an object move when it grows, but an open level does not grow
     indicators::refusals refusals_;
     bool is_whole_ = false;
     bool is_too_deep_ = false;
@@ -126,7 +126,7 @@ std::string line_of(std::string_view text, std::size_t place) {
                                                    text.begin() + static_cast<std::ptrdiff_t>(place), '\n'));
 }
 
-// "NaN", "Infinity" or "-Infinity", if that is what stands where reading stopped.
+// "NaN", "Infinity" or "-Infinity", if this is the text at which reading stopped.
 std::string no_number_at(std::string_view text, std::size_t place) {
     const std::size_t from = text.find_last_of(":,[ \t\n", place);
     const std::string_view rest = text.substr(from == text.npos ? 0 : from + 1);
@@ -178,7 +178,7 @@ std::optional<std::size_t> first_byte_that_is_no_text(std::string_view text) {
             return place < text.size() ? static_cast<unsigned char>(text[place]) : 0U;
         };
         const unsigned first = byte(i);
-        // The Unicode Standard, table 3-7: how many bytes follow, and what the first of them may be.
+        // The Unicode Standard, table 3-7: the number of following bytes, and the range of the first one.
         unsigned more = 0;
         unsigned low = 0x80;
         unsigned high = 0xBF;

@@ -127,14 +127,14 @@ void read_fields(const model_reader& in, const json& declaration, const char* ke
         const std::string at = member_path(path, name);
         if (is_reserved(name)) in.fail(at, "is a name that the runner gives a meaning; choose another");
         const auto same = std::find_if(m.fields.begin(), m.fields.end(), [&](const field& f) {
-            return lab::lower(f.name) == lab::lower(name);  // SQL makes no difference
+            return lab::lower(f.name) == lab::lower(name);  // SQL does not distinguish case
         });
         if (same != m.fields.end() && (same->name != name || same->is_result != is_result))
             in.fail(at, "there is the " + std::string(same->is_result ? "result" : "parameter") + " '" +
                             same->name + "'; a name means one thing, whatever its case");
         field f = field_of(in, name, object, at, is_result);
         if (same != m.fields.end()) {
-            *same = std::move(f);  // of what is extended
+            *same = std::move(f);  // replaces the field of the extended model
         } else {
             m.fields.push_back(std::move(f));
         }
@@ -214,7 +214,7 @@ model model_of(const json& declaration, const model* base, const std::string& fi
     m.about = in.text(declaration, "$", "about", "");
     read_fields(in, declaration, "parameters", false, m);
     read_fields(in, declaration, "results", true, m);
-    constexpr std::size_t most_fields = 1000;  // SQLite has columns for twice as many
+    constexpr std::size_t most_fields = 1000;  // SQLite supports twice as many columns
     if (m.fields.size() > most_fields)
         in.fail("$", "has more than " + std::to_string(most_fields) + " fields");
     for (const field& f : m.fields)
@@ -250,7 +250,7 @@ model model_of(const json& declaration, const model* base, const std::string& fi
 }
 
 bool is_reserved(const std::string& key) {
-    // What a runner knows of a run by itself, in this store and in Thoth's (its PerformanceIndicatorBase).
+    // Fields that a runner sets itself, in this store and in Thoth's (its PerformanceIndicatorBase).
     static const std::set<std::string> names{
         "id",      "name",      "component", "framework",     "origin",
         "version", "exit_code", "signal",    "overall_score", "inspection_run_id"};

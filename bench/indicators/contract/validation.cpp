@@ -112,7 +112,7 @@ class validator {
     }
 
     const json* object(const char* key) {
-        constexpr std::size_t most_members = 1000;  // more than any model has
+        constexpr std::size_t most_members = 1000;  // more than any model needs
         const auto found = document_.find(key);
         if (found == document_.end()) {
             refuse(at_, "has no '" + std::string(key) + "', which has to be an object; it may be empty");
@@ -138,7 +138,7 @@ class validator {
                        "is a name that the runner gives a meaning; a document can't set it here");
     }
 
-    // Scripts are made from each other: the name of another one may be left in them.
+    // Scripts are copied from each other, so the name of another one may remain in them.
     void hint_at_another_model(const json& parameters, const json& results) {
         const auto has_members_of = [&](const model& m) {
             std::size_t known = 0;

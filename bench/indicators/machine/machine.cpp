@@ -75,7 +75,7 @@ json caches(const std::string& root) {
     return all.empty() ? json() : all;
 }
 
-// "always [madvise] never": what is in brackets.
+// The word in brackets of "always [madvise] never".
 json chosen_in(const std::string& path) {
     const std::string text = lab::text_in(path);
     const std::size_t from = text.find('[');
@@ -132,7 +132,7 @@ json hardware_of_machine(const std::string& root) {
     utsname system{};
     const bool named = ::uname(&system) == 0;
     const std::int64_t count = count_of_processors(cpuinfo);
-    // ARM's says who made it, and a number.
+    // ARM's /proc/cpuinfo has the implementer and a number.
     std::string processor = said("model name");
     if (processor.empty() && !said("CPU part").empty())
         processor = "implementer " + said("CPU implementer") + " part " + said("CPU part");

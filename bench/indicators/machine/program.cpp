@@ -23,7 +23,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-// What a command writes, on whichever of both; nothing if it fails, or takes long.
+// The output of a command on either stream; empty if it fails or takes too long.
 std::string output_of(const std::vector<std::string>& command, const variables& set) {
     lab::process_options options;
     options.command = command;
@@ -37,7 +37,7 @@ std::string output_of(const std::vector<std::string>& command, const variables& 
 
 std::string first_line_of(const std::string& text) { return text.substr(0, text.find_first_of("\r\n")); }
 
-// The file that a word of a command is: by its path, or, of a program, along PATH.
+// The file of a word of a command: by its path, or along PATH for a program.
 std::string file_of(const std::string& word, bool along_path) {
     std::error_code error;
     const bool has_slash = word.find('/') != std::string::npos;
@@ -62,7 +62,7 @@ bool is_elf(const std::string& path) {
         "ELF");
 }
 
-// Data may be named, too, and be large.
+// Data files in the command may be large.
 std::string hash_of_file(const std::string& path) {
     constexpr std::uintmax_t most_bytes = 1024 * 1024 * 1024;
     std::error_code error;
@@ -73,13 +73,13 @@ bool is_one_of(const std::string& path, std::initializer_list<const char*> names
     const std::string name = files::path(path).filename().string();
     return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
 }
-// What runs what follows it, and is not what is measured.
+// Programs that run the command after them, and are not measured themselves.
 bool is_wrapper(const std::string& path) {
     return is_one_of(path,
                      {"env", "nice", "taskset", "timeout", "numactl", "chrt", "ionice", "stdbuf", "setarch",
                       "setsid", "nohup", "time", "sudo", "perf", "valgrind", "xvfb-run", "prlimit"});
 }
-// Whether the first file behind it on a command line is what it runs.
+// Whether the program runs the first file after it on the command line.
 bool runs_scripts(const std::string& program) {
     const std::string name = files::path(program).filename().string();
     for (const char* interpreter :
@@ -88,7 +88,7 @@ bool runs_scripts(const std::string& program) {
     return false;
 }
 
-// "/usr/bin/env python3 -u" of a file's first line: python3.
+// The interpreter in the first line of a file: python3 for "/usr/bin/env python3 -u".
 std::string interpreter_of(const std::string& path) {
     const std::string line = first_line_of(beginning_of(path));
     if (!line.starts_with("#!")) return {};
@@ -129,9 +129,9 @@ void add_libraries(json& stack, const std::string& path, const variables& set) {
 
 struct parts {
     std::string program;
-    std::string script;             // empty: the program is none
+    std::string script;             // empty if the program is no script
     std::vector<std::string> data;  // hashes of the other files
-    std::string arguments;          // what follows the program or its script
+    std::string arguments;          // the words after the program or its script
 };
 
 parts parts_of(const std::vector<std::string>& command, json& all_files) {

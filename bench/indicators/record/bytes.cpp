@@ -75,7 +75,7 @@ std::string bytes_of_base64(const std::string& text) {
         EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
                         reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
     if (size < 0) return {};
-    // It counts what was only filled up.
+    // Its count includes padding.
     const std::size_t filled = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
     bytes.resize(static_cast<std::size_t>(size) - filled);
     return bytes;

@@ -31,7 +31,7 @@ std::optional<std::int64_t> integer_of(const json* value) {
                                                           : std::nullopt;
 }
 
-// "2020-08-05T14:49:50.644642" of Amun's is UTC, and doesn't say so. Empty: it is no time.
+// Amun's "2020-08-05T14:49:50.644642" is UTC without a suffix. Empty if it is no time.
 std::string utc_time(const json* value) {
     std::string text = text_of(value);
     if (!is_datetime(text)) return {};
@@ -41,7 +41,7 @@ std::string utc_time(const json* value) {
     return text.empty() || says_so ? text : text + "Z";
 }
 
-// What documents of this runner have under "end".
+// The values of "end" in documents of this runner.
 bool is_end(const std::string& end) {
     static const std::set<std::string> all{"exited",          "signalled", "timed_out",
                                            "too_much_output", "stopped",   "not_started"};
@@ -50,7 +50,7 @@ bool is_end(const std::string& end) {
 
 class record_reader {
   public:
-    // `beside`: what has the batch and the specification that the run belongs to.
+    // `beside` has the batch and the specification of the run.
     record_reader(const json& envelope, const json& beside, std::string path)
         : envelope_(envelope), beside_(beside), path_(std::move(path)),
           is_ours_(member(envelope, "indicator_result") != nullptr) {}
@@ -102,7 +102,7 @@ class record_reader {
             run_.printed.is_json = true;
         }
     }
-    // A negative exit status is a signal's number, as Python has it.
+    // A negative exit status is the number of a signal, as in Python.
     void read_end() {
         const json* code = member(envelope_, "exit_code");
         run_.exit_code = integer_of(code);
@@ -125,7 +125,7 @@ class record_reader {
     void read_machine() {
         if (const json* machine = member(envelope_, "machine")) {
             run_.machine = text_of(member(machine, "name"));
-            // What of it may change from day to day.
+            // Parts that may change from day to day.
             for (const char* key : {"cores_allowed", "governor", "huge_pages", "microcode"})
                 add_stack(key, text_of(member(machine, key)));
             return;
@@ -216,7 +216,7 @@ run_record read_record(std::string_view text) {
     }
     refusals& of_text = run.printed_path == "$" ? run.printed.refusals : run.wrong;
     of_text.insert(of_text.end(), read.refusals.begin(), read.refusals.end());
-    // Its members in the order of their names: who writes the same document anew has the same.
+    // Members are ordered by name, so that equal documents have equal hashes.
     run.id = sha256_of(nlohmann::json(document).dump());
     if (is_ours && inside == nullptr) {
         run.id = text_of(member(whole, "id"));

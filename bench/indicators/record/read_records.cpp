@@ -27,7 +27,7 @@ std::string whole_file(const std::string& path) {
     return text;
 }
 
-// Amun's: results/0/result, results/1/result, ... and build/specification, which says how many were to be.
+// A folder of Amun: results/0/result, results/1/result, ..., and build/specification, which has the planned number.
 std::vector<found_record> read_inspection(const files::path& folder) {
     std::vector<std::pair<std::int64_t, files::path>> places;
     for (const auto& entry : files::directory_iterator(folder / "results")) {
@@ -59,7 +59,7 @@ std::vector<found_record> read_inspection(const files::path& folder) {
             all.push_back({file.string(), read_record(text)});
             continue;
         }
-        // The document with what belongs to it beside, so that a store has all of it.
+        // The document together with its batch and specification, so that a store has everything.
         json whole{{"indicator_result", 1}, {"batch", {{"id", id}, {"place", place}, {"size", size}}}};
         if (!specification.is_null()) whole["specification"] = specification;
         whole["document"] = read.document;
@@ -88,7 +88,7 @@ std::vector<found_record> records_in(const std::string& text, const std::string&
         ++number;
         if (line.find_first_not_of(" \t\r") == line.npos) continue;
         run_record one = read_record(line);
-        // A document a line, as `run` and `export` write them, and only those: a program prints one document.
+        // One document per line, as `run` and `export` write them. (A program prints one document.)
         const bool is_ours = one.whole.is_object() && (one.whole.contains("indicator_result") ||
                                                        one.whole.contains("indicator_batch"));
         if (!is_ours && all.empty()) break;

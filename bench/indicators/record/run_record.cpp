@@ -26,7 +26,7 @@ judged_run judge(run_record run, const registry& models, const validation_option
             if (std::none_of(result.reasons.begin(), result.reasons.end(), same)) result.reasons.push_back(r);
         }
     }
-    // What a program says of its build is stack, too.
+    // A program's information about its build is part of the stack, too.
     if (result.printed.document.of != nullptr) {
         for (const auto& [key, value] : run.printed.document.items()) {
             if (!key.ends_with("buildinfo") || !value.is_object()) continue;

@@ -52,7 +52,7 @@ std::string end_name(process_end end) {
     return "";
 }
 
-// Of the 16 of getrusage() those that Linux counts; the others are 0 there.
+// The fields of getrusage() that Linux counts; the other ones of 16 are 0.
 json usage_of(const lab::process_result& run) {
     return {{"ru_utime", run.user_s},
             {"ru_stime", run.system_s},
@@ -65,7 +65,7 @@ json usage_of(const lab::process_result& run) {
             {"ru_nivcsw", run.involuntary_switches}};
 }
 
-// A text as it is; bytes that are none as base64, under another key.
+// A text unchanged; other bytes as base64, under another key.
 void put_output(json& document, const std::string& key, const std::string& bytes) {
     const bool is_text = !first_byte_that_is_no_text(bytes);
     document[key] = is_text ? json(bytes) : json();
@@ -73,7 +73,7 @@ void put_output(json& document, const std::string& key, const std::string& bytes
 }
 
 json environment_of(const batch_options& options) {
-    std::size_t bytes = 0;  // its size alone makes programs faster or slower (Mytkowicz et al., 2009)
+    std::size_t bytes = 0;  // of the environment; this alone affects the speed (Mytkowicz et al., 2009)
     for (char** variable = environ; *variable != nullptr; ++variable) bytes += std::strlen(*variable) + 1;
     json set = json::object();
     for (const auto& [name, value] : options.environment) set[name] = value;
@@ -89,7 +89,7 @@ batch::batch(batch_options options)
       facts_(facts_of(options_.command, options_.environment)) {
     const auto now =
         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    // Sorted by time, and nobody else's.
+    // A unique id that sorts by time.
     id_ = lab::filled(utc_text(now).substr(0, 19), ":", "") + "-" + random_digits(6);
 }
 
@@ -113,7 +113,7 @@ json batch::run(std::int64_t place) {
                   {"signal", run.end == process_end::signalled ? json(lab::signal_name(run.code)) : json()},
                   {"message", run.message.empty() ? json() : json(run.message)}};
     if (options_.lenient) document["lenient"] = true;
-    // As a text where its levels and the document's own would be too many.
+    // As a text if its levels plus the document's own would be too many.
     constexpr std::size_t levels_left = 90;
     if (read_json read = read_json_text(run.out, levels_left); read.good() && read.document.is_object()) {
         document["stdout"] = std::move(read.document);

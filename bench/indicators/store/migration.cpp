@@ -14,7 +14,7 @@ std::string declared(lab::database& file, const std::string& name) {
     return select.bind(1, name).next() ? select.text(0) : std::string();
 }
 
-// SQL makes no difference between them, and would give both one table.
+// SQL does not distinguish them, and would give both one table.
 void no_other_case(lab::database& file, const std::string& name) {
     lab::statement select(file,
                           "SELECT name FROM indicator_models WHERE lower(name) = lower(?1) AND name != ?1");
@@ -37,7 +37,7 @@ std::string few(const std::vector<std::string>& all) {
 
 }  // namespace
 
-// These within the transaction of what needs them.
+// Called within the transaction of the caller.
 void result_store::declare(const model& of) {
     if (!declared(file_, of.name).empty()) file_.run("DROP TABLE " + lab::sql_name(of.table()));
     no_other_case(file_, of.name);
@@ -61,7 +61,7 @@ result_store::migration result_store::judge_again(const model& of, const registr
                                                   bool refuse_misfits, bool is_changed) {
     migration result{of.name, 0, 0, {}};
     if (is_changed) declare(of);
-    // Their numbers first: what is updated must not be looked for at the same time.
+    // First collects their numbers, because rows must not be updated during a search.
     std::vector<std::int64_t> numbers;
     lab::statement select(
         file_, "SELECT number FROM indicator_results WHERE name = ?1 AND status IN ('refused', ?2)");

@@ -47,7 +47,7 @@ void bind_json(lab::statement& to, int place, const json& value) {
     }
 }
 
-// Of a document of another runner: its content is what it is.
+// A document of another runner is identified by its content.
 bool is_hash(const std::string& id) { return id.size() == 64 && id.find('.') == id.npos; }
 
 }  // namespace
@@ -66,7 +66,7 @@ bool result_store::has_results() {
     return table.next();
 }
 
-// Of a size that was smaller, as more of a folder was there later, the larger one counts.
+// If a batch was smaller at first, because its folder was incomplete, the larger size counts.
 void result_store::add_batch(const std::string& id, std::int64_t size) {
     lab::statement(file_,
                    "INSERT INTO indicator_batches VALUES (?1, ?2)"
@@ -84,7 +84,7 @@ result_store::added result_store::add(const judged_run& result, const validation
     {
         lab::statement same(file_, "SELECT document FROM indicator_results WHERE id = ?1");
         is_there = same.bind(1, run.id).next();
-        // Whatever the order of its members.
+        // Independent of the order of its members.
         if (is_there && !is_hash(run.id) &&
             nlohmann::json::parse(same.text(0)) != nlohmann::json::parse(text_of_json(run.whole)))
             throw lab::input_error(file_.path(), "another result has the id '" + run.id + "'");

@@ -12,7 +12,7 @@ namespace indicators {
 
 namespace {
 
-// What is bound to the places of a condition, in their order.
+// The values that are bound to the places of a condition, in their order.
 struct clauses {
     std::string sql;
     std::vector<json> values;
@@ -68,7 +68,7 @@ void add_where(clauses& to, const model* of, const std::string& text) {
 void add_time(clauses& to, lab::database& file, const std::string& text, const char* relation) {
     if (text.empty()) return;
     lab::statement time(file, "SELECT (julianday(?1) - 2440587.5) * 86400.0");
-    // SQLite takes "12" for a day, too.
+    // SQLite also treats "12" as a day.
     if (text.size() < 10 || text[4] != '-' || !time.bind(1, text).next() || time.is_null(0))
         throw lab::input_error("'" + text + "' is no time; write 2026-11-25 or 2026-11-25T02:54:16Z");
     to.add(std::string("r.started_unix ") + relation + " ?", {time.number(0)});
