@@ -31,7 +31,7 @@ HEAVY = {
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
     ("weir.hpp", HEAVY, 20890),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13780),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13860),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2680),
 ]
 

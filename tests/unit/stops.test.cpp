@@ -10,7 +10,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/graph/route.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/retry.hpp>
 #include <weir/task/async_generator.hpp>

@@ -7,8 +7,8 @@
 #include <weir/channel/ring.hpp>
 #include <weir/channel/uninitialised_slot.hpp>
 #include <weir/channel/waiter.hpp>
+#include <weir/measure/channel_meter.hpp>
 #include <weir/measure/policy.hpp>
-#include <weir/measure/sink_meter.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>

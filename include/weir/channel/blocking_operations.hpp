@@ -7,7 +7,6 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/task/detached_task.hpp>
 

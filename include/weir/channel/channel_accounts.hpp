@@ -9,7 +9,6 @@
 #include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/channel_meter.hpp>
 #include <weir/measure/policy.hpp>
-#include <weir/measure/sink_meter.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>

@@ -11,7 +11,6 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/trail.hpp>
-#include <weir/measure/trail_marks.hpp>
 #include <weir/platform/config.hpp>
 
 #include <cstddef>  // for std::size_t

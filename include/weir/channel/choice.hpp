@@ -7,7 +7,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t, std::uint8_t

@@ -4,7 +4,7 @@
 #define WEIR_CHANNEL_WAITER_HPP
 
 #include <weir/platform/env.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t

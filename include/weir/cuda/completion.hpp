@@ -4,8 +4,8 @@
 #define WEIR_CUDA_COMPLETION_HPP
 
 #include <weir/cuda/runtime.hpp>
-#include <weir/platform/no_destroy.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/globals.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/task/async_completion.hpp>

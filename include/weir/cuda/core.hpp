@@ -11,7 +11,7 @@
 #include <weir/cuda/runtime.hpp>
 #include <weir/executor/errors.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/process.hpp>
 
 #include <cstddef>  // for std::size_t

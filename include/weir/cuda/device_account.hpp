@@ -14,7 +14,7 @@
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/ticket.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 
 #include <algorithm>  // for std::max, std::min
 #include <cstddef>    // for std::size_t

@@ -6,7 +6,7 @@
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/device.hpp>
 #include <weir/cuda/runtime.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system_thread.hpp>
 

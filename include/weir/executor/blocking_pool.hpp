@@ -6,10 +6,8 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/threaded_executor.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/event_count.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <algorithm>   // for std::max

@@ -8,7 +8,7 @@
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/thread_record.hpp>

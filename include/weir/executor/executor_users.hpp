@@ -4,7 +4,7 @@
 #define WEIR_EXECUTOR_EXECUTOR_USERS_HPP
 
 #include <weir/platform/config.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/thread_record.hpp>

@@ -4,7 +4,7 @@
 #define WEIR_EXECUTOR_IDLE_WORKERS_HPP
 
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/event_count.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 

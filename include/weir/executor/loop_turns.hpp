@@ -6,11 +6,10 @@
 #include <weir/executor/errors.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/system.hpp>
-#include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <cstddef>    // for std::ptrdiff_t, std::size_t

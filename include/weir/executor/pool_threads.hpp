@@ -4,7 +4,7 @@
 #define WEIR_EXECUTOR_POOL_THREADS_HPP
 
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/shortage.hpp>

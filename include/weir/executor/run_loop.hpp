@@ -9,10 +9,9 @@
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
-#include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <coroutine>  // for std::coroutine_handle

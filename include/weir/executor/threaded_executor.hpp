@@ -13,8 +13,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/event_count.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <coroutine>   // for std::coroutine_handle

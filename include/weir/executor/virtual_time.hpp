@@ -10,7 +10,7 @@
 #include <weir/executor/timer.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/registry.hpp>
 #include <weir/platform/spin_lock.hpp>

@@ -5,9 +5,9 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/registry.hpp>
-#include <weir/platform/source_place.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint8_t, std::uint64_t

@@ -8,7 +8,7 @@
 #include <weir/graph/fan_in.hpp>
 #include <weir/graph/inputs.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>

@@ -8,7 +8,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/graph/fan_in.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>

@@ -9,7 +9,7 @@
 #include <weir/graph/batch_chooser.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/graph/running_split.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>

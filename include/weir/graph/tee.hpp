@@ -7,7 +7,7 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>

@@ -7,7 +7,7 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/graph/inputs.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/intake.hpp>
 #include <weir/stages/pipeline.hpp>

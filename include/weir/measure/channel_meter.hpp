@@ -1,4 +1,4 @@
-// weir measure, internal: the time integrals of a channel
+// weir measure, internal: the time integrals of a channel, and of a sink that is part of a channel
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_CHANNEL_METER_HPP
 #define WEIR_MEASURE_CHANNEL_METER_HPP
@@ -9,11 +9,13 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 
-#include <cstdint>  // for std::int64_t
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t, std::uint64_t
 
 namespace weir::detail {
 
-// The waits of so many operations. Those that didn't wait are not recorded one by one: they waited 0.
+// The histogram of the waits of all operations. Operations without a wait are not recorded one by one, but
+// added here as waits of 0.
 template <class Platform, bool Histogram>
 histogram waits_of(const basic_recorder<Platform, Histogram>& waits, std::uint64_t operations) noexcept {
     histogram h(waits);
@@ -27,18 +29,19 @@ histogram waits_of(const basic_recorder<Platform, Histogram>& waits, std::uint64
     return h;
 }
 
-// Guarded by the channel's lock. Every event first settles all integrals up to its instant, so a
-// reader that settles at its own instant splits each open interval there and gets exact figures.
-// Instants may be read before the lock was taken; one that lies before the last event counts as it.
+// Guarded by the channel's lock. Every event first settles all integrals: adds the time up to its instant. A
+// reader settles at its own instant, which splits each open interval there and gives exact figures. An
+// instant may have been read before the lock was taken; one before the last event counts as the instant of
+// that event.
 template <class Platform, bool Histogram = true>
 class channel_meter {
   public:
     struct side {
         std::uint64_t waiting = 0;                  // operations that wait now
-        std::int64_t wait = 0;                      // ns, summed over operations
-        basic_recorder<Platform, Histogram> waits;  // of the operations that waited and are answered
+        std::int64_t wait = 0;                      // time waited in ns, summed over operations
+        basic_recorder<Platform, Histogram> waits;  // of the operations whose wait is over
 
-        // ns in which at least one waited
+        // The time in ns in which at least one operation waited.
         std::int64_t blocked() const noexcept { return read_sum(blocked_); }
 
       private:
@@ -53,9 +56,9 @@ class channel_meter {
         begin_ = last_ = turned_ = now;
     }
 
-    // The instant at which an event counts.
+    // Adds the time since the last event. Returns the instant at which the event counts.
     std::int64_t settle(std::int64_t now) noexcept {
-        if (now <= last_) return last_;  // several events have one reading
+        if (now <= last_) return last_;  // several events share one clock reading
         if (puts.waiting != 0) integrate(puts, last_, now);
         if (gets.waiting != 0) integrate(gets, last_, now);
         if (is_empty_) empty_ = add_way(empty_, last_, now);
@@ -66,7 +69,7 @@ class channel_meter {
         is_empty_ = is_empty;
         turned_ = last_;
     }
-    // When the first item of those inside came, or the last one went.
+    // The last change between empty and non-empty.
     std::int64_t turned() const noexcept { return turned_; }
 
     void note_first(std::int64_t now) noexcept { first_ = settle(now); }
@@ -75,7 +78,7 @@ class channel_meter {
     std::int64_t elapsed() const noexcept { return time_between(begin_, last_); }
     std::int64_t empty() const noexcept { return read_sum(empty_); }
 
-    // What it knows, at an instant of which the counts in `s` are.
+    // Fills in the times at the instant `now`, for which the counts in `s` hold.
     void fill(channel_stats& s, std::int64_t now) noexcept {
         s.put_waits = detail::waits_of(puts.waits, s.num_put);
         s.get_waits = detail::waits_of(gets.waits, s.num_get);
@@ -95,13 +98,13 @@ class channel_meter {
   private:
     static void integrate(side& s, std::int64_t from, std::int64_t to) noexcept {
         s.blocked_ = add_way(s.blocked_, from, to);
-        // The sum of several waits is more than the way: it stops at the longest time there is.
+        // A sum over several operations can overflow: it stops at INT64_MAX.
         const std::int64_t passed = time_between(from, to);
         const auto count = static_cast<std::int64_t>(s.waiting);
         const bool fits = passed < few_hours && count < many && s.wait <= INT64_MAX / 2;
         s.wait = fits || passed <= (INT64_MAX - s.wait) / count ? s.wait + count * passed : INT64_MAX;
     }
-    static constexpr std::int64_t few_hours = std::int64_t{1} << 43;  // ns; which go without a division
+    static constexpr std::int64_t few_hours = std::int64_t{1} << 43;  // ns; a limit without a division
     static constexpr std::int64_t many = std::int64_t{1} << 19;
 
     bool started_ = false;
@@ -113,7 +116,148 @@ class channel_meter {
     std::int64_t empty_ = 0;
 };
 
-class no_meter {};  // stands in where nothing is measured
+class no_meter {};  // for channels that are not measured
+
+// The statistics of a sink that is part of a channel, between the queue before it and its own.
+struct sink_figures {
+    std::uint64_t num_taken = 0;   // items taken from the queue before it
+    std::uint64_t num_passed = 0;  // items put into its own queue
+    std::uint64_t num_before = 0;  // items and marks that wait in the queue before it
+    std::size_t bytes_before = 0;  // of these, if bytes are limited
+    duration wait_get{};
+    duration wait_put{};
+    duration empty{};  // of the queue before it
+    histogram get_waits;
+    histogram put_waits;
+    std::int64_t moved = INT64_MAX;  // the last known instant at which an item came or went
+};
+
+// A sink takes an item and puts it into its own queue, which takes no time. So its actions follow from the
+// number of items put into the queue before it and the number got from its own queue, and it needs no
+// coroutine. One channel holds the items of both queues and the item that the sink holds, in this order:
+//
+//     got ... passed on ...   | taken         | ... put
+//     its own queue, capacity | the held item | the queue before it
+//
+// Guarded by the channel's lock. Uses the instants at which the channel counts its events, so that the
+// figures of both agree to the nanosecond.
+template <class Platform, bool Histogram = true>
+class sink_meter {
+  public:
+    explicit sink_meter(std::size_t capacity) noexcept : capacity_(capacity) {}
+
+    void start(std::int64_t now) noexcept { last_ = since_ = now; }
+    void set_capacity(std::size_t capacity) noexcept { capacity_ = capacity; }
+
+    // The queue before it is closed and empty.
+    bool is_over() const noexcept { return over_; }
+    // The sink holds an item, as its queue is full.
+    bool waits_to_put() const noexcept { return taken_ != passed_; }
+
+    // Adds the time since the last event.
+    void settle(std::int64_t now) noexcept {
+        if (now <= last_) return;
+        if (!over_) {
+            std::int64_t& waited = waits_to_put() ? wait_put_ : wait_get_;
+            waited = add_way(waited, last_, now);
+        }
+        if (is_empty_before_) empty_ = add_way(empty_, last_, now);
+        last_ = now;
+    }
+
+    // Lets the sink act after a put or a get. `put`, `got`: the numbers of all puts and gets so far.
+    // `closed`: no put will follow. `is_mark(i)`: whether number i is an end-of-epoch mark.
+    template <class IsMark>
+    void advance(std::int64_t now, std::uint64_t put, std::uint64_t got, bool closed,
+                 IsMark is_mark) noexcept {
+        settle(now);
+        while (!over_) {
+            if (waits_to_put()) {
+                if (passed_ - got >= capacity_ && passed_ >= got) break;
+                note(puts_, is_mark(passed_), passed_marks_);
+                ++passed_;
+            } else {
+                if (taken_ == put) {
+                    over_ = closed;
+                    break;
+                }
+                note(gets_, is_mark(taken_), taken_marks_);
+                ++taken_;
+            }
+        }
+        is_empty_before_ = taken_ == put;
+    }
+
+    // All items were discarded, and no put will follow.
+    void discard(std::int64_t now) noexcept {
+        settle(now);
+        over_ = is_empty_before_ = true;
+    }
+
+    // The instant at which an item last came or went. `got`: the number of all gets; `size`: the items in its
+    // queue; `turned`: when the queue became empty. A get that leaves items in the queue is not timed: then
+    // the instant is the one at which a caller first saw this `got`.
+    std::int64_t moved(std::uint64_t got, std::size_t size, std::int64_t turned) noexcept {
+        if (got != got_then_) then_ = last_;
+        got_then_ = got;
+        if (size == 0) return larger(since_, turned);
+        return waits_to_put() || size == capacity_ ? since_ : larger(since_, then_);
+    }
+
+    // `put`: the number of all puts so far.
+    sink_figures figures(std::uint64_t put) const noexcept {
+        const std::uint64_t taken = taken_ - taken_marks_;
+        const std::uint64_t passed = passed_ - passed_marks_;
+        return {taken,
+                passed,
+                put - taken_,
+                0,
+                duration(read_sum(wait_get_)),
+                duration(read_sum(wait_put_)),
+                duration(read_sum(empty_)),
+                detail::waits_of(gets_, taken),
+                detail::waits_of(puts_, passed)};
+    }
+
+  private:
+    using waits = basic_recorder<Platform, Histogram>;
+
+    // A get or put of the sink is complete, and the next one begins. Records it if it waited.
+    void note(waits& of, bool mark, std::uint64_t& marks) noexcept {
+        if (mark) {
+            ++marks;
+        } else if (since_ != last_) {
+            of.record(time_between(since_, last_));
+        }
+        since_ = last_;
+    }
+
+    std::size_t capacity_;  // of its own queue
+    std::uint64_t taken_ = 0;
+    std::uint64_t passed_ = 0;
+    std::uint64_t taken_marks_ = 0;
+    std::uint64_t passed_marks_ = 0;
+    bool over_ = false;
+    bool is_empty_before_ = true;
+    std::int64_t last_ = INT64_MAX;   // before `start`, no time passes
+    std::int64_t since_ = INT64_MAX;  // when the current get or put began
+    std::int64_t wait_get_ = 0;
+    std::int64_t wait_put_ = 0;
+    std::int64_t empty_ = 0;
+    std::uint64_t got_then_ = 0;     // `got` at the last call of `moved`
+    std::int64_t then_ = INT64_MIN;  // when `got` was first seen to have this value
+    waits gets_;
+    waits puts_;
+};
+
+// For channels that are not measured: no sink.
+class no_sink {
+  public:
+    static constexpr bool waits_to_put() noexcept { return false; }
+    static constexpr bool is_over() noexcept { return true; }
+    void set_capacity(std::size_t) const noexcept {}
+    const no_sink* operator->() const noexcept { return this; }
+};
 
 }  // namespace weir::detail
 

@@ -1,10 +1,9 @@
-// weir measure: how durations are distributed: counts by size, from which quantiles are read
+// weir measure: a histogram of durations, with quantiles
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_HISTOGRAM_HPP
 #define WEIR_MEASURE_HISTOGRAM_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/log_linear.hpp>
 #include <weir/measure/recorder.hpp>
 #include <weir/platform/bounds.hpp>
 
@@ -16,23 +15,23 @@
 
 namespace weir {
 
-/// How many durations lie between two, both included.
+/// One bucket of a histogram: the number of durations in a closed interval.
 struct histogram_bucket {
-    duration least{};         ///< the shortest that belongs here
-    duration greatest{};      ///< the longest; `duration::max()` of the last bucket
-    std::uint64_t count = 0;  ///< how many
+    duration least{};         ///< the shortest duration of the bucket
+    duration greatest{};      ///< the longest; `duration::max()` for the last bucket
+    std::uint64_t count = 0;  ///< the number of durations
 
     [[nodiscard]] friend bool operator==(const histogram_bucket&, const histogram_bucket&) = default;
 };
 
-/// Counts durations in 1280 buckets, 32 in each power of two. A quantile read from it is never less
-/// than the true one and greater by less than 1/32 (3.125 %), and exact below 64 ns; durations from
-/// 4.9 hours on share a bucket, of which only the greatest is known.
+/// Counts durations in 1280 buckets, 32 in each power of two. A quantile is never less than the true one,
+/// greater by less than 1/32 (3.125 %), and exact below 64 ns. Durations of 4.9 hours and more share a
+/// bucket, of which only the greatest value is known.
 ///
-/// Histograms of several threads or times are merged with `+=` without loss; what was added between
-/// two snapshots is their difference.
+/// `+=` merges histograms of several threads or times without loss; the difference of two snapshots holds
+/// what was recorded in between.
 ///
-/// Where nothing but count, sum and maximum was kept (the policy `summed`), `has_quantiles` is false.
+/// If only count, sum and maximum were recorded (the policy `summed`), `has_quantiles` is false.
 ///
 /// Threads: a value, like `int`. Cost: 10 KiB, never allocates; `record` O(1), all else O(buckets).
 /// Source: G. Tene, HdrHistogram, http://hdrhistogram.org; other bounds, and no resizing.
@@ -41,21 +40,21 @@ class histogram {
 
     std::array<std::uint64_t, scale::num_buckets> cells_{};
     std::uint64_t count_ = 0;
-    std::uint64_t unsorted_ = 0;  // of these, those that are in no bucket
+    std::uint64_t unsorted_ = 0;  // of these, the durations that are in no bucket
     std::uint64_t sum_ = 0;       // ns; stops at UINT64_MAX
     std::int64_t max_ = 0;        // ns
 
   public:
     histogram() noexcept = default;
 
-    /// A snapshot of what a recorder holds, at any time, from any thread. What is being recorded at
-    /// that moment is in it or not; `sum()` may cover a few durations that `count()` does not yet.
+    /// A snapshot of a recorder, at any time, from any thread. A duration that is being recorded meanwhile
+    /// may be missing; `sum()` may include a few durations that `count()` does not yet.
     template <class Platform, bool Histogram>
     explicit histogram(const detail::basic_recorder<Platform, Histogram>& live) noexcept {
         add(live);
     }
 
-    /// Of durations of which no more than this is known.
+    /// A histogram of durations of which only these totals are known.
     [[nodiscard]] static histogram without_quantiles(std::uint64_t count, duration sum,
                                                      duration max) noexcept {
         histogram h;
@@ -66,9 +65,9 @@ class histogram {
         return h;
     }
 
-    /// One that equals another: of its `buckets()`, `count()`, `sum()` (below 292 years) and `max()`.
-    /// Errors: `std::invalid_argument` if a bucket begins nowhere where one of ours does, and if there are
-    ///         more in the buckets than were counted.
+    /// \returns the histogram with these `buckets()`, `count()`, `sum()` (below 292 years) and `max()`.
+    /// Errors: `std::invalid_argument` if a bucket does not begin where one of this class does, or if the
+    ///         buckets hold more than `count`.
     [[nodiscard]] static histogram of(const std::vector<histogram_bucket>& buckets, std::uint64_t count,
                                       duration sum, duration max) {
         histogram h = without_quantiles(count, sum, max);
@@ -85,7 +84,7 @@ class histogram {
         return h;
     }
 
-    /// \returns those buckets that hold something, from the shortest durations on.
+    /// \returns the buckets that are not empty, in ascending order.
     [[nodiscard]] std::vector<histogram_bucket> buckets() const {
         std::vector<histogram_bucket> all;
         for (std::size_t b = 0; b < scale::num_buckets; ++b) {
@@ -95,7 +94,7 @@ class histogram {
         return all;
     }
 
-    /// Counts a duration. Negative ones count as 0.
+    /// Records a duration. A negative one counts as 0.
     void record(duration d, std::uint64_t times = 1) noexcept {
         if (times == 0) return;
         const std::int64_t ns = detail::larger<std::int64_t>(d.count(), 0);
@@ -120,8 +119,8 @@ class histogram {
         }
         if (added == 0) return;
         count_ += added;
-        // After the cells, so both cover what the cells hold. They may also cover what is just
-        // being recorded; the maximum must not speak of a bucket that has nothing in it.
+        // Read after the cells, so sum and maximum include all durations in the cells. They may include one
+        // that is being recorded; the maximum is limited to the highest bucket that is not empty.
         add_to_sum(live.sum());
         const std::int64_t seen = to_signed((live.max)());
         max_ = detail::larger(max_, detail::smaller(seen, scale::upper_bound(top)));
@@ -133,7 +132,7 @@ class histogram {
         *this += without_quantiles(added, duration(to_signed(live.sum())), duration(to_signed((live.max)())));
     }
 
-    [[nodiscard]] std::uint64_t count() const noexcept { return count_; }  ///< how many
+    [[nodiscard]] std::uint64_t count() const noexcept { return count_; }  ///< the number of durations
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }      ///< whether there are none
 
     /// The sum of all durations, exact.
@@ -147,20 +146,20 @@ class histogram {
         return count_ == 0 ? duration(0) : duration(to_signed(sum_ / count_));
     }
 
-    /// \returns whether `quantile` knows: false if of some of the durations only the totals were kept.
+    /// \returns whether `quantile` is known: false if only the totals were kept of some durations.
     [[nodiscard]] bool has_quantiles() const noexcept { return unsorted_ == 0; }
 
     /// The duration that a share `q` of all durations does not exceed: 0.5 is the median.
     ///
-    /// \param q  0 to 1; what is outside counts as the nearer end. 0 gives the shortest, 1 `max()`.
-    /// \returns  the greatest value of its bucket, but never more than `max()`; 0 if empty, and where
-    ///           it is not known, which `has_quantiles` tells from a duration of 0.
+    /// \param q  0 to 1; other values count as the nearer limit. 0 gives the shortest duration, 1 `max()`.
+    /// \returns  the greatest value of the quantile's bucket, at most `max()`; 0 if empty, or if not known:
+    ///           see `has_quantiles`.
     [[nodiscard]] duration quantile(double q) const noexcept {
         if (count_ == 0) return duration(0);
         if (q >= 1) return (max)();
         if (!has_quantiles()) return duration(0);
-        // The smallest rank that covers q. 0.07 * 100 is a little more than 7 in floating point;
-        // a product this near to a whole number means that number.
+        // The smallest rank that covers q. 0.07 * 100 is a little more than 7 in floating point: a product
+        // this close to an integer counts as the integer.
         const double exact = q > 0 ? q * static_cast<double>(count_) : 0;
         const double rank = exact - exact * 1e-12;
         const auto below = static_cast<std::uint64_t>(rank);
@@ -175,7 +174,7 @@ class histogram {
     [[nodiscard]] duration p90() const noexcept { return quantile(0.90); }  ///< 9 in 10 don't exceed it
     [[nodiscard]] duration p99() const noexcept { return quantile(0.99); }  ///< 99 in 100 don't exceed it
 
-    /// Adds all that another one counted.
+    /// Adds all durations of another histogram.
     histogram& operator+=(const histogram& other) noexcept {
         for (std::size_t b = 0; b < scale::num_buckets; ++b) cells_[b] += other.cells_[b];
         count_ += other.count_;
@@ -185,10 +184,9 @@ class histogram {
         return *this;
     }
 
-    /// Takes out an earlier snapshot of the same series: what is left was added since. The longest
-    /// of those is known only by its bucket then, so `max()` is at most 1/32 too great; without
-    /// quantiles it stays that of the whole series. Where the other one has more than this one, nothing
-    /// is left: no count becomes negative.
+    /// Subtracts an earlier snapshot of the same series; the durations recorded since remain. Of the longest
+    /// of these only the bucket is known, so `max()` is at most 1/32 too great; without quantiles, `max()`
+    /// remains that of the whole series. No count becomes negative.
     histogram& operator-=(const histogram& earlier) noexcept {
         unsorted_ -= detail::smaller(unsorted_, earlier.unsorted_);
         count_ = unsorted_;

@@ -1,10 +1,9 @@
-// weir measure: how long an item takes from one to the next, and how sure that is
+// weir measure: the throughput of a stage with a confidence interval
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_ITEM_PACE_HPP
 #define WEIR_MEASURE_ITEM_PACE_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/figures.hpp>
 #include <weir/platform/bounds.hpp>
 
 #include <cstddef>   // for std::size_t
@@ -13,12 +12,12 @@
 
 namespace weir {
 
-/// The values that the data allow a figure: it lies there in 95 of 100 measurements.
+/// A 95 % confidence interval.
 struct confidence_interval {
     double low = 0;   ///< the figure is at least that
-    double high = 0;  ///< and at most that
+    double high = 0;  ///< the figure is at most that
 
-    /// \returns whether `value`, such as a rate, is one of them.
+    /// \returns whether `value`, such as a rate, is in the interval.
     [[nodiscard]] bool holds(double value) const noexcept { return low <= value && value <= high; }
 
     [[nodiscard]] friend bool operator==(const confidence_interval& a,
@@ -27,19 +26,19 @@ struct confidence_interval {
     }
 };
 
-/// How fast something takes items, from blocks of equally many that came one after the other.
+/// The throughput of a stage, estimated from consecutive blocks of equally many items.
 ///
 /// Source: batch means, with the t distribution: Schmeiser, "Batch Size Effects in the Analysis of Simulation
 ///         Output", Operations Research 30 (1982), who has 10 to 30 blocks. The intervals are of logarithms.
 struct item_pace {
-    std::uint64_t num_items = 0;  ///< in all blocks
+    std::uint64_t num_items = 0;  ///< items in all blocks
     std::size_t num_blocks = 0;   ///< 3 or more
-    duration elapsed{};           ///< of all blocks
-    double variance = 0;          ///< of the mean time of a block, over the square of that mean
+    duration elapsed{};           ///< the time of all blocks
+    double variance = 0;          ///< the variance of the mean time of a block, divided by that mean squared
 
-    /// \returns items a second.
+    /// \returns items per second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
-    /// \returns the interval of that; none where no time has passed.
+    /// \returns the confidence interval of the rate; none if no time has passed.
     [[nodiscard]] std::optional<confidence_interval> rate_interval() const noexcept;
 
     [[nodiscard]] friend bool operator==(const item_pace& a, const item_pace& b) noexcept {
@@ -50,7 +49,7 @@ struct item_pace {
 
 namespace detail {
 
-// As <cmath> has them, which takes longer to compile than all that needs them here.
+// std::sqrt and std::exp. <cmath> takes longer to compile than everything that uses them here.
 inline double root(double x) noexcept {
     if (!(x > 0)) return 0;
     double y = x < 1 ? 1 : x;
@@ -68,8 +67,8 @@ inline double exponential(double x) noexcept {
     return sum;
 }
 
-// Which part of a t distribution's values is less: 97.5 %. Few degrees of freedom: tables; else Fisher and
-// Cornish's expansion (1960), right to three decimals.
+// The 97.5 % quantile of the t distribution. For few degrees of freedom from a table; otherwise by the
+// expansion of Fisher and Cornish (1960), accurate to three decimals.
 inline double t_quantile(double freedom) noexcept {
     static constexpr double few[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
     if (!(freedom >= 1)) return few[0];
@@ -78,13 +77,13 @@ inline double t_quantile(double freedom) noexcept {
     return 1.95996 + part * (2.37227 + part * (2.82250 + part * 2.55585));
 }
 
-// `centre`, and as many times more and less as its logarithm may be off.
+// The confidence interval of `centre`, whose logarithm has this variance.
 inline confidence_interval around(double centre, double freedom, double variance) noexcept {
     const double factor = exponential(t_quantile(freedom) * root(variance));
     return {centre / factor, centre * factor};
 }
 
-// How many times as fast `a` is as `b`. Nothing: no time has passed. Source: Welch, "The Generalization of
+// The ratio of the rates of `a` and `b`; none if no time has passed. Source: Welch, "The Generalization of
 // 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34 (1947).
 inline std::optional<confidence_interval> speed_up(const item_pace& a, const item_pace& b) noexcept {
     if (a.rate() <= 0 || b.rate() <= 0) return std::nullopt;
@@ -95,8 +94,9 @@ inline std::optional<confidence_interval> speed_up(const item_pace& a, const ite
     return detail::around(a.rate() / b.rate(), freedom, sum);
 }
 
-// Where items begin: marks every so many of them, so that there are 20 to 40 blocks, or as many as there are
-// slots full of items. A block is a multiple of the slots: those which began together end together.
+// Divides the items of a stage into blocks: reads the clock each time a fixed number of items has begun. The
+// number is doubled when needed, so that there are 20 to 40 blocks, or fewer if there are few items. The size
+// of a block is a multiple of the number of slots, as items that begin together end together.
 class pace_meter {
   public:
     void restart(std::size_t per_slot) noexcept {
@@ -104,7 +104,7 @@ class pace_meter {
         begun_ = 0;
         num_marks_ = 0;
     }
-    // One more begins. `clock` gives the time, if that is to be marked.
+    // An item begins. Calls `clock()` at the end of a block.
     template <class Clock>
     void begins(const Clock& clock) noexcept {
         if (++begun_ != next_) return;
@@ -113,14 +113,14 @@ class pace_meter {
             num_marks_ = most / 2 + 1;
             next_ += step_;
             step_ *= 2;
-            return;  // the last mark remains, and this is half a block behind it
+            return;  // the last mark remains; this item is half a new block after it
         }
         marks_[num_marks_++] = clock();
         next_ += step_;
     }
     std::uint64_t begun() const noexcept { return begun_; }
 
-    // Nothing: too few have begun.
+    // None if too few items have begun.
     std::optional<item_pace> pace() const noexcept {
         if (num_marks_ <= least) return std::nullopt;
         item_pace all;
@@ -140,7 +140,7 @@ class pace_meter {
 
   private:
     static constexpr std::size_t least = 3;
-    static constexpr std::size_t most = 41;  // odd: every second one of them has the first and the last
+    static constexpr std::size_t most = 41;  // odd, so that every second mark includes the first and the last
 
     std::uint64_t step_ = 1;
     std::uint64_t next_ = 0;

@@ -1,4 +1,4 @@
-// weir measure: whether a channel or a run measures, chosen by type
+// weir measure: policies: template arguments that choose what a channel or a run measures
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_POLICY_HPP
 #define WEIR_MEASURE_POLICY_HPP
@@ -16,25 +16,24 @@ struct measured {
     static constexpr bool histograms = true;
 };
 
-/// Everything is measured but how durations are distributed: sums, counts, averages, rates, longest
-/// durations and the slots' times are those of `measured`, and no quantile is known
-/// (`histogram::has_quantiles`). A slot then takes 0.3 KB instead of 11, a channel 0.6 instead of 21.
+/// Everything is measured except histograms: sums, counts, averages, rates, maxima and the slots' times are
+/// those of `measured`, but no quantile is known (`histogram::has_quantiles`). A slot takes 0.3 KB instead of
+/// 11, a channel 0.6 instead of 21.
 struct summed {
     using platform = detail::standard_platform;
     static constexpr bool statistics = true;
     static constexpr bool histograms = false;
 };
 
-/// Nothing is measured but how many items passed: no clock is read for statistics, and the members
-/// that would hold them are not there. A policy of a type, not a macro, so that both can be used in
-/// one program.
+/// Only items are counted: no clock is read for statistics, and classes have no members for them. Policies
+/// are types and not macros, so that one program can use several.
 struct unmeasured {
     using platform = detail::standard_platform;
     static constexpr bool statistics = false;
     static constexpr bool histograms = false;
 };
 
-/// Several of them, for what has to be compiled for each: see `stage_list`.
+/// A list of policies, for code that is compiled for each of them: see `stage_list`.
 template <class...>
 struct policies {};
 
@@ -51,15 +50,15 @@ inline constexpr bool is_policies = false;
 template <class... Each>
 inline constexpr bool is_policies<policies<Each...>> = (policy_like<Each> && ...);
 
-// A policy that doesn't say keeps histograms, if it measures anything.
+// A policy without the member `histograms` keeps histograms if it has statistics.
 template <class Policy>
 inline constexpr bool keeps_histograms = Policy::statistics;
 template <class Policy>
     requires requires { Policy::histograms; }
 inline constexpr bool keeps_histograms<Policy> = Policy::statistics && Policy::histograms;
 
-// In a simulation each operation on a channel may be followed by any other coroutine's, also one that
-// needn't wait.
+// For simulations: a channel operation always suspends its coroutine, even if it need not wait, so that any
+// other coroutine may run next.
 template <class Policy>
 inline constexpr bool ends_every_turn = false;
 template <class Policy>

@@ -1,4 +1,4 @@
-// weir measure, internal: what the process used between the beginning of a run and a snapshot
+// weir measure, internal: measures the resources that the process uses during a run
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_PROCESS_METER_HPP
 #define WEIR_MEASURE_PROCESS_METER_HPP
@@ -6,7 +6,7 @@
 #include <weir/measure/process_stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/process_usage.hpp>
+#include <weir/platform/process_resources.hpp>
 
 #include <cstdint>   // for std::int64_t, std::uint64_t
 #include <mutex>     // for std::lock_guard
@@ -14,8 +14,9 @@
 
 namespace weir::detail {
 
-// Begun by one thread, before any other has it; then any may ask. What a run pays that nobody asks is two
-// calls of 2 us, at its beginning and its end; a file is read for a snapshot only.
+// `begin` is called before the object is shared; afterwards any thread may call the other members. If `stats`
+// is never called, a run costs two system calls of 2 us, at its beginning and its end. Only a snapshot reads
+// a file.
 template <class Platform>
 class basic_process_meter {
     struct instant {
@@ -27,13 +28,13 @@ class basic_process_meter {
   public:
     void begin() noexcept { begin_ = read(); }
 
-    // From now on nothing changes any more, but for the memory: that is looked at when somebody asks first.
+    // Results don't change from now on, except for memory, which the next `stats` reads.
     void end() noexcept {
         const std::lock_guard guard(lock_);
         if (begin_ && !end_) end_ = read();
     }
 
-    // None if it has not begun, or the system says nothing at all.
+    // None if `begin` was not called, or if the system reports nothing.
     std::optional<process_stats> stats() noexcept {
         if (!begin_) return std::nullopt;
         const std::lock_guard guard(lock_);
@@ -59,7 +60,7 @@ class basic_process_meter {
     }
 
   private:
-    static constexpr std::uint64_t block = 512;  // bytes, whatever the storage's own are
+    static constexpr std::uint64_t block = 512;  // bytes; independent of the device's block size
 
     static std::optional<std::uint64_t> count(std::int64_t from, std::int64_t to,
                                               std::uint64_t each = 1) noexcept {
@@ -72,7 +73,7 @@ class basic_process_meter {
     }
 
     std::optional<instant> begin_;
-    typename Platform::mutex lock_;  // guards what is below
+    typename Platform::mutex lock_;  // guards the following members
     std::optional<instant> end_;
     std::optional<process_memory> memory_;
 };

@@ -1,42 +1,41 @@
-// weir measure: what the process used while a pipeline ran, as the system counted it
+// weir measure: the resources that the process used while a pipeline ran
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_PROCESS_STATS_HPP
 #define WEIR_MEASURE_PROCESS_STATS_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/figures.hpp>
 
 #include <cstdint>   // for std::uint64_t
 #include <optional>  // for std::optional
 
 namespace weir {
 
-/// What the whole process used while a run went on: its stages, its consumer, and whatever else the program
-/// does. Of a stage that is slow it tells whether that is so because it works, or because it waits for a
-/// processor, for memory or for a disk. Absent is what the system doesn't say: on macOS all of
-/// storage, memory and processors, on Windows faults, switches and storage.
+/// The resources that the whole process used during a run: by its stages, its consumer, and the rest of the
+/// program. They tell why a stage is slow: because it computes, or because it waits for a processor, for
+/// memory or for a disk. Values that the system doesn't report are empty: on macOS storage, memory and
+/// processors, on Windows faults, switches and storage.
 struct process_stats {
     duration elapsed{};                                 ///< from the start of the run to the snapshot
-    std::optional<unsigned> processors;                 ///< that the process may use
-    std::optional<duration> user_time;                  ///< of all its threads, in the program's code
-    std::optional<duration> system_time;                ///< of all its threads, in the system's
-    std::optional<std::uint64_t> minor_faults;          ///< pages that the system had at hand, or made
-    std::optional<std::uint64_t> major_faults;          ///< pages that had to be read from storage
-    std::optional<std::uint64_t> voluntary_switches;    ///< how often a thread gave its processor up, to wait
-    std::optional<std::uint64_t> involuntary_switches;  ///< how often one was taken off its processor
-    std::optional<std::uint64_t> bytes_read;  ///< from storage; what the system had in memory isn't among it
-    std::optional<std::uint64_t> bytes_written;  ///< that storage has, or is going to have, to take
-    std::optional<std::uint64_t> resident;       ///< bytes of memory that it has at the snapshot
-    std::optional<std::uint64_t> peak_resident;  ///< the most that it had since it began, in bytes
+    std::optional<unsigned> processors;                 ///< processors that the process may use
+    std::optional<duration> user_time;                  ///< of all threads, in user mode
+    std::optional<duration> system_time;                ///< of all threads, in the kernel
+    std::optional<std::uint64_t> minor_faults;          ///< page faults that needed no storage
+    std::optional<std::uint64_t> major_faults;          ///< page faults that read from storage
+    std::optional<std::uint64_t> voluntary_switches;    ///< times that a thread gave its processor up to wait
+    std::optional<std::uint64_t> involuntary_switches;  ///< times that a thread was preempted
+    std::optional<std::uint64_t> bytes_read;     ///< from storage; reads from the page cache don't count
+    std::optional<std::uint64_t> bytes_written;  ///< written to storage, now or later
+    std::optional<std::uint64_t> resident;       ///< resident memory at the snapshot, in bytes
+    std::optional<std::uint64_t> peak_resident;  ///< the maximum since the process began, in bytes
 
-    /// \returns how many processors it kept busy on average, `system_time` included; 0 before any time has
-    ///          passed, or where that is unknown.
+    /// \returns the average number of busy processors, `system_time` included; 0 if no time has passed, or if
+    ///          unknown.
     [[nodiscard]] double busy() const noexcept { return share(user_time) + busy_in_system(); }
-    /// \returns the part of that in the system's code.
+    /// \returns the part of `busy` in the kernel.
     [[nodiscard]] double busy_in_system() const noexcept { return share(system_time); }
 
-    /// A lap; nothing becomes negative. Memory and processors are the later ones; what one of the two lacks
-    /// is absent.
+    /// A lap; nothing becomes negative. Memory and processors are the later ones. A value that one of the two
+    /// lacks is empty.
     [[nodiscard]] friend process_stats operator-(process_stats later, const process_stats& earlier) {
         const auto since = [](auto& a, const auto& b) {
             if (a && b) {

@@ -1,11 +1,10 @@
-// weir measure: where a slot of a stage spends its time: the states, and the names of each in reports
+// weir measure: the time that a slot of a stage spent in each state, and the names of states in reports
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_SLOT_TIMES_HPP
 #define WEIR_MEASURE_SLOT_TIMES_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/figures.hpp>
-#include <weir/measure/state_journal.hpp>
+#include <weir/measure/slot_state.hpp>
 #include <weir/platform/bounds.hpp>
 
 #include <array>        // for std::array
@@ -14,27 +13,27 @@
 
 namespace weir {
 
-/// Where one slot of a stage (one of its c workers) spent its time. It is always in exactly one of
-/// these states, so that they sum to the time that passed.
+/// The time that one slot of a stage (one of its c workers) spent in each state. A slot is always in exactly
+/// one state, so the times sum to the elapsed time.
 struct slot_times {
     duration off{};        ///< not at work: not started yet, ended, or taken out of service
     duration wait_get{};   ///< from suspending in get until an item is handed over: starved
-    duration runnable{};   ///< from being ready to go on until a worker does so: short of threads
+    duration runnable{};   ///< from being ready to run until a thread runs it: short of threads
     duration run{};        ///< the stage's function has a thread
     duration await{};      ///< the stage's function is itself suspended: a sleep, I/O, a copy
     duration wait_put{};   ///< from suspending in put until there is room: held back
-    duration wait_turn{};  ///< done with an item that has to wait for others before it may leave: for
-                           ///< those that came before it, or for a merge's turn
-    duration overhead{};   ///< the library wakes other threads for it, or calls hooks or `on_failure`
+    duration wait_turn{};  ///< done with an item that may not leave yet: earlier items have to leave
+                           ///< first, or it is not its turn in a merge
+    duration overhead{};   ///< the library wakes other threads, or calls hooks or `on_failure`
 
     /// \returns the sum of all states.
     [[nodiscard]] constexpr duration total() const noexcept;
     /// \returns the time in which the slot had an item in work: `run` + `await`.
     [[nodiscard]] constexpr duration busy() const noexcept { return detail::sum(run, await); }
 
-    /// State by state. Lifetime: of what is returned, that of this.
+    /// The sum, state by state. Lifetime: the result refers to this object.
     constexpr slot_times& operator+=(const slot_times& other) noexcept;
-    /// A lap; nothing becomes negative. Lifetime: of what is returned, that of this.
+    /// A lap; nothing becomes negative. Lifetime: the result refers to this object.
     constexpr slot_times& operator-=(const slot_times& earlier) noexcept;
     [[nodiscard]] friend constexpr slot_times operator+(slot_times a, const slot_times& b) noexcept {
         a += b;
@@ -50,27 +49,27 @@ struct slot_times {
 
 namespace detail {
 
-// A state, and all that reports say of it.
+// A state and its texts in reports.
 struct state_in_reports {
     slot_state state;
     duration slot_times::* time;
-    const char* name;     // of the member, the key, the label, the column and the style
-    const char* is;       // in two words, as in "83 % is starved"
-    const char* meaning;  // on a page
-    const char* note;     // below a table; empty: the name says as much
-    char sign;            // in a bar of text
-    const char* ansi;     // the sign's colour, of 256
-    const char* colour;   // on a page
+    const char* name;     // the name of the member, key, label, column and style
+    const char* is;       // a short form, as in "83 % is starved"
+    const char* meaning;  // the explanation on a page
+    const char* note;     // the explanation below a table; empty: none needed
+    char sign;            // the character in a text bar
+    const char* ansi;     // its colour of the 256 terminal colours
+    const char* colour;   // the colour on a page
 
-    // Where the place is narrow: `get` for `wait_get`.
+    // For narrow columns: `get` for `wait_get`.
     [[nodiscard]] constexpr std::string_view short_name() const noexcept {
         const std::string_view whole = name;
         return whole.starts_with("wait_") ? whole.substr(5) : whole;
     }
 };
 
-// All states, in the order of pictures and tables. Each report takes names, order and columns from here. The
-// colours are told apart by those who see red and green alike.
+// All states, in the order of charts and tables. All reports take names, order and colours from here. The
+// colours can be told apart with red-green colour blindness.
 inline constexpr auto states_in_reports = std::to_array<state_in_reports>({
     {slot_state::run, &slot_times::run, "run", "at work", "the stage's function has a thread", "", '#',
      "38;5;33", "#0072b2"},

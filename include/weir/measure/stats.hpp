@@ -1,10 +1,9 @@
-// weir measure: what was measured, as plain values: a channel's, a stage's, a whole pipeline's
+// weir measure: statistics of a channel, a stage and a pipeline, as plain values
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_STATS_HPP
 #define WEIR_MEASURE_STATS_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/figures.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/slot_times.hpp>
@@ -28,13 +27,13 @@
 //   they know counts, sums and maxima, and no quantiles (`histogram::has_quantiles`); all else is the same.
 // - A stage's function that takes less than 4 us and doesn't wait shares its readings of the clock with
 //   those before and after it, 16 at most: their sum is exact, and each counts as their mean, but for
-//   one that stands out (measure/stopwatch.hpp). On virtual time each is timed on its own.
+//   one that stands out (measure/slot.hpp). On virtual time each is timed on its own.
 // - The mark of the end of the stream is never counted.
 namespace weir {
 
-/// What a channel measured.
+/// The statistics of a channel.
 struct channel_stats {
-    std::string name;                 ///< that of the stage before it; of a channel by itself, as constructed
+    std::string name;                 ///< the name of the stage before it, or as constructed
     std::size_t size = 0;             ///< items in it at the snapshot
     std::size_t capacity = 0;         ///< items it has room for at the snapshot
     std::size_t bytes = 0;            ///< in it at the snapshot, where bytes are limited; else 0
@@ -74,7 +73,7 @@ struct channel_stats {
     /// \returns get_blocked / num_get; 0 without a get.
     [[nodiscard]] duration ave_get_gap() const noexcept { return detail::average(get_blocked, num_get); }
 
-    /// \returns items taken a second.
+    /// \returns items got per second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_get, elapsed); }
 
     /// A lap: what happened from `earlier` to `later`. Name, size and capacity are the later ones.
@@ -96,24 +95,24 @@ struct channel_stats {
     [[nodiscard]] friend bool operator==(const channel_stats&, const channel_stats&) = default;
 };
 
-/// What a stage measured that copies its items to a device: see `weir/cuda/to_device.hpp`.
+/// The statistics of a stage that copies its items to a device: see `weir/cuda/to_device.hpp`.
 struct transfer_stats {
-    std::uint64_t num_copies = 0;       ///< that are done
-    std::uint64_t bytes = 0;            ///< of those
-    duration copying{};                 ///< time that the device took for them, summed
-    std::uint64_t num_handed_over = 0;  ///< of those, how many a consumer's stream took over
-    duration handed_over{};             ///< the part of `copying` that those took
-    duration exposed{};                 ///< the part of that in which the consumer's stream had nothing to do
-    std::uint64_t num_block_waits = 0;  ///< times that no page-locked block was free
-    duration block_wait{};              ///< time that was waited for one, summed over slots
-    std::uint64_t num_memory_waits = 0;  ///< times that there was too little memory of the device
-    duration memory_wait{};              ///< time that was waited for some, summed over slots
+    std::uint64_t num_copies = 0;        ///< completed copies
+    std::uint64_t bytes = 0;             ///< bytes of these copies
+    duration copying{};                  ///< time of these copies on the device, summed
+    std::uint64_t num_handed_over = 0;   ///< copies whose batch a consumer's stream took over
+    duration handed_over{};              ///< the part of `copying` for these copies
+    duration exposed{};                  ///< the part of that in which the consumer's stream was idle
+    std::uint64_t num_block_waits = 0;   ///< waits for a free page-locked block
+    duration block_wait{};               ///< the time of these waits, summed over slots
+    std::uint64_t num_memory_waits = 0;  ///< waits for memory of the device
+    duration memory_wait{};              ///< the time of these waits, summed over slots
 
-    /// \returns bytes a second while the device copied; 0 without a copy.
+    /// \returns bytes per second while the device copied; 0 without a copy.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(bytes, copying); }
 
-    /// \returns the share of the copies' time that was hidden behind the consumer's work, 0 to 1; of
-    ///          batches that no consumer's stream took over nothing is known, 0 if there are only those.
+    /// \returns the share of `handed_over` that was hidden behind the consumer's work, 0 to 1; 0 if no
+    ///          consumer's stream took over a batch.
     [[nodiscard]] double hidden() const noexcept {
         if (handed_over <= duration(0)) return 0;
         const double share = static_cast<double>(exposed.count()) / static_cast<double>(handed_over.count());
@@ -137,13 +136,13 @@ struct transfer_stats {
     [[nodiscard]] friend bool operator==(const transfer_stats&, const transfer_stats&) = default;
 };
 
-/// Of a stage whose function adds items to the stage itself: see `traverse`. At each moment that stage has
-/// begun num_added - num_waiting - num_discarded of them.
+/// The statistics of a stage whose function adds items to the stage itself: see `traverse`. At any instant,
+/// the stage has begun num_added - num_waiting - num_discarded of the added items.
 struct added_stats {
     std::uint64_t num_added = 0;      ///< items that the function has added
-    std::uint64_t num_waiting = 0;    ///< of those, pending at the snapshot: no slot has begun them
-    std::uint64_t most_waiting = 0;   ///< the most that were pending at once, of the whole run
-    std::uint64_t num_discarded = 0;  ///< of those, destroyed by a stop or a failure before a slot began them
+    std::uint64_t num_waiting = 0;    ///< added items that no slot has begun at the snapshot
+    std::uint64_t most_waiting = 0;   ///< the maximum of `num_waiting` in the whole run
+    std::uint64_t num_discarded = 0;  ///< added items destroyed by a stop or failure before they began
 
     /// A lap; nothing becomes negative.
     [[nodiscard]] friend added_stats operator-(added_stats later, const added_stats& earlier) {
@@ -154,7 +153,7 @@ struct added_stats {
     [[nodiscard]] friend bool operator==(const added_stats&, const added_stats&) = default;
 };
 
-/// What a stage measured.
+/// The statistics of a stage.
 struct stage_stats {
     std::string name;                  ///< see `stage_options::name`
     std::string kind;                  ///< source, pipe, aggregate, ..., sink
@@ -166,11 +165,11 @@ struct stage_stats {
     duration failure_time{};           ///< time of the failed ones, summed
     duration busy{};                   ///< time of all invocations, summed over slots, open ones included
     std::vector<slot_times> per_slot;  ///< one a slot; more than `concurrency` if that was lowered
-    std::vector<std::size_t> inputs;   ///< from which of `pipeline_stats::channels` it takes
-    std::vector<std::size_t> outputs;  ///< to which of them it gives
+    std::vector<std::size_t> inputs;   ///< its input channels, as indices into `pipeline_stats::channels`
+    std::vector<std::size_t> outputs;  ///< its output channels, likewise
     histogram task_times;              ///< of the time of each successful invocation
-    std::optional<transfer_stats> transfers = std::nullopt;  ///< of one that copies to a device
-    std::optional<added_stats> added = std::nullopt;         ///< of a `traverse`
+    std::optional<transfer_stats> transfers = std::nullopt;  ///< if the stage copies to a device
+    std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
 
     /// \returns the slots' times, summed.
     [[nodiscard]] slot_times times() const noexcept {
@@ -189,7 +188,7 @@ struct stage_stats {
         return detail::average(failure_time, num_failures);
     }
 
-    /// \returns invocations finished a second.
+    /// \returns finished invocations per second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_tasks, elapsed); }
 
     /// A lap: what happened from `earlier` to `later`. Slots are matched by position; name, kind
@@ -203,7 +202,7 @@ struct stage_stats {
         later.busy = detail::since(earlier.busy, later.busy);
         const std::size_t both = detail::smaller(later.per_slot.size(), earlier.per_slot.size());
         for (std::size_t i = 0; i < both; ++i) later.per_slot[i] -= earlier.per_slot[i];
-        // Slots that came later have been off until then.
+        // A slot that was added later was off before.
         for (std::size_t i = both; i < later.per_slot.size(); ++i) {
             later.per_slot[i].off = detail::since(earlier.elapsed, later.per_slot[i].off);
         }
@@ -215,14 +214,14 @@ struct stage_stats {
     [[nodiscard]] friend bool operator==(const stage_stats&, const stage_stats&) = default;
 };
 
-/// The first item at the consumer, and the pace since then: without the time that stages take to begin, as
-/// to load a model.
+/// When the consumer got its first item, and the throughput since then. Excludes the start-up time of stages,
+/// for instance to load a model.
 struct first_item_stats {
     duration after{};             ///< from the start of the run to the first item; in a lap, too
-    duration since{};             ///< from the first item to the snapshot; in a lap, its part of that
-    std::uint64_t num_items = 0;  ///< that the consumer took in `since`: all but the first one
+    duration since{};             ///< from the first item to the snapshot; in a lap, the part within the lap
+    std::uint64_t num_items = 0;  ///< items that the consumer got in `since`, without the first one
 
-    /// \returns items a second since the first one, which is none of them; 0 where no time passed since.
+    /// \returns items per second since the first one, which does not count; 0 if no time has passed since.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, since); }
 
     /// A lap; nothing becomes negative.
@@ -235,31 +234,31 @@ struct first_item_stats {
     [[nodiscard]] friend bool operator==(const first_item_stats&, const first_item_stats&) = default;
 };
 
-/// What a pipeline measured: a value that can be kept, compared, subtracted and printed
+/// The statistics of a pipeline: a value that can be kept, compared, subtracted and printed
 /// (`#include <weir/report/table.hpp>`).
 struct pipeline_stats {
     duration elapsed{};                   ///< from the start of the run to the snapshot
-    std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink; of
-                                          ///< branches, one after the other
+    std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink; branches
+                                          ///< one after the other
     std::vector<channel_stats> channels;  ///< see `stage_stats::outputs`
-    std::optional<process_stats> process = std::nullopt;  ///< meanwhile; none on virtual time
-    /// For how long nothing has moved at the snapshot: no item came or went, no slot left its state. 0 while
-    /// a stage's function has a thread, for however long; one that awaits moves nothing. 0 of a run that is
-    /// paused or over, and of one without statistics. Where the consumer may have taken an item that nobody
-    /// waited for, only what laps or snapshots have seen of that counts.
+    std::optional<process_stats> process = std::nullopt;  ///< resources used meanwhile; none on virtual time
+    /// For how long nothing has moved at the snapshot: no item came or went, and no slot changed its state. 0
+    /// while a thread runs a stage's function, for however long; a function that awaits does not count as
+    /// moving. 0 if the run is paused, over, or without statistics. A get by the consumer that leaves items
+    /// in the queue is only noticed at the next snapshot.
     duration idle{};
-    /// Items that the consumer has taken; where the last stage is a `for_each`, that this stage has taken.
+    /// Items that the consumer has got; if the last stage is a `for_each`, items that this stage has got.
     std::uint64_t num_items = 0;
-    /// None: the consumer has taken no item yet, or the run has no statistics. A resumed run is a run of its
-    /// own: its first item is the first one after the resumption.
+    /// None: the consumer has got no item yet, or the run has no statistics. A resumed run is a new run: its
+    /// first item is the first one after the resumption.
     std::optional<first_item_stats> first_item = std::nullopt;
 
-    /// \returns items that the consumer took a second, from the start on: see `first_item_stats::rate`.
+    /// \returns items that the consumer got per second, from the start on: see `first_item_stats::rate`.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
 
-    /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and
-    /// channels are matched by position; those that the earlier one lacks are taken whole. `idle` is the
-    /// later one's, and may have begun before the lap; so is when the first item came.
+    /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and channels are
+    /// matched by position; those that `earlier` lacks are unchanged. `idle` and `first_item->after` are
+    /// those of `later`, and may refer to a time before the lap.
     [[nodiscard]] friend pipeline_stats operator-(pipeline_stats later, const pipeline_stats& earlier) {
         later.elapsed = detail::since(earlier.elapsed, later.elapsed);
         const std::size_t both = detail::smaller(later.stages.size(), earlier.stages.size());

@@ -1,20 +1,78 @@
-// weir measure, internal: what is told of the items of a run that are followed through its stages
+// weir measure, internal: the interface by which slots and queues report the items of a run that are traced
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_TRAIL_HPP
 #define WEIR_MEASURE_TRAIL_HPP
 
 #include <weir/measure/slot.hpp>
-#include <weir/measure/state_journal.hpp>
-#include <weir/measure/trail_marks.hpp>
+#include <weir/measure/slot_state.hpp>
+#include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint64_t
+#include <memory>   // for std::make_unique
 #include <string>   // for std::string
 
 namespace weir::detail {
 
-// What one slot does with items that are followed: a visit of each. Each such item has a tag, which isn't 0.
-// Told by the slot's chain; or, of what is put for it while it waits, by who does that. In this order:
+// The traced items of one queue. A mark is set under the lock of the queue, before the item can be got; the
+// getter removes it without a lock. So an item that is not traced costs its getter one load, and its putter
+// nothing.
+class trail_marks {
+  public:
+    // `is_read`: a stage gets from the queue; false: the consumer.
+    trail_marks(std::uint32_t queue, std::size_t capacity, bool is_read) : queue_(queue) {
+        if (!is_read) return;
+        std::size_t places = 1024;  // 16 KB: capacities change
+        while (places < 2 * capacity && places < most_places) places *= 2;
+        places_ = std::make_unique<place[]>(places);
+        mask_ = places - 1;
+    }
+
+    std::uint32_t queue() const noexcept { return queue_; }
+
+    // False: the place still has the mark of another item; `lost` counts these.
+    bool set(std::uint64_t number, std::uint64_t tag) noexcept {
+        if (places_ == nullptr) return false;
+        place& p = places_[number & mask_];
+        // acquire; pairs with take(): the previous tag was read before this one is written
+        if (p.number.load(std::memory_order_acquire) != 0) {
+            lost_.fetch_add(1, std::memory_order_relaxed);
+            return false;
+        }
+        p.tag = tag;
+        p.number.store(number + 1, std::memory_order_release);  // pairs with take()
+        return true;
+    }
+
+    // \returns the tag of the item; 0: not traced.
+    std::uint64_t take(std::uint64_t number) noexcept {
+        if (places_ == nullptr) return 0;
+        place& p = places_[number & mask_];
+        // acquire; pairs with set()
+        if (p.number.load(std::memory_order_acquire) != number + 1) return 0;
+        const std::uint64_t tag = p.tag;
+        p.number.store(0, std::memory_order_release);  // pairs with set()
+        return tag;
+    }
+
+    std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+
+  private:
+    struct place {
+        standard_platform::atomic<std::uint64_t> number{0};  // the item's number + 1; 0: free
+        std::uint64_t tag = 0;
+    };
+    static constexpr std::size_t most_places = std::size_t{1} << 16U;
+
+    const std::uint32_t queue_;
+    std::size_t mask_ = 0;
+    std::unique_ptr<place[]> places_;
+    standard_platform::atomic<std::uint64_t> lost_{0};
+};
+
+// The trace of one slot. It consists of visits, one for each traced item; each traced item has a tag other
+// than 0. The slot's coroutine calls the members in the order below; if another thread completes a put for
+// the waiting slot, that thread calls them.
 class slot_trail {
   public:
     slot_trail() = default;
@@ -22,51 +80,53 @@ class slot_trail {
     slot_trail& operator=(const slot_trail&) = delete;
     virtual ~slot_trail() = default;
 
-    // Of which the waits of a visit are read.
+    // The slot's states, from which the waits of a visit are read.
     state_journal journal;
 
-    // Whether an item that begins here is followed: its tag, or 0. `n`: how many came before it; never less.
+    // Chooses items that begin in this stage: returns the tag, or 0. `n`: the number of items before it,
+    // ascending.
     bool may_choose(std::uint64_t n) const noexcept { return n >= next_; }
     virtual std::uint64_t chosen(std::uint64_t n, std::int64_t now) noexcept = 0;
 
-    // One is got, the `number`-th of that queue, or begins here; `begin` follows, or `begin_new`.
+    // An item was got as number `number` of that queue, or begins here. `begin` or `begin_new` follows.
     virtual void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept = 0;
     virtual void begin(std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept = 0;
     virtual void begin_new(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,
                            std::int64_t now) noexcept = 0;
-    // Of the item that came; 0: it isn't followed.
+    // The tag of the current item; 0: not traced.
     std::uint64_t current() const noexcept { return current_; }
     bool is_open() const noexcept { return is_open_; }
 
-    // The work is done, or what comes of it next is, or that is in a queue; this may be its end.
+    // The function has returned, has produced its next output, or the output is in a queue. The visit may end
+    // here.
     virtual void goes_on(std::int64_t now) noexcept = 0;
     virtual void failed() noexcept = 0;
-    // It is in a queue. Under its lock, before it can be got.
+    // The output is in a queue. Called under the lock of the queue, before the output can be got.
     virtual void left(std::uint32_t queue, std::uint64_t number) noexcept = 0;
     virtual void depth(std::uint32_t queue, std::uint64_t puts, std::uint64_t gets,
                        std::int64_t now) noexcept = 0;
 
-    // Of a stage that makes one of several: one is given, of all that were kept and, `with_current`, the item
-    // in hand. Returns its tag; 0: it isn't followed.
+    // For stages that combine items: an output consists of all kept items and, if `with_current`, the current
+    // one. Returns the tag of the output; 0: not traced.
     virtual std::uint64_t gives(bool with_current, std::uint64_t item, std::uint64_t epoch,
                                 std::int64_t now) noexcept = 0;
     bool has_kept() const noexcept { return num_kept_ != 0; }
-    // The item in hand stays, if it was not in what was given.
+    // The current item is kept for a later output.
     virtual void keep(std::int64_t now) noexcept = 0;
     void forget_kept() noexcept { num_kept_ = 0; }
 
-    // There was no item to begin with: it was the end.
+    // There was no item: the input has ended.
     virtual void did_not_begin() noexcept = 0;
     virtual void end() noexcept = 0;
 
   protected:
-    std::uint64_t next_ = 0;     // that is chosen
-    std::uint64_t current_ = 0;  // a tag
+    std::uint64_t next_ = 0;     // the next item to choose
+    std::uint64_t current_ = 0;  // the tag of the current item
     std::uint64_t num_kept_ = 0;
     bool is_open_ = false;
 };
 
-// Of one run. Lives as long as it.
+// The trace of one run. Outlives the run.
 class run_trail {
   public:
     run_trail() = default;
@@ -74,17 +134,18 @@ class run_trail {
     run_trail& operator=(const run_trail&) = delete;
     virtual ~run_trail() = default;
 
-    // Before the run begins, in the order in which items pass. Errors of these three: `std::bad_alloc`.
-    virtual std::size_t add_stage(const std::string& name) = 0;  // returns its place
-    // `is_read`: a stage takes from it, and not the consumer.
+    // Called before the run begins, in the order in which items pass. Errors of these three:
+    // `std::bad_alloc`.
+    virtual std::size_t add_stage(const std::string& name) = 0;  // returns the index of the stage
+    // `is_read`: a stage gets from the queue; false: the consumer.
     virtual trail_marks& add_queue(const std::string& name, std::size_t capacity, bool is_read) = 0;
-    // Also while it goes on.
+    // Also called during the run.
     virtual slot_trail& add_slot(std::size_t stage) = 0;
 
     virtual void begin(std::int64_t now) noexcept = 0;
 };
 
-// Before the slot is used. Null: no item is followed.
+// Attaches a trace to a slot before the slot is used. `all` null: no tracing.
 inline void follow(slot& one, run_trail* all, std::size_t stage) {
     if (all == nullptr) return;
     slot_trail& trail = all->add_slot(stage);

@@ -12,12 +12,11 @@
 #include <cstdlib>   // for std::abs
 #include <string>    // for std::string
 
-/// Text for people. Nothing here looks at a locale, neither C's nor C++'s: a report reads the same
-/// wherever it is written, and what parses it need not ask where that was.
+/// Readable text for numbers with units. Independent of the C and C++ locales: a report is the same
+/// everywhere, and a program that parses it need not know where it was written.
 namespace weir::units {
 
-/// \returns the number with exactly that many decimals, as `printf("%.*f")` writes it where the
-///          decimal point is a point.
+/// \returns the number with exactly `decimals` decimals, as `printf("%.*f")` writes it in the C locale.
 [[nodiscard]] inline std::string fixed(double value, int decimals) {
     char text[350];  // the longest double has 309 digits before the point
     if (decimals > 30) decimals = 30;
@@ -25,24 +24,24 @@ namespace weir::units {
     return std::string(text, end.ptr);
 }
 
-/// \returns the text behind as many spaces as make it `width` bytes long; longer text as it is.
+/// \returns the text, preceded by spaces to at least `width` bytes.
 [[nodiscard]] inline std::string right(const std::string& text, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-/// \returns the text before as many spaces as make it `width` bytes long; longer text as it is.
+/// \returns the text, followed by spaces to at least `width` bytes.
 [[nodiscard]] inline std::string left(const std::string& text, std::size_t width) {
     return text.size() < width ? text + std::string(width - text.size(), ' ') : text;
 }
 
-/// A unit and how many of the smallest one it is.
+/// A unit, as a multiple of the smallest one.
 struct unit {
-    double scale;      ///< how many
-    const char* name;  ///< as it is printed
+    double scale;      ///< the factor
+    const char* name;  ///< the printed name
 };
 
-/// \param units     from small to great; the first whose number stays below 1000 is taken.
-/// \param decimals  of the smallest unit's numbers; greater ones have 1 below 100, else none.
+/// \param units     in ascending order; the first one that gives a number below 1000 is used.
+/// \param decimals  for the smallest unit; other units have 1 decimal below 100, else none.
 /// \returns         such as `2.7 ms`, `27.3 ms`, `273 ms`.
 template <std::size_t N>
 [[nodiscard]] std::string scaled(double value, const unit (&units)[N], int decimals) {
@@ -62,7 +61,7 @@ template <std::size_t N>
     return scaled(static_cast<double>(d.count()), units, 0);
 }
 
-/// \returns a number of operations a second: `0.05 /s`, `33.3 /s`, `1.2 k/s`, `14.1 M/s`; 0 is `0`.
+/// \returns a number of operations per second: `0.05 /s`, `33.3 /s`, `1.2 k/s`, `14.1 M/s`; 0 is `0`.
 [[nodiscard]] inline std::string rate(double per_second) {
     static constexpr unit units[] = {{1, "/s"}, {1e3, "k/s"}, {1e6, "M/s"}, {1e9, "G/s"}};
     if (detail::are_equal(per_second, 0)) return "0";

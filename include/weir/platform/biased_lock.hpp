@@ -1,4 +1,4 @@
-// weir platform, internal: a lock that costs nothing as long as one thread alone uses it
+// weir platform, internal: a lock that needs no atomic read-modify-write while only one thread uses it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_BIASED_LOCK_HPP
 #define WEIR_PLATFORM_BIASED_LOCK_HPP
@@ -11,19 +11,19 @@
 
 namespace weir::detail {
 
-// A spin lock with a reservation. A thread that took it many times in a row reserves it; from then on
-// that thread enters and leaves by plain stores to its own thread record, without a read-modify-write
-// (6 ns each). Another thread that wants it takes the spin lock below, revokes the reservation, and
-// waits until the owner is not inside. That costs a heavy fence (1.5 us), so each revocation doubles
-// the number of times in a row that the next reservation takes.
+// A spin lock with a reservation. A thread that took it many times in a row reserves it; from then on this
+// owner enters and leaves by plain stores to its thread record, without a read-modify-write (6 ns each).
+// Another thread takes the spin lock below, revokes the reservation, and waits until the owner is not inside.
+// A revocation costs a heavy fence (1.5 us), so each one doubles the number of times in a row that the next
+// reservation needs.
 //
-// Why it excludes: the owner writes `inside`, then reads `owner_`; who revokes writes `owner_`, then
-// reads `inside`. With a full fence between the two on both sides one of them sees the other (Dekker);
-// the light and the heavy fence together are that. A thread's `inside` is its own, so a late and vain
-// attempt of an owner of long ago disturbs nobody.
+// Mutual exclusion: the owner writes `inside`, then reads `owner_`; the revoking thread writes `owner_`, then
+// reads `inside`. With a full fence in between on both sides, one of them sees the other's write (Dekker's
+// pattern); the light and the heavy fence together act as these fences. Each thread writes only its own
+// `inside`, so a late attempt of a former owner disturbs no other thread.
 //
-// `Level`: locks of a level aren't held while another one of that level is taken, but for rare cases:
-// those go through the spin lock.
+// `Level`: a thread rarely takes a lock while it holds another one of the same level; the second one then
+// goes through the spin lock.
 //
 // Source: Kawachiya, Koseki, Onodera, "Lock reservation" (OOPSLA 2002); Dice, Moir, Scherer, "Quickly
 // reacquirable locks" (2006); the pair of fences: Goldblatt, P1202, "Asymmetric fences".
@@ -36,16 +36,16 @@ class basic_biased_lock {
     basic_biased_lock(const basic_biased_lock&) = delete;
     basic_biased_lock& operator=(const basic_biased_lock&) = delete;
 
-    // Before any thread uses it: as a rule it will be this one.
+    // Reserves the lock for the calling thread. Called before any thread uses the lock.
     void reserve() noexcept {
         if (Platform::has_heavy_fence()) owner_.store(record::acquire(), std::memory_order_relaxed);
     }
 
-    // Holds the lock for as long as it lives, on one thread.
+    // Holds the lock. Constructed and destroyed on one thread.
     class [[nodiscard]] guard {
       public:
         explicit guard(basic_biased_lock& lock) noexcept : lock_(lock), owner_(lock.enter()) {}
-        // For a thread that knows its record.
+        // `me`: the calling thread's record.
         WEIR_ALWAYS_INLINE guard(basic_biased_lock& lock, record* me) noexcept
             : lock_(lock), owner_(lock.enter(me)) {}
         guard(const guard&) = delete;
@@ -57,17 +57,18 @@ class basic_biased_lock {
         record* owner_;
     };
 
-    // For who can't use a guard. Returns what `leave` takes. Not inlined: see WEIR_NOINLINE.
+    // For callers that can't use a guard. Returns the argument of `leave`. Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE record* enter() noexcept { return enter(record::mine()); }
-    // For a thread that knows its record.
+    // `me`: the calling thread's record.
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept { return enter_reserved(me) ? me : lock(me); }
-    // False, and nothing is done, if this thread hasn't reserved it. Else `leave` takes `me`.
+    // Enters only if this thread has reserved the lock; then `leave` takes `me`. Otherwise false.
     WEIR_ALWAYS_INLINE bool enter_reserved(record* me) noexcept {
         if (me == nullptr || me != owner_.load(std::memory_order_relaxed) ||
             me->inside[Level].load(std::memory_order_relaxed) != nullptr) {
             return false;
         }
-        // release; pairs with the acquire in revoke(), which may read this instead of what leave() wrote
+        // release; pairs with the acquire in revoke(), which may read this value instead of the one of
+        // leave()
         me->inside[Level].store(this, std::memory_order_release);
         Platform::light_fence();  // pairs with the heavy one in revoke()
         if (me == owner_.load(std::memory_order_relaxed)) return true;
@@ -95,7 +96,7 @@ class basic_biased_lock {
             streak_ = 0;
             last_ = me != nullptr ? me : record::acquire();
         } else if (++streak_ >= needed_ && Platform::has_heavy_fence()) {
-            // Seen by others no later than the spin lock, which they need first.
+            // relaxed: other threads take the spin lock before they read it
             owner_.store(me, std::memory_order_relaxed);
         }
         return nullptr;
@@ -107,7 +108,7 @@ class basic_biased_lock {
         if (owner == me) return;
         if (needed_ < longest_streak) needed_ *= 2;
         Platform::heavy_fence();  // pairs with the light one in enter()
-        // acquire; pairs with the release in leave() and in enter(), be it of another lock
+        // acquire; pairs with the release in leave() and in enter(), also of other locks
         for (int round = 0; owner->inside[Level].load(std::memory_order_acquire) == this; ++round) {
             lock_.wait_between_looks(round);
         }
@@ -115,7 +116,7 @@ class basic_biased_lock {
 
     typename Platform::template atomic<record*> owner_{nullptr};
     basic_spin_lock<Platform> lock_;
-    // Guarded by the spin lock: who took that last, and how many times in a row.
+    // Guarded by the spin lock: the thread that took it last, and how many times in a row.
     std::uint32_t streak_ = 0;
     std::uint32_t needed_ = first_streak;
     record* last_ = nullptr;

@@ -12,8 +12,8 @@
 
 namespace weir::detail {
 
-// std::min and std::max are in <algorithm>, behind which are the algorithms of std::ranges: a fifth of all
-// that a compiler would have to read for task/task.hpp.
+// std::min and std::max are in <algorithm>, which brings the algorithms of std::ranges: a fifth of all lines
+// that a compiler would read for task/task.hpp.
 template <class T>
 constexpr T smaller(T a, T b) noexcept {
     return b < a ? b : a;
@@ -23,24 +23,24 @@ constexpr T larger(T a, T b) noexcept {
     return a < b ? b : a;
 }
 
-// A number as another type of integer, which holds it. Of a cast a user's compiler would warn where both are
-// one type (-Wuseless-cast), and elsewhere of its absence.
+// Converts to an integer type that holds the number. Where both types may be the same, a cast would be
+// reported by -Wuseless-cast, and its absence by -Wconversion.
 template <class To>
 constexpr To number_as(auto n) noexcept {
     return static_cast<To>(n);
 }
 
-// Whether two numbers are the very same: to == compilers say that it is seldom meant (-Wfloat-equal).
+// Whether two numbers are equal, without a warning for == (-Wfloat-equal).
 constexpr bool are_equal(double a, double b) noexcept { return a <= b && a >= b; }
 
-// Whether an unsigned number is what a negative one becomes: more than there can be of anything.
+// Whether an unsigned number is probably a converted negative one: more than half of the type's range.
 template <class T>
 constexpr bool was_negative(T n) noexcept {
     return n > static_cast<T>(-1) / 2;
 }
 
-// Whether a number that a user gave is neither infinite nor NaN, told by its bits, as -ffast-math lets a
-// compiler take each comparison for one of such numbers. It knows nothing of bits that it has to read again.
+// Whether a number is neither infinite nor NaN, decided by its bits, as -ffast-math lets a compiler assume
+// that every number is finite. The volatile copy keeps the compiler from this assumption.
 constexpr bool is_finite(double x) noexcept {
     constexpr std::uint64_t exponent = std::uint64_t{0x7ff} << 52U;
     const auto bits = std::bit_cast<std::uint64_t>(x);
@@ -57,15 +57,16 @@ constexpr void refuse_negative(T n, const char* sentence) {
     detail::refuse_if(was_negative(n), sentence);
 }
 
-// Of times in nanoseconds: a clock may be set to anything. How long it is from one instant to another, but 0
-// where that comes before, and no longer than there is.
+// The time from one instant to another in nanoseconds, which may be any numbers: 0 if negative, and at most
+// INT64_MAX.
 constexpr std::int64_t time_between(std::int64_t from, std::int64_t to) noexcept {
     if (to < from) return 0;
     return static_cast<std::int64_t>(
         smaller<std::uint64_t>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from), INT64_MAX));
 }
-// What is added up along a way from instant to instant, without a step back, is exact as an unsigned number,
-// as the whole way is. So who adds pays nothing, and who reads takes what is too long for the longest.
+// Adds the time from one instant to a later one to a sum of such times. The sum is exact modulo 2^64, and it
+// is at most the time from the first instant to the last; so adding needs no check, and `read_sum` replaces a
+// sum above INT64_MAX, which appears negative, by INT64_MAX.
 constexpr std::int64_t add_way(std::int64_t sum, std::int64_t from, std::int64_t to) noexcept {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(to) -
                                      static_cast<std::uint64_t>(from));

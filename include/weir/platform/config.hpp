@@ -5,8 +5,9 @@
 
 #include <weir/platform/requirements.hpp>
 
-// What no warning of that compiler says: once in each translation unit, as a note, which -Werror lets pass.
-// Which compilers get what wrong: tests/compilers/canaries/versions.md.
+// g++ 12 gives no warning of its own for this. The note appears once in each translation unit, and -Werror
+// does not turn it into an error. Which compilers miscompile which form:
+// tests/compilers/canaries/versions.md.
 #if defined(__GNUC__) && __GNUC__ < 13 && !defined(__clang__) && !defined(__CUDA_ARCH__) && \
     !defined(WEIR_NO_COROUTINE_WARNING)
 #pragma message( \
@@ -25,25 +26,24 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #include <string_view>      // for std::string_view
 #include <typeinfo>         // for typeid, std::type_info
 
-// Keeps a function out of its caller: an address of thread-local data that it computes is then
-// computed anew on each call, also when a coroutine has changed threads in between.
+// Prevents inlining. A function that returns an address of thread-local data must not be inlined into a
+// coroutine: the compiler would reuse the address after the coroutine has moved to another thread.
 #if defined(_MSC_VER) && !defined(__clang__)
 #define WEIR_NOINLINE __declspec(noinline)
 #else
 #define WEIR_NOINLINE [[gnu::noinline]]
 #endif
 
-// Puts a function into its caller, where the compiler would rather call it: see the places that say so.
+// Forces inlining.
 #if defined(_MSC_VER) && !defined(__clang__)
 #define WEIR_ALWAYS_INLINE __forceinline
 #else
 #define WEIR_ALWAYS_INLINE [[gnu::always_inline]] inline
 #endif
 
-// Which Asio the headers in asio/ are for: the one of its own where it is found, else Boost's; Boost's at
-// once where WEIR_USE_BOOST_ASIO is defined. They are of different types then, so that both may be in one
-// program. Nothing is included unless such a header is.
-// NOLINTBEGIN(bugprone-macro-parentheses): a header's name
+// Selects the Asio library for the headers in asio/: standalone Asio if found, else Boost.Asio; with
+// WEIR_USE_BOOST_ASIO always Boost's. The two give different types, so both may be used in one program. No
+// Asio header is included here. NOLINTBEGIN(bugprone-macro-parentheses): a header's name
 #if defined(WEIR_USE_BOOST_ASIO) || !__has_include(<asio/io_context.hpp>)
 #define WEIR_ASIO_FILE(name) <boost/asio/name>
 #define WEIR_ASIO_LIBRARY boost::asio
@@ -55,10 +55,10 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #endif
 // NOLINTEND(bugprone-macro-parentheses)
 
-// With WEIR_SEPARATE_COMPILATION, for big projects: an instantiation that has no item type is compiled in
-// the one source file that includes weir/src.hpp, or in CMake's target weir::compiled, and in no other. A
-// program that has neither, or both, hears it from the linker by the name of this function. Where some files
-// are compiled without, nothing clashes.
+// With WEIR_SEPARATE_COMPILATION, for large projects, templates that don't depend on an item type are
+// instantiated only in the source file that includes weir/src.hpp, or in CMake's target weir::compiled. If a
+// program has neither or both, the linker reports the name of this function. Files that are compiled without
+// the macro can be linked as well.
 #if defined(WEIR_SEPARATE_COMPILATION)
 #define WEIR_COMPILED(...) extern template __VA_ARGS__
 namespace weir::detail {
@@ -76,8 +76,8 @@ inline constexpr bool compiled_separately = false;
 
 namespace weir::detail {
 
-// Gives the pointer back by way of a register. Of two pointers that are moved side by side g++ makes
-// one load of 16 bytes; right behind the two stores of 8 that put them there, it waits 4 ns for those.
+// Returns the pointer through a register. g++ moves two adjacent pointers by one load of 16 bytes; directly
+// after two stores of 8 bytes this defeats store forwarding and costs 4 ns.
 template <class T>
 T* in_register(T* p) noexcept {
 #if defined(__GNUC__)
@@ -86,10 +86,11 @@ T* in_register(T* p) noexcept {
     return p;
 }
 
-// Names in what stands here are written out: of what lies beside it g++ leaves out where that is.
+// A namespace of its own, so that the compiler writes names in full: g++ leaves out the namespace that it is
+// in.
 namespace signatures {
 
-// What the compiler calls this function: the name of T is in it.
+// The signature of this function as the compiler writes it; it contains the name of T.
 template <class T>
 constexpr const char* signature_with() noexcept {
 #if defined(_MSC_VER) && !defined(__clang__)
@@ -101,7 +102,7 @@ constexpr const char* signature_with() noexcept {
 
 }  // namespace signatures
 
-// The name of a type as the compiler writes it, which differs from one to the next.
+// The name of a type as the compiler writes it, which differs between compilers.
 template <class T>
 constexpr std::string_view type_text() noexcept {
     constexpr std::string_view known = signatures::signature_with<double>();
@@ -111,7 +112,7 @@ constexpr std::string_view type_text() noexcept {
     return whole.substr(before, whole.size() - around);
 }
 
-// What `typeid(...).name()` gives, as it is written in a program.
+// Converts a result of `typeid(...).name()` into the name as written in a program.
 inline std::string demangled(const char* name) {
 #if __has_include(<cxxabi.h>)
     char* const text = abi::__cxa_demangle(name, nullptr, nullptr, nullptr);
@@ -123,7 +124,7 @@ inline std::string demangled(const char* name) {
 #endif
 }
 
-// The `typeid(...).name()` of the exception that is being handled; null where the compiler doesn't tell.
+// The `typeid(...).name()` of the exception that is being handled; null if the compiler can't tell.
 inline const char* name_of_current_exception_type() noexcept {
 #if __has_include(<cxxabi.h>)
     const std::type_info* const type = abi::__cxa_current_exception_type();
@@ -133,8 +134,8 @@ inline const char* name_of_current_exception_type() noexcept {
 #endif
 }
 
-// An object's own type; null where the compiler was told to know nothing of that (-fno-rtti), here or in the
-// file that made the object. Of the second the compiler knows nothing: hence the register.
+// The dynamic type of an object; null with -fno-rtti, here or in the file that constructed the object. The
+// register keeps the compiler from assuming that the address of a type_info is not null.
 template <class T>
 const std::type_info* type_of([[maybe_unused]] const T& object) noexcept {
 #if defined(__cpp_rtti) || defined(_CPPRTTI)
@@ -144,7 +145,7 @@ const std::type_info* type_of([[maybe_unused]] const T& object) noexcept {
 #endif
 }
 
-// Items, results and the locals of coroutines may be aligned to so many bytes.
+// The largest supported alignment of items, results and locals of coroutines, in bytes.
 inline constexpr std::size_t most_frame_alignment = 64;
 template <class T>
 constexpr bool fits_a_frame() {
@@ -154,8 +155,9 @@ constexpr bool fits_a_frame() {
     return true;
 }
 
-// For operator new and delete of a promise: the alignment of the coroutine's frame, or more. clang knows the
-// exact value in the coroutine, into which this is inlined; g++ makes the size a multiple of the alignment.
+// For operator new and delete of a promise: the alignment of the coroutine's frame, or more. clang gives the
+// exact value inside of the coroutine, into which this is inlined; g++ makes the size a multiple of the
+// alignment.
 WEIR_ALWAYS_INLINE std::size_t frame_alignment([[maybe_unused]] std::size_t size) noexcept {
 #if defined(__clang__)
     return __builtin_coro_align();
@@ -166,7 +168,7 @@ WEIR_ALWAYS_INLINE std::size_t frame_alignment([[maybe_unused]] std::size_t size
 #endif
 }
 
-// A sanitizer has to see each allocation.
+// Whether coroutine frames are pooled: not under sanitizers, which have to see each allocation.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool pools_frames = false;
 #elif defined(__has_feature)
@@ -179,8 +181,8 @@ inline constexpr bool pools_frames = true;
 inline constexpr bool pools_frames = true;
 #endif
 
-// Gives the place of who makes an object with a member that begins as `call_place::current()`. The front end
-// of nvcc 13 ends with an internal error at such a member in a .cu file: there no place is known.
+// std::source_location for default member initialisers: `call_place::current()` is the location of the code
+// that constructs the object. Empty under nvcc 13, whose front end has an internal error at such a member.
 #if defined(__CUDACC__)
 struct call_place {
     static constexpr std::source_location current() noexcept { return {}; }

@@ -1,4 +1,4 @@
-// weir platform, internal: what a coroutine inherits from the one that awaits it
+// weir platform, internal: the environment that a coroutine inherits from the coroutine that awaits it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_ENV_HPP
 #define WEIR_PLATFORM_ENV_HPP
@@ -21,15 +21,15 @@ namespace weir::detail {
 class slot;
 struct standard_platform;
 
-// What asks the work of a stage's function to end. `work`: for whose work: see `trampoline::is_work_of`.
+// Asks a stage's function to end early. `work`: the run that it works for: see `trampoline::is_work_of`.
 struct end_token {
     const basic_stop_token<standard_platform>* stop;
     const void* work = nullptr;
 };
 
-// `executor`: where the coroutine runs and is posted to when it wakes; null: nowhere in particular.
-// `measured`: the slot of a stage that this coroutine does the work of; null: none.
-// `ends`: asks what this coroutine waits for to end, as the run of its stage was stopped; null: nobody does.
+// `executor`: where the coroutine runs and is posted to after a wait; null: none.
+// `measured`: the stage's slot of whose function this coroutine is a part; null: none.
+// `ends`: requests that waits of this coroutine end, when the run of its stage is stopped; null: none.
 struct coroutine_env {
     weir::executor* executor = nullptr;
     slot* measured = nullptr;
@@ -41,12 +41,12 @@ concept has_env = requires(Promise& p) {
     { p.env() } -> std::same_as<coroutine_env&>;
 };
 
-// For whose work a coroutine does: see `trampoline::is_work_of`.
+// The run that a coroutine works for: see `trampoline::is_work_of`.
 inline const void* whose_work(const end_token* ends) noexcept {
     return ends != nullptr ? ends->work : nullptr;
 }
 
-// The executor whose work this thread does now; null outside of one. Not inlined: see WEIR_NOINLINE.
+// The executor whose coroutine this thread runs now, or null. Not inlined: see WEIR_NOINLINE.
 WEIR_NOINLINE inline executor*& current_executor() noexcept {
     struct per_thread {
         executor* here = nullptr;
@@ -54,14 +54,15 @@ WEIR_NOINLINE inline executor*& current_executor() noexcept {
     return standard_platform::of_thread<per_thread>().here;
 }
 
-// A promise of another library that knows where its coroutine belongs.
+// A promise type of another library that names the executor of its coroutine.
 template <class Promise>
 concept names_executor = requires(Promise& p) {
     { p.weir_executor() } -> std::same_as<executor&>;
 };
 
-// The environment of any coroutine: its promise's if that is one of ours; else the executor that the promise
-// names, or the thread's. May be a reference into its frame: not to be read once somebody may resume it.
+// The environment of any coroutine: that of its promise, if this library defines it; otherwise the executor
+// that the promise names, or the thread's. May be a reference into the coroutine frame: not to be read once
+// another thread may resume the coroutine.
 template <class Promise>
 decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
     if constexpr (has_env<Promise>) {
@@ -74,12 +75,12 @@ decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
     }
 }
 
-// Gives the executor of those that no other one runs. Set by task/foreign_executor.hpp, which is included by
-// all that waits for something.
+// Returns the executor for coroutines that no executor runs. Set by task/foreign_executor.hpp, which every
+// awaitable of the library includes.
 using executor_of_strangers = executor& (*)();
 inline constinit executor_of_strangers foreign_executor = nullptr;
 
-// Where a coroutine is posted to when it wakes. Whatever suspends one asks this, and so all do the same.
+// The executor to which a coroutine is posted after a wait. All awaitables use this function.
 // Errors: those of `weir_executor()`.
 inline executor& executor_of(const coroutine_env& env) {
     if (env.executor != nullptr) return *env.executor;

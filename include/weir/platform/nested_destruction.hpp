@@ -10,11 +10,11 @@
 
 namespace weir::detail {
 
-// Lives in a destructor that may call itself. Past a depth that puts off what it owns: the outermost
-// one destroys that, one after the other.
+// A local variable of a destructor that may call itself recursively. Beyond a depth of `most`, the destructor
+// puts off its members; the outermost call destroys these one after the other.
 class nested_destruction {
   public:
-    // Owns what was put off.
+    // The members of one object whose destruction was put off.
     class rest {
       public:
         rest() noexcept = default;

@@ -1,4 +1,4 @@
-// weir platform, internal: objects in a row, and whose they are
+// weir platform, internal: a vector of owning pointers that compiles faster than std::vector
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_OWNING_LIST_HPP
 #define WEIR_PLATFORM_OWNING_LIST_HPP
@@ -10,8 +10,8 @@
 
 namespace weir::detail {
 
-// What std::vector<std::unique_ptr<T>> is, in ten functions for each T instead of eighty,
-// which every program with a pipeline would compile.
+// Like std::vector<std::unique_ptr<T>>, but with ten functions for each T instead of eighty. Every program
+// with a pipeline compiles these.
 template <class T>
 class owning_list {
     T** all_ = nullptr;
@@ -27,7 +27,7 @@ class owning_list {
         delete[] all_;
     }
 
-    // What is added up to that size is added without an exception.
+    // push_back does not throw up to this size.
     void reserve(std::size_t size) {
         if (size <= room_) return;
         T** const more = new T*[size];

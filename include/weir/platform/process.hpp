@@ -1,4 +1,4 @@
-// weir platform, internal: whether this is the process in which something was made, or a fork of it
+// weir platform, internal: tells whether an object was made in this process, or in its parent before a fork
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_PROCESS_HPP
 #define WEIR_PLATFORM_PROCESS_HPP
@@ -14,16 +14,16 @@
 
 namespace weir::detail {
 
-// How many forks lie between the program's first process and this one. Counted by the child, so that
-// asking costs one load: what was locked when the process forked is locked for ever in the child, so
-// the question has to come before each lock, and not only where a thread would sleep.
+// The number of forks between the program's first process and this one, counted by the child, so that asking
+// costs one load. A lock that was held during a fork is held for ever in the child: so the check comes before
+// each lock, not only before a thread sleeps.
 inline constinit std::atomic<std::uint32_t> forks{0};
 
-// Whether this is a fork of the program's first process. One load.
+// Whether this is not the program's first process. One load.
 inline bool was_forked() noexcept { return forks.load(std::memory_order_relaxed) != 0; }
 
-// What all threads of a process share, and any of them may have been in the midst of: everything else that a
-// thread can hold belongs to an object, whose owner asks whether it is of this process.
+// Resets, in the child, the global objects that a thread of the parent may have been changing. All other
+// locks belong to objects whose owners check `process_of_origin`.
 inline const bool forks_are_counted = at_fork_in_child([] {
     forks.store(forks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     standard_platform::mend_after_fork();
@@ -31,8 +31,8 @@ inline const bool forks_are_counted = at_fork_in_child([] {
     the_registry->begin_anew();
 });
 
-// The process in which its owner was made. A fork copies the memory of a process, but of its threads only
-// the one that forks.
+// A member that tells whether its owner was made in this process. A fork copies memory, but only the thread
+// that calls `fork`.
 class process_of_origin {
     std::uint32_t forks_ = forks.load(std::memory_order_relaxed);
 

@@ -9,7 +9,7 @@
 
 namespace weir::detail {
 
-// A change of any bit changes each bit of the result with a probability of about a half; one to one.
+// A bijection in which a change of any bit changes each bit of the result with a probability of about a half.
 // Source: D. Stafford, "Better bit mixing" (2011), variant 13.
 constexpr std::uint64_t mix64(std::uint64_t z) noexcept {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -17,20 +17,20 @@ constexpr std::uint64_t mix64(std::uint64_t z) noexcept {
     return z ^ (z >> 31);
 }
 
-// What SplitMix64 gives as number `counter`, from 0, when it starts with this seed. Nearby seeds give
-// overlapping sequences: where they are somebody's numbers, `subseed` comes first.
+// Number `counter`, from 0, of the SplitMix64 generator with this seed. Nearby seeds give overlapping
+// sequences: apply `subseed` to seeds that a user chooses.
 // Source: G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014).
 constexpr std::uint64_t splitmix64(std::uint64_t seed, std::uint64_t counter) noexcept {
     return mix64(seed + (counter + 1) * 0x9e3779b97f4a7c15U);
 }
 
-// A seed for each of many independent uses of one seed.
+// Derives one of many independent seeds from a seed.
 constexpr std::uint64_t subseed(std::uint64_t seed, std::uint64_t use) noexcept {
     return splitmix64(splitmix64(seed, 0), use);
 }
 
-// The upper half of the product: for a random `a` it is below `b`, each value as likely as the other
-// but for b / 2^64.
+// The upper half of the 128-bit product. For a uniformly random `a` it is uniform below `b`, but for a bias
+// of b / 2^64.
 constexpr std::uint64_t high_product(std::uint64_t a, std::uint64_t b) noexcept {
     const std::uint64_t a0 = a & 0xffffffffU, a1 = a >> 32;
     const std::uint64_t b0 = b & 0xffffffffU, b1 = b >> 32;
@@ -39,7 +39,7 @@ constexpr std::uint64_t high_product(std::uint64_t a, std::uint64_t b) noexcept 
     return a1 * b1 + (middle >> 32) + (carry >> 32);
 }
 
-// Tells sequences of words apart; no secret is safe with it.
+// A hash of a sequence of words; not cryptographic.
 class digest {
   public:
     constexpr digest& add(std::uint64_t word) noexcept {

@@ -1,9 +1,9 @@
-// weir platform, internal: what a watchdog inspects: all wait sites, and all runs
+// weir platform, internal: a registry of the wait sites and runs that a watchdog inspects
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_REGISTRY_HPP
 #define WEIR_PLATFORM_REGISTRY_HPP
 
-#include <weir/platform/no_destroy.hpp>
+#include <weir/platform/globals.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstdint>  // for std::uint32_t
@@ -16,7 +16,7 @@ class registry;
 
 enum class registry_kind : bool { site, run };
 
-// Something that may be in a registry; whichever of the two goes first unlinks it.
+// Base of objects that can be in a registry. The destructor of either unlinks the object.
 class registered {
   public:
     registered(const registered&) = delete;
@@ -24,8 +24,8 @@ class registered {
 
   protected:
     explicit registered(registry_kind what) noexcept : what_(what) {}
-    // To be called by the destructor of the whole object: others look at all of that until then. The base's
-    // own call is for an object whose constructor throws.
+    // Called by the destructor of the most derived class, as other threads may inspect the whole object until
+    // then. The call in this class's destructor is for objects whose constructor throws.
     inline void leave_registry() noexcept;
     inline bool is_registered() const noexcept;
     ~registered() { leave_registry(); }
@@ -39,9 +39,10 @@ class registered {
     registered* previous_ = nullptr;
 };
 
-// Whoever begins to wait adds a site, under that site's locks; who reads all of them takes the
-// registry's lock first and then those of each site. So `add` takes no lock: what is new goes on a stack
-// (R. K. Treiber, "Systems programming: coping with parallelism", 1986), of which nobody takes single ones.
+// A waiter adds its site while it holds the site's locks; a reader takes the registry's lock first and then
+// those of each site. To avoid a deadlock, `add` takes no lock: new objects are pushed on a lock-free stack
+// (R. K. Treiber, "Systems programming: coping with parallelism", 1986). The stack is only drained as a
+// whole, so there is no ABA problem.
 class registry {
   public:
     constexpr registry() noexcept = default;
@@ -53,7 +54,7 @@ class registry {
         while (first_ != nullptr) unlink(*first_);
     }
 
-    // One that is in none.
+    // `one` is in no registry.
     void add(registered& one) noexcept {
         one.registry_ = this;
         one.era_ = era_;
@@ -70,8 +71,8 @@ class registry {
         unlink(one);
     }
 
-    // In a process that was forked, by its one thread, whatever another one did here in the parent. Those
-    // that are here may be held by threads that are not, so nobody is to look at them: they are let go.
+    // Called after a fork by the child's only thread: forgets all objects, as threads that don't exist here
+    // may hold their locks.
     void begin_anew() noexcept {
         new (&lock_) standard_platform::mutex;
         ++era_;
@@ -79,7 +80,8 @@ class registry {
         first_ = last_ = nullptr;
     }
 
-    // Those that are a T, in the order in which they came. For the one thread that uses them all.
+    // Visits all objects of type T in the order in which they were added. For objects that only one thread
+    // uses.
     template <class T, class Function>
     void each(Function function) {
         if (new_.load(std::memory_order_relaxed) != nullptr) take_in();
@@ -88,7 +90,7 @@ class registry {
         }
     }
 
-    // The same for any thread: keeps all of them as long as it lives.
+    // The same for any thread. No object can be removed during the reader's lifetime.
     class [[nodiscard]] reader {
       public:
         explicit reader(registry& all) : all_(all), guard_(all.lock_) {}
@@ -106,7 +108,7 @@ class registry {
     friend registered;
 
     void take_in() noexcept {
-        // acquire; pairs with the release by which each was put here
+        // acquire; pairs with the release in add()
         registered* const last = new_.exchange(nullptr, std::memory_order_acquire);
         registered* later = nullptr;
         for (registered* r = last; r != nullptr;) {
@@ -127,11 +129,11 @@ class registry {
         one.next_ = one.previous_ = nullptr;
     }
 
-    standard_platform::atomic<registered*> new_{nullptr};  // the latest first
-    standard_platform::mutex lock_;                        // guards the two below, and the links
+    standard_platform::atomic<registered*> new_{nullptr};  // the stack of new objects
+    standard_platform::mutex lock_;                        // guards the list below
     registered* first_ = nullptr;
     registered* last_ = nullptr;
-    std::uint32_t era_ = 0;  // how many forks lie between the program's first process and this one
+    std::uint32_t era_ = 0;  // the number of forks between the program's first process and this one
 };
 
 inline bool registered::is_registered() const noexcept {
@@ -141,7 +143,7 @@ inline void registered::leave_registry() noexcept {
     if (is_registered()) registry_->remove(*this);
 }
 
-// That of all executors that have threads of their own.
+// The registry of all executors that are not exclusive.
 inline constinit no_destroy<registry> the_registry;
 
 }  // namespace weir::detail

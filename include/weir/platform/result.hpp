@@ -1,4 +1,4 @@
-// weir platform, internal: what a coroutine ended with: a value, or an exception
+// weir platform, internal: the result of a coroutine: a value or an exception
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_RESULT_HPP
 #define WEIR_PLATFORM_RESULT_HPP
@@ -12,7 +12,7 @@
 
 namespace weir::detail {
 
-// Moves, or copies what can only be copied, or gives on the reference.
+// Returns `it`: moved, or copied if T can't be moved, or as the reference that it is.
 template <class T>
 T give(std::remove_reference_t<T>& it) {
     if constexpr (std::is_reference_v<T> || std::is_move_constructible_v<T>) {
@@ -22,7 +22,7 @@ T give(std::remove_reference_t<T>& it) {
     }
 }
 
-// Not inlined, as it is hardly ever called.
+// Not inlined, as it is rarely called.
 [[noreturn]] WEIR_NOINLINE inline void rethrow_now(std::exception_ptr error) {
     std::rethrow_exception(std::move(error));
 }
@@ -40,7 +40,7 @@ class result {
             T&& it = static_cast<T>(std::forward<U>(value));
             value_ = &it;
         } else {
-            // What can only be copied is.
+            // Copies if T can't be constructed from U&&.
             using from = std::conditional_t<std::is_constructible_v<T, U&&>, U&&, const U&>;
             static_cast<void>(value_.emplace(static_cast<from>(value)));
         }

@@ -1,4 +1,4 @@
-// weir platform, internal: exceptions that say of what there is too little, for whom, and how much there is
+// weir platform, internal: exceptions for too little memory or too few threads, whose text says how many
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SHORTAGE_HPP
 #define WEIR_PLATFORM_SHORTAGE_HPP
@@ -14,18 +14,18 @@
 
 namespace weir::detail {
 
-// Derived from `std::bad_alloc`, as that is what handlers look for. Errors of the constructors: the same.
-// Where little was asked for, that explains nothing, and there may be no memory for a text either: such a
-// lack stays a plain `std::bad_alloc`.
+// Out of memory for a large request. Derived from `std::bad_alloc`, which handlers catch. For a small request
+// a text explains nothing, and there may be no memory for one: then a plain `std::bad_alloc` is thrown.
+// Errors of the constructors: `std::bad_alloc`.
 class memory_shortage final : public std::bad_alloc {
   public:
     static constexpr std::size_t many_bytes = std::size_t{1} << 20;
     static constexpr std::size_t many = 100;  // slots, threads
 
-    // `lack`: a sentence, without "weir: ".
+    // `lack`: a sentence without the prefix "weir: ".
     // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member
     explicit memory_shortage(const std::string& lack) : text_("weir: " + lack) {}
-    // Of so many wanted things, so many are possible.
+    // There is memory for `possible` of `wanted` things; `whose`: the start of the sentence.
     memory_shortage(const std::string& whose, std::size_t wanted, const std::string& things,
                     std::size_t possible)
         : memory_shortage(whose + "no memory for " + std::to_string(wanted) + " " + things + "; for " +
@@ -33,7 +33,7 @@ class memory_shortage final : public std::bad_alloc {
 
     const char* what() const noexcept override { return text_.what(); }
 
-    // Calls `make()`; of what is short there, the text begins with `whose`.
+    // Calls `make()`. If that throws a memory_shortage, inserts `whose` at the beginning of its text.
     template <class Make>
     static decltype(auto) told_of(const std::string& whose, Make make) {
         try {
@@ -44,7 +44,7 @@ class memory_shortage final : public std::bad_alloc {
     }
 
   private:
-    std::runtime_error text_;  // whose copies share the text, so that copying can't fail
+    std::runtime_error text_;  // its copies share the text, so copying can't fail
 };
 
 // A thread can't be started.
@@ -52,7 +52,7 @@ class thread_shortage final : public std::system_error {
   public:
     using std::system_error::system_error;
 
-    // The thread that is made to run that.
+    // Starts a thread that calls `run`. Errors: thread_shortage.
     template <class Thread, class Run>
     static Thread told_by(Run&& run) {
         try {
@@ -62,8 +62,8 @@ class thread_shortage final : public std::system_error {
         }
     }
 
-    // Calls `start()`, which starts `wanted` threads, called `name` and their number. `started()`: how many
-    // there are, where that fails.
+    // Calls `start()`, which starts `wanted` threads, named `name` and their number. If that fails, throws an
+    // error that says how many there are: `started()`.
     template <class Start, class Started>
     static void told_of(const std::string& name, unsigned wanted, Start start, Started started) {
         const auto text = [&] {

@@ -1,4 +1,4 @@
-// weir platform, internal: whether a thread waits inside of a signal handler, where nothing may wait
+// weir platform, internal: ends the program if a thread waits for a lock inside of a signal handler
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SIGNAL_FRAMES_HPP
 #define WEIR_PLATFORM_SIGNAL_FRAMES_HPP
@@ -15,13 +15,13 @@
 
 namespace weir::detail {
 
-// Ends the program if this thread is in a signal handler: it waits for a lock whose holder the handler may
-// have interrupted, on this same thread. Looks through the whole stack, so it is for a wait that takes long.
-// Where frames can't be told it does nothing.
+// Called when a wait for a lock takes long. If this thread is in a signal handler, the handler may have
+// interrupted the holder of the lock on this thread, and the wait would never end: prints a message and
+// aborts. Unwinds the whole stack. No effect if the unwinder can't identify frames of signals.
 WEIR_NOINLINE inline void end_if_in_signal_handler() noexcept {
 #if __has_include(<unistd.h>) && __has_include(<unwind.h>) && !defined(_WIN32)
     bool found = false;
-    // Of a frame that a signal made, and of no other, the unwinder says that it was not left by a call.
+    // The unwinder reports only for signal frames that the instruction pointer is not behind a call.
     const auto look = [](_Unwind_Context* frame, void* to) -> _Unwind_Reason_Code {
         int by_signal = 0;
         _Unwind_GetIPInfo(frame, &by_signal);

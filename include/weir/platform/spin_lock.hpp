@@ -9,12 +9,12 @@
 
 namespace weir::detail {
 
-// Test-and-test-and-set with bounded spinning: after `spins` looks the thread gives its core away,
-// because the holder may have been preempted; after `yields` of that it sleeps 50 us a time, so that
-// a holder of lower priority gets to run at all.
+// A test-and-test-and-set lock with bounded spinning: after `spins` attempts the thread yields, because the
+// holder may have been preempted; after `yields` more it sleeps for 50 us at a time, so that a holder of
+// lower priority can run.
 //
-// One exchange to lock and a plain store to unlock: half the price of a futex mutex when nobody
-// contends, which is the case that counts. Meets BasicLockable and try_lock.
+// One exchange to lock and a plain store to unlock: half the cost of a futex mutex without contention, which
+// is the common case. Meets the requirements Lockable.
 template <class Platform = standard_platform>
 class basic_spin_lock {
     typename Platform::template atomic<std::uint32_t> locked_{0};
@@ -30,8 +30,8 @@ class basic_spin_lock {
     }
 
     bool try_lock() noexcept {
-        // relaxed: a look that spares others the exchange, which is what takes the lock. That one is an
-        // acquire; pairs with the release in unlock()
+        // relaxed: only avoids an exchange that would fail. The exchange takes the lock: acquire; pairs with
+        // the release in unlock()
         return locked_.load(std::memory_order_relaxed) == 0 &&
                locked_.exchange(1, std::memory_order_acquire) == 0;
     }
@@ -39,8 +39,8 @@ class basic_spin_lock {
     // release; pairs with the acquire in lock() and try_lock()
     void unlock() noexcept { locked_.store(0, std::memory_order_release); }
 
-    // What whoever waits does in between two looks, the first of which is round 0; for who has the lock, and
-    // waits for something else, too.
+    // The pause between two attempts, counted from round 0. Also for the holder of the lock, when it waits
+    // for something else.
     void wait_between_looks(int round) noexcept {
         constexpr int spins = Platform::looks_before_yield;
         constexpr int yields = Platform::yields_before_sleep;

@@ -1,4 +1,4 @@
-// weir platform, internal: the stop token of the standard library, which not each has
+// weir platform, internal: std::stop_token, or a placeholder for standard libraries that lack it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_STD_STOP_TOKEN_HPP
 #define WEIR_PLATFORM_STD_STOP_TOKEN_HPP
@@ -16,7 +16,7 @@ using std_stop_token = std::stop_token;
 template <class Callback>
 using std_stop_callback = std::stop_callback<Callback>;
 #else
-// A type of which there is no object.
+// A placeholder type without objects.
 class std_stop_token {
     std_stop_token() noexcept;
 

@@ -1,4 +1,4 @@
-// weir platform, internal: what the library asks of the operating system and the processor
+// weir platform, internal: functions of the operating system and the processor
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SYSTEM_HPP
 #define WEIR_PLATFORM_SYSTEM_HPP
@@ -43,7 +43,7 @@ namespace weir::detail {
 using system_mutex = std::mutex;
 #endif
 #if !defined(_WIN32) || !defined(__GNUC__) || defined(__clang__)
-struct objects_of_thread {  // one of each type for each thread, which ends with it
+struct objects_of_thread {  // thread-local objects, one of each type
     template <class T>
     static T& of_thread() noexcept {
         static thread_local T one;
@@ -76,8 +76,8 @@ inline std::uint64_t read_ticks() noexcept {
 #endif
 }
 
-// Whether that runs at one rate, in all cores alike: the processor says the first, and the system the
-// second by taking its own time from it. (On ARM the steady clock is as fast.)
+// Whether the counter has a constant rate and is synchronised between cores. The processor tells the first;
+// the second holds if the system uses the counter for its own clock. (On ARM the steady clock is as fast.)
 inline bool ticks_are_reliable() noexcept {
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
     int words[4] = {};
@@ -101,8 +101,8 @@ inline bool ticks_are_reliable() noexcept {
 #endif
 }
 
-// The clock of std::chrono::steady_clock as of the last tick of the system's timer (4 ms here), read
-// in a quarter of the time; 0 where there is none.
+// The time of std::chrono::steady_clock at the last tick of the system's timer (every 4 ms here), read in a
+// quarter of the time; 0 if the system has no such clock.
 inline std::int64_t coarse_clock_ns() noexcept {
 #if defined(__linux__) && defined(CLOCK_MONOTONIC_COARSE)
     timespec t{};
@@ -114,7 +114,7 @@ inline std::int64_t coarse_clock_ns() noexcept {
 }
 
 #if defined(__linux__)
-// Where a time has more bits than a register, the call that takes such a time is another one.
+// On 32-bit systems, another system call takes 64-bit times.
 #if defined(SYS_futex_time64)
 inline constexpr long futex_call = sizeof(timespec::tv_sec) > sizeof(long) ? SYS_futex_time64 : SYS_futex;
 #else
@@ -122,7 +122,7 @@ inline constexpr long futex_call = SYS_futex;
 #endif
 #endif
 
-// Lets the waits of this thread end on time: Linux makes them up to 50 us longer, to wake less often.
+// Lets this thread's waits end on time; by default Linux extends them by up to 50 us to wake less often.
 inline void end_waits_on_time() noexcept {
 #if defined(__linux__)
     prctl(PR_SET_TIMERSLACK, 1'000UL, 0UL, 0UL, 0UL);  // ns
@@ -130,7 +130,7 @@ inline void end_waits_on_time() noexcept {
 }
 
 // Blocks the thread while `word` holds `expected`, for at most `timeout_ns` (negative: without a
-// limit). May return early: the caller looks at the word again.
+// limit). May return early: the caller checks the word again.
 inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept {
     static_assert(sizeof(word) == 4);
@@ -147,8 +147,8 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                                   ? 0xffffffffUL
                                   : static_cast<unsigned long>(smaller<std::int64_t>(ms, 1 << 30)));
 #else
-    // No public futex here (macOS has one since 14.4): without a limit the standard's own wait, with one a
-    // sleep that grows. acquire; pairs with whoever changes the word
+    // No public futex here (macOS has one since 14.4): without a limit std::atomic::wait, with one a loop of
+    // growing sleeps. acquire; pairs with the release of the thread that changes the word
     if (timeout_ns < 0) return word.wait(expected, std::memory_order_acquire);
     for (std::int64_t step = 1'000; timeout_ns > 0; step = smaller<std::int64_t>(2 * step, 500'000)) {
         if (word.load(std::memory_order_acquire) != expected) return;
@@ -159,8 +159,8 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
 #endif
 }
 
-// Wakes one thread, or all, that blocks in `futex_wait` on this word. The word may be gone by
-// then (its owner woke by itself): only the address is used.
+// Wakes one thread, or all, that block in `futex_wait` on this word. Uses only the address: the word may have
+// been destroyed, if its owner woke up by itself.
 inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
 #if defined(__linux__)
     syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1,
@@ -172,8 +172,7 @@ inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
 #endif
 }
 
-// Which thread this is, and letting another one go first: <thread> has both, and a semaphore, a stop token
-// and more, which whoever only awaits something would compile, too.
+// The id of the calling thread, and a yield. Like those of <thread>, which is too heavy for task/task.hpp.
 inline auto this_thread() noexcept {
 #if __has_include(<unistd.h>) && !defined(_WIN32)
     return pthread_self();
@@ -189,7 +188,7 @@ inline void yield_thread() noexcept {
 #endif
 }
 
-// Starts a thread that nobody waits for. <thread> would be compiled by whoever uses a channel.
+// Starts a detached thread. Avoids <thread>, which is too heavy for channel/channel.hpp.
 template <auto Function>
 bool begin_thread(void* argument) noexcept {
 #if __has_include(<unistd.h>) && !defined(_WIN32)
@@ -206,7 +205,7 @@ bool begin_thread(void* argument) noexcept {
 #endif
 }
 
-// What debuggers and the like call this thread: the first 15 characters. Windows isn't told.
+// Sets the thread's name for debuggers, cut to 15 characters on Linux. No effect on Windows.
 inline void name_thread(const char* name) noexcept {
 #if defined(__linux__)
     prctl(PR_SET_NAME, name, 0UL, 0UL, 0UL);
@@ -217,7 +216,7 @@ inline void name_thread(const char* name) noexcept {
 #endif
 }
 
-// Has a function called in each process that is forked from this one, by the one thread that is there.
+// Registers a function that is called in each forked process, by its only thread.
 inline bool at_fork_in_child(void (*function)()) noexcept {
 #if __has_include(<unistd.h>) && !defined(_WIN32)
     return pthread_atfork(nullptr, nullptr, function) == 0;
@@ -227,8 +226,7 @@ inline bool at_fork_in_child(void (*function)()) noexcept {
 #endif
 }
 
-// What the system has counted for this process, all its threads together; negative: it doesn't say. Times in
-// nanoseconds.
+// Resource usage of this process, summed over its threads; negative: unknown. Times in nanoseconds.
 struct process_counts {
     std::int64_t user_time = -1;
     std::int64_t system_time = -1;
@@ -236,7 +234,7 @@ struct process_counts {
     std::int64_t major_faults = -1;
     std::int64_t voluntary_switches = -1;
     std::int64_t involuntary_switches = -1;
-    std::int64_t blocks_read = -1;  // from storage, of 512 bytes, where the system accounts for them at all
+    std::int64_t blocks_read = -1;  // blocks of 512 bytes from storage, if the system accounts for them
     std::int64_t blocks_written = -1;
 };
 inline process_counts count_process() noexcept {
@@ -260,7 +258,7 @@ inline process_counts count_process() noexcept {
     return counts;
 }
 
-// How many processors the affinity mask of this process has; 0: unknown.
+// The number of processors in the affinity mask of this process; 0: unknown.
 inline unsigned usable_processors() noexcept {
 #if defined(__linux__)
     cpu_set_t set;
@@ -271,7 +269,7 @@ inline unsigned usable_processors() noexcept {
     return 0;
 }
 
-// Whether `heavy_fence` works here; asks for it, once a process.
+// Registers this process for `heavy_fence`, once. False: not available.
 inline bool register_heavy_fence() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
@@ -282,8 +280,8 @@ inline bool register_heavy_fence() noexcept {
 #endif
 }
 
-// A full fence on every thread of the process that runs now: 0.1 us, 1.5 us if another one does. False if
-// there was none: a sandbox may have been closed since it was asked for.
+// A full fence on every running thread of the process. Takes 0.1 us, or 1.5 us if another thread runs. False:
+// the call failed, as a sandbox may forbid it since the registration.
 inline bool heavy_fence() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;

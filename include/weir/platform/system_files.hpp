@@ -1,4 +1,4 @@
-// weir platform, internal: the system's files and terminals, as reports need them
+// weir platform, internal: functions for files and terminals, for reports
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SYSTEM_FILES_HPP
 #define WEIR_PLATFORM_SYSTEM_FILES_HPP
@@ -29,15 +29,15 @@ namespace weir::detail {
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
 
-// A file to be written to its end, made if it isn't there. All of these give -1, and errno, if that fails. A
-// pipe with a name that nobody reads is an error, and not waited for.
+// Opens a file for appending, created if it doesn't exist. On failure, all functions here return -1 and set
+// errno. A named pipe without a reader is an error: the call does not wait for one.
 inline int open_output(const char* path, bool anew) noexcept {
     const int file =
         ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | (anew ? O_TRUNC : 0), 0666);
     if (file >= 0) ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK);
     return file;
 }
-// Whether it is there, and no plain file.
+// Whether the path exists and is not a regular file.
 inline bool is_device(const char* path) noexcept {
     struct stat seen{};
     return ::stat(path, &seen) == 0 && !S_ISREG(seen.st_mode);
@@ -48,8 +48,8 @@ inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate
 inline int rename_output(const char* from, const char* to) noexcept { return std::rename(from, to); }
 inline void remove_output(const char* path) noexcept { std::remove(path); }
 
-// Until another process, or who else opened it, unlocks it; where the system has no such locks, nothing is
-// locked. Its end unlocks what a process locked.
+// Waits for an exclusive advisory lock of the file. No effect if the system has no such locks. The end of the
+// process releases it.
 inline void lock_output(int file) noexcept {
     while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
     }
@@ -57,12 +57,12 @@ inline void lock_output(int file) noexcept {
 inline void unlock_output(int file) noexcept { ::flock(file, LOCK_UN); }
 
 inline bool is_terminal(int file) noexcept { return ::isatty(file) == 1; }
-// Whether it does what escape sequences say. `type`: what TERM says.
+// Whether the terminal interprets escape sequences. `type`: the value of TERM.
 inline bool draws_on_terminal(int file, std::string_view type) noexcept {
     return is_terminal(file) && !type.empty() && type != "dumb";
 }
-// Whether a write would not wait now, as it does for a terminal that is stopped (Ctrl-S), or a pipe that is
-// full. If one would fail that is true, too.
+// Whether a write would return at once, also with an error. A write waits for a terminal that is stopped
+// (Ctrl-S), or for a full pipe.
 inline bool takes_output(int file) noexcept {
     pollfd asked{file, POLLOUT, 0};
     return ::poll(&asked, 1, 0) != 0;
@@ -72,14 +72,14 @@ struct terminal_size {
     unsigned columns = 80;
     unsigned rows = 24;
 };
-// As it is now.
+// The current size, or the default if unknown.
 inline terminal_size size_of_terminal(int file) noexcept {
     winsize size{};
     if (::ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
     return {size.ws_col, size.ws_row};
 }
 
-// So many bytes of the file from there on, or fewer at its end; negative: it can't be read.
+// Reads up to `size` bytes from offset `from`. Returns the number of bytes; negative: an error.
 inline std::int64_t read_of_file(const char* path, std::int64_t from, char* to, std::size_t size) noexcept {
     const int file = ::open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return -1;
@@ -99,7 +99,7 @@ inline std::wstring wide(const char* path) {
     return text;
 }
 
-// Several processes that write to one file have to lock it: an append is two steps here.
+// An append is not atomic here: several processes that write to one file have to lock it.
 inline int open_output(const char* path, bool anew) {
     const int how = _O_WRONLY | _O_CREAT | _O_APPEND | _O_BINARY | _O_NOINHERIT | (anew ? _O_TRUNC : 0);
     return _wopen(wide(path).c_str(), how, _S_IREAD | _S_IWRITE);
@@ -109,7 +109,7 @@ inline bool is_device(const char* path) {
     return _wstat64(wide(path).c_str(), &seen) == 0 && (seen.st_mode & _S_IFMT) != _S_IFREG;
 }
 inline void close_output(int file) noexcept { _close(file); }
-// Of what is no plain file the end is not known.
+// -1 if it is not a regular file.
 inline std::int64_t size_of_output(int file) noexcept {
     struct _stat64 seen{};
     return _fstat64(file, &seen) == 0 && (seen.st_mode & _S_IFMT) == _S_IFREG ? seen.st_size : -1;
@@ -123,7 +123,7 @@ inline int rename_output(const char* from, const char* to) {
 }
 inline void remove_output(const char* path) { _wremove(wide(path).c_str()); }
 
-// Other processes may not write to what is locked, nor read it: so that is a byte behind any file's end.
+// Locks on Windows are mandatory: so locks a byte beyond any file's end.
 struct lock_place {  // an OVERLAPPED
     std::uintptr_t status[2] = {};
     unsigned long from[2] = {0, 0x4000'0000};
@@ -143,7 +143,7 @@ inline bool is_terminal(int file) noexcept {
     unsigned long mode = 0;
     return file >= 0 && GetConsoleMode(handle_of(file), &mode) != 0;
 }
-// A console is asked to, once.
+// Switches a console to interpret escape sequences.
 inline bool draws_on_terminal(int file, std::string_view type) noexcept {
     constexpr unsigned long escapes = 4;
     unsigned long mode = 0;
@@ -155,7 +155,7 @@ struct terminal_size {
     unsigned columns = 80;
     unsigned rows = 24;
 };
-// Of the window, not of the whole buffer.
+// The size of the window, not of the whole buffer.
 inline terminal_size size_of_terminal(int file) noexcept {
     struct {  // a CONSOLE_SCREEN_BUFFER_INFO
         short size[2], cursor[2];
@@ -171,7 +171,7 @@ inline terminal_size size_of_terminal(int file) noexcept {
     return {static_cast<unsigned>(columns), static_cast<unsigned>(rows)};
 }
 
-// So many bytes of the file from there on, or fewer at its end; negative: it can't be read.
+// Reads up to `size` bytes from offset `from`. Returns the number of bytes; negative: an error.
 inline std::int64_t read_of_file(const char* path, std::int64_t from, char* to, std::size_t size) {
     const int file = _wopen(wide(path).c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
     if (file < 0) return -1;

@@ -1,4 +1,4 @@
-// weir platform, internal: which machine this is, what compiled the program, and the date
+// weir platform, internal: names of the machine, the system and the compiler, and the date, for reports
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SYSTEM_INFO_HPP
 #define WEIR_PLATFORM_SYSTEM_INFO_HPP
@@ -20,7 +20,7 @@
 
 namespace weir::detail {
 
-// Of the line `label   : text` of a file of the system's; empty: there is none.
+// The text of the line `label   : text` of a file; empty: there is none.
 inline std::string line_of_system(const char* file, const std::string& label) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
@@ -32,7 +32,7 @@ inline std::string line_of_system(const char* file, const std::string& label) {
     return {};
 }
 
-// As the machine calls itself; empty: it doesn't say.
+// The host name; empty: unknown.
 inline std::string name_of_host() {
 #if __has_include(<sys/utsname.h>)
     utsname u{};
@@ -56,7 +56,7 @@ inline std::string name_of_system() {
     return {};
 }
 
-// In bytes; 0: unknown.
+// The memory of the machine in bytes; 0: unknown.
 inline std::uint64_t memory_of_machine() {
 #if defined(_WIN32)
     return memory_of_windows();
@@ -95,8 +95,7 @@ inline std::string name_of_library() {
 #endif
 }
 
-// Whether the compiler was told to optimise; MSVC doesn't say: as far as its libraries aren't those for
-// debugging.
+// Whether the compiler optimises. MSVC doesn't tell: true if its debug libraries are not used.
 inline constexpr bool is_optimised =
 #if defined(__OPTIMIZE__) || (defined(_MSC_VER) && !defined(_DEBUG))
     true;
@@ -111,7 +110,7 @@ inline constexpr bool has_assertions =
     true;
 #endif
 
-// The date in UTC, as `2026-11-25T02:54:16Z`.
+// The current time in UTC: `2026-11-25T02:54:16Z`.
 inline std::string utc_now() {
     const std::chrono::sys_seconds now =
         std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());

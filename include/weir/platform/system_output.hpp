@@ -1,4 +1,4 @@
-// weir platform, internal: writes to an open file; a pipe that nobody reads is an error, and no signal
+// weir platform, internal: writes to a file descriptor, without SIGPIPE, and to consoles in UTF-8
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SYSTEM_OUTPUT_HPP
 #define WEIR_PLATFORM_SYSTEM_OUTPUT_HPP
@@ -21,8 +21,7 @@
 namespace weir::detail {
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
-// Writes as much as goes in at once. A pipe that nobody reads any more is an error like others, EPIPE: its
-// signal would end the program.
+// Like POSIX write(), but a pipe without a reader only gives EPIPE; SIGPIPE would end the program.
 inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
     sigset_t pipe;
     sigset_t pending;
@@ -34,7 +33,7 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
     pthread_sigmask(SIG_BLOCK, &pipe, &before);
     const std::int64_t n = ::write(file, from, size);
     const int error = errno;
-    // The signal is this thread's, and has come before write returns.
+    // The signal is directed to this thread and is pending before write returns.
     if (n < 0 && error == EPIPE && !was_pending) {
         int which = 0;
         sigpending(&pending);
@@ -48,7 +47,7 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
 #else
 inline void* handle_of(int file) noexcept { return reinterpret_cast<void*>(_get_osfhandle(file)); }
 
-// What is written to a console is UTF-8, whatever code page that has.
+// Writes UTF-8 to a console, independent of its code page.
 inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
     unsigned long n = 0;
     if (file < 0 || GetConsoleMode(handle_of(file), &n) == 0)
@@ -69,7 +68,7 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
 }
 #endif
 
-// Writes all of it, in one call of the system's where that takes it. False, and errno, if it failed.
+// Writes the whole text, in one system call if possible. On failure returns false and sets errno.
 inline bool write_whole(int file, std::string_view text) noexcept {
     while (!text.empty()) {
         const std::int64_t n = write_output(file, text.data(), text.size());

@@ -1,4 +1,4 @@
-// weir platform, internal: catches signals, once each, and gives their numbers to a thread
+// weir platform, internal: catches signals, each once, and passes their numbers to a thread
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SYSTEM_SIGNALS_HPP
 #define WEIR_PLATFORM_SYSTEM_SIGNALS_HPP
@@ -18,9 +18,9 @@
 
 namespace weir::detail {
 
-// A handler may do next to nothing. On POSIX this one gives the signal back to whoever had it before, and
-// writes its number into a pipe, which a thread of the library reads. Windows calls it on a thread made for
-// that, after it has given the signal back, so there it tells the number itself.
+// A signal handler may call only few functions. On POSIX the handler restores the signal's previous action
+// and writes the number into a pipe, which a thread of the library reads. Windows calls handlers on a thread
+// of their own, after it has restored the default action, so there the handler calls the listener itself.
 using signal_listener = void (*)(int);
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
@@ -37,7 +37,7 @@ inline bool is_fault(int number) noexcept {
 // relaxed, here and below: the pipe is opened before a signal is caught, which is a call of the system's
 inline void tell_signal_thread(int number) noexcept {
     const auto byte = static_cast<unsigned char>(number);
-    // Nobody writes so many that the pipe is full, as each signal is caught once.
+    // The pipe can't be full, as each signal is caught once.
     [[maybe_unused]] const auto n = ::write(signal_pipe[1].load(std::memory_order_relaxed), &byte, 1);
 }
 inline void note_signal(int number) noexcept {
@@ -51,7 +51,8 @@ inline bool is_caught(const struct sigaction& action) noexcept {
     return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == &note_signal;
 }
 
-// The next time it comes it is noted. One that the program ignores stays so. False: it can't be caught.
+// Installs the handler for the next occurrence. A signal that the program ignores stays ignored. False: the
+// signal can't be caught.
 inline bool catch_signal(int number) noexcept {
     struct sigaction now{};
     if (sigaction(number, nullptr, &now) != 0) return false;
@@ -63,15 +64,15 @@ inline bool catch_signal(int number) noexcept {
     sigfillset(&ours.sa_mask);
     return sigaction(number, &ours, nullptr) == 0;
 }
-// Unless somebody else has taken it since.
+// Restores the previous action, unless the program has installed another one since.
 inline void give_back_signal(int number) noexcept {
     struct sigaction now{};
     if (sigaction(number, nullptr, &now) != 0 || !is_caught(now)) return;
     sigaction(number, &signal_actions_before[number], nullptr);
 }
-// For the whole process, as if it came from outside.
+// Sends the signal to the whole process, as if it came from outside.
 inline void send_signal_again(int number) noexcept { ::kill(::getpid(), number); }
-// On the calling thread: the others may all have it blocked.
+// Unblocks the signal on the calling thread, as all other threads may block it.
 inline void accept_signal(int number) noexcept {
     sigset_t one;
     sigemptyset(&one);
@@ -86,8 +87,9 @@ inline void listen_for_signals(signal_listener to) noexcept {
         if (n == 1) to(number);
     }
 }
-// A thread calls `Listener` from now on: with 0 after each `tell_signal_thread(0)`. False: the system lacks
-// something.
+// Starts the thread that calls `Listener` with each signal's number, and with 0 after
+// `tell_signal_thread(0)`.
+// False: the system lacks a resource.
 template <signal_listener Listener>
 bool begin_signals() noexcept {
     int ends[2];
@@ -104,14 +106,14 @@ bool begin_signals() noexcept {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return begun;
 }
-// In a forked process, which has the parent's pipe and not its thread.
+// Called in a forked process, which shares the parent's pipe and lacks its thread.
 inline void forget_signals() noexcept {
     for (int number = 1; number < end_of_signals; ++number) give_back_signal(number);
     for (std::atomic<int>& end : signal_pipe) ::close(end.exchange(-1, std::memory_order_relaxed));
 }
 
 #else
-// Written after the documentation of std::signal there, and run by nobody yet.
+// Windows: written from the documentation of std::signal there, not tested yet.
 inline constexpr int end_of_signals = NSIG;
 inline signal_listener signal_actions_before[NSIG];
 inline constinit std::atomic<signal_listener> signal_told{nullptr};

@@ -1,11 +1,11 @@
-// weir platform, internal: the threads of the standard platform, for those who start some
+// weir platform, internal: the thread class of the standard platform, apart because <thread> is heavy
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SYSTEM_THREAD_HPP
 #define WEIR_PLATFORM_SYSTEM_THREAD_HPP
 
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/processors.hpp>
+#include <weir/platform/process_resources.hpp>
 
 #include <thread>  // for std::thread
 

@@ -1,4 +1,4 @@
-// weir platform, internal: the functions of Windows that the library calls, without windows.h and its macros
+// weir platform, internal: Windows functions that the library calls, declared without windows.h
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SYSTEM_WINDOWS_HPP
 #define WEIR_PLATFORM_SYSTEM_WINDOWS_HPP
@@ -26,8 +26,8 @@ struct process_memory {
 #include <type_traits>  // for std::is_trivially_destructible_v
 #include <utility>      // for std::exchange
 
-// All of these are in kernel32, which each compiler for Windows links. The types are those of windows.h,
-// which may be included, too.
+// All of these are in kernel32, which each compiler for Windows links. The declarations match those of
+// windows.h, which a program may include as well.
 struct HINSTANCE__;
 struct _CONSOLE_SCREEN_BUFFER_INFO;
 struct _FILETIME;
@@ -74,8 +74,8 @@ __declspec(dllimport) int __stdcall WriteConsoleW(void*, const void*, unsigned l
 
 namespace weir::detail {
 
-// Waits for a word of memory, which Windows has since its version 8. A program that names these functions
-// needs a library that MinGW doesn't link by itself, so they are looked up.
+// WaitOnAddress and its relatives, of Windows 8. They are looked up at run time, because a program that calls
+// them directly needs a library that MinGW doesn't link by default.
 class address_waits {
   public:
     static const address_waits& get() noexcept {
@@ -100,8 +100,8 @@ class address_waits {
     }
 };
 
-// Constant-initialised, as the registry of the process has to be: in some libraries for Windows the
-// constructor of std::mutex runs code.
+// A mutex with constant initialisation, which the process-wide registry needs: in some standard libraries for
+// Windows the constructor of std::mutex runs code.
 class system_mutex {
   public:
     constexpr system_mutex() noexcept = default;
@@ -116,9 +116,10 @@ class system_mutex {
 };
 
 #if defined(__GNUC__) && !defined(__clang__)
-// What `thread_local` would give. g++ for Windows frees the variables of a thread before it calls their
-// destructors (GCC PR 83562). So the objects are on the heap, in a table that the system hands over when the
-// thread, or a fiber, ends. They are destroyed in reverse order; each finds those that are still there.
+// A replacement for `thread_local`: g++ for Windows frees thread-local variables before it calls their
+// destructors (GCC PR 83562). The objects are on the heap, in a table that the system passes to a callback
+// when the thread, or a fiber, ends. They are destroyed in reverse order; each destructor can use the objects
+// that remain.
 class thread_objects {
   public:
     template <class T>
@@ -146,7 +147,7 @@ class thread_objects {
 
     static thread_objects& here() noexcept {
         static const unsigned long slot = [] {
-            HINSTANCE__* whole = nullptr;  // a library that has this code is not unloaded any more
+            HINSTANCE__* whole = nullptr;  // a library with this code is never unloaded
             GetModuleHandleExA(5, reinterpret_cast<const char*>(&end_thread), &whole);
             slot_ = FlsAlloc(&end_thread);
             std::atexit(&end_process);
@@ -166,7 +167,7 @@ class thread_objects {
             e->object = nullptr;
         }
     }
-    // On the thread that ends it, before static objects are destroyed that were there sooner.
+    // Called by std::exit on its thread, before static objects that were constructed earlier are destroyed.
     static void end_process() {
         if (auto* const mine = static_cast<thread_objects*>(FlsGetValue(slot_))) end_all(mine->last_);
     }
@@ -183,7 +184,7 @@ class thread_objects {
     inline static unsigned long slot_ = 0;
     entry entries_[most];
     entry* last_ = nullptr;
-    entry* plain_ = nullptr;  // without a destructor: found by those of the others
+    entry* plain_ = nullptr;  // objects without a destructor, which other destructors may use
 };
 struct objects_of_thread {
     template <class T>
@@ -193,8 +194,8 @@ struct objects_of_thread {
 };
 #endif
 
-// Of what the library uses, Wine's version 8 at least has an empty FlushProcessWriteBuffers, and a console
-// that prints escape sequences as text.
+// Whether the program runs under Wine. Wine 8 has an empty FlushProcessWriteBuffers, and its console prints
+// escape sequences as text.
 inline bool is_wine() noexcept {
     return GetProcAddress(GetModuleHandleA("ntdll.dll"), "wine_get_version") != nullptr;
 }
@@ -203,9 +204,9 @@ struct processor_times {
     std::int64_t user = -1;
     std::int64_t system = -1;
 };
-// Of this process, in nanoseconds; negative: unknown.
+// Processor time of this process in nanoseconds; negative: unknown.
 inline processor_times times_of_process() noexcept {
-    std::uint64_t t[4] = {};  // when it began and ended; in the system, in the program: in units of 100 ns
+    std::uint64_t t[4] = {};  // creation, exit, system time, user time; in units of 100 ns
     const auto at = [&t](int i) { return reinterpret_cast<_FILETIME*>(t + i); };
     if (GetProcessTimes(GetCurrentProcess(), at(0), at(1), at(2), at(3)) == 0) return {};
     return {static_cast<std::int64_t>(t[3]) * 100, static_cast<std::int64_t>(t[2]) * 100};
@@ -237,8 +238,8 @@ inline std::uint64_t memory_of_windows() noexcept {
     return GlobalMemoryStatusEx(reinterpret_cast<_MEMORYSTATUSEX*>(&status)) == 0 ? 0 : status.all;
 }
 
-// How many processors the affinity mask of this process has; 0: unknown. Those beyond the 64th are in no
-// mask: where that is one of all there are, all processors count. The limit of a job is not looked at.
+// The number of processors in the affinity mask of this process; 0: unknown. A mask has 64 bits: if it has
+// all processors of its group, all processors of the machine count. Ignores the limit of a job.
 inline unsigned processors_in_mask() noexcept {
     std::uintptr_t own = 0;
     std::uintptr_t all = 0;

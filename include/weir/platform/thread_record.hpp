@@ -1,10 +1,11 @@
-// weir platform, internal: what each thread tells the others: which lock it holds without having locked it
+// weir platform, internal: per-thread state: the record that other threads read, and the place in a pool
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_THREAD_RECORD_HPP
 #define WEIR_PLATFORM_THREAD_RECORD_HPP
 
 #include <weir/platform/config.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
+#include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 
 #include <cstdint>  // for std::int64_t, std::uint64_t
@@ -13,48 +14,48 @@
 
 namespace weir::detail {
 
-// Identifies a thread by its address, and says which biased locks it is inside of, one at each level
-// of nesting (see biased_lock.hpp). Records are reused by later threads and never freed: a lock may
-// be biased to a thread that is long gone.
+// Identifies a thread by the record's address. Records the biased locks that the thread is inside of, one at
+// each level of nesting (see biased_lock.hpp). Records are reused by later threads and never freed, as a lock
+// may be biased to a thread that has ended.
 template <class Platform>
 struct alignas(64) basic_thread_record {
     static constexpr int levels = 3;
     typename Platform::template atomic<const void*> inside[levels]{};
     basic_thread_record* next_free = nullptr;
 
-    // How many operations on channels the thread has begun. It counts, any thread may look.
+    // The number of channel operations that the thread has begun. Written by the thread, read by any thread.
     WEIR_ALWAYS_INLINE void count_operation() noexcept {
         operations_.store(operations_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
     std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }
 
-    // Whose thread it is: of which executor, or of which watchdog. Null: the program's. release; pairs with
-    // the acquire: who looks at that executor sees it as it was then.
+    // The executor or watchdog that the thread belongs to; null: a thread of the program. release; pairs with
+    // the acquire: the reader sees the state of that executor at the time of the call.
     void serve(const void* whom) noexcept { serves_.store(whom, std::memory_order_release); }
     const void* serves() const noexcept { return serves_.load(std::memory_order_acquire); }
 
-    // Whether it is a thread's, now. acquire; pairs with take() and give_back()
+    // Whether a thread has the record now. acquire; pairs with take() and give_back()
     bool in_use() const noexcept { return in_use_.load(std::memory_order_acquire); }
 
-    // The thread blocks until `flag` is set, however long that takes; returns what it blocked on before,
-    // inside of which this happens.
+    // The thread blocks until `flag` is set, without a time limit. Returns the flag of the enclosing wait: a
+    // blocked thread may run coroutines that block again.
     const basic_parker<Platform>* block_on(const basic_parker<Platform>* flag) noexcept {
         const std::lock_guard guard(block_lock_);
         ++blocks_;
         return std::exchange(blocked_on_, flag);
     }
-    // It sleeps, and does nothing by itself until the flag is set.
+    // Whether the thread sleeps until the flag is set, and runs nothing meanwhile.
     void sleeps(bool now) noexcept {
         const std::lock_guard guard(block_lock_);
         asleep_ = now;
     }
-    // For other threads. 0: it does something, or is about to. Else another number for each time.
+    // For other threads. 0: the thread runs, or is about to. Otherwise a different number for each wait.
     std::uint64_t is_stuck() const noexcept {
         const std::lock_guard guard(block_lock_);
         return asleep_ && blocked_on_ != nullptr && !blocked_on_->is_set() ? blocks_ : 0;
     }
 
-    // All there are, whoever has them. acquire; pairs with take()
+    // Visits all records, also unused ones. acquire; pairs with take()
     template <class Function>
     static void each(Function function) {
         for (basic_thread_record* r = all().load(std::memory_order_acquire); r != nullptr;
@@ -63,8 +64,8 @@ struct alignas(64) basic_thread_record {
         }
     }
 
-    // In a process that was forked, by its one thread: the others' records are nobody's now, and nobody's
-    // again, as what they say they are inside of is held for ever; and no lock is held.
+    // Called after a fork by the child's only thread: the records of the other threads are unused and never
+    // reused, as the locks that they are inside of are held for ever; the locks of the records are released.
     static void forget_others() noexcept {
         records().lock.unlock();
         each([](basic_thread_record& r) {
@@ -73,14 +74,14 @@ struct alignas(64) basic_thread_record {
         });
     }
 
-    // The calling thread's; null before the first `acquire`, and again while the thread ends.
+    // The calling thread's record; null before the first `acquire`, and while the thread ends.
     static basic_thread_record* mine() noexcept { return Platform::template of_thread<per_thread>().record; }
 
-    // Whether the objects of the calling thread have been destroyed, if it ever had a record: it ends, or has
-    // called `std::exit`, which does that before it destroys static objects.
+    // Whether the thread-local objects of the calling thread were destroyed, if it ever had a record: the
+    // thread ends, or has called `std::exit`, which destroys them before static objects.
     static bool is_over() noexcept { return here().over; }
 
-    // The same, made if need be; null if there is no memory, or the thread ends.
+    // The calling thread's record, created if necessary; null if memory is exhausted, or the thread ends.
     WEIR_NOINLINE static basic_thread_record* acquire() noexcept {
         Platform::template of_thread<keeper>().touch();
         return here().record;
@@ -89,10 +90,10 @@ struct alignas(64) basic_thread_record {
   private:
     typename Platform::template atomic<std::uint64_t> operations_{0};
 
-    // What follows is for watchdogs, and not used by operations on channels.
+    // The following members are for watchdogs; channel operations don't use them.
     alignas(64) typename Platform::template atomic<const void*> serves_{nullptr};
     typename Platform::template atomic<bool> in_use_{true};
-    mutable basic_spin_lock<Platform> block_lock_;  // guards the three below
+    mutable basic_spin_lock<Platform> block_lock_;  // guards the next three
     const basic_parker<Platform>* blocked_on_ = nullptr;
     bool asleep_ = false;
     std::uint64_t blocks_ = 0;
@@ -131,7 +132,7 @@ struct alignas(64) basic_thread_record {
             if (basic_thread_record* const r = records().first) {
                 records().first = r->next_free;
                 r->serve(nullptr);
-                // release; pairs with the acquire in in_use(): it serves nobody yet
+                // release; pairs with the acquire in in_use(): the reader sees that serves() is null
                 r->in_use_.store(true, std::memory_order_release);
                 return r;
             }
@@ -155,13 +156,13 @@ struct alignas(64) basic_thread_record {
     }
 };
 
-// For as long as a thread blocks: so that others can see that it does nothing else.
+// Marks the calling thread as blocked during its lifetime, for watchdogs.
 template <class Platform>
 class [[nodiscard]] basic_blocked_thread {
     using record = basic_thread_record<Platform>;
 
   public:
-    // `flag`: null if it won't wait for ever.
+    // `flag`: the flag that ends the wait; null if the wait has a time limit.
     explicit basic_blocked_thread(const basic_parker<Platform>* flag) noexcept
         : me_(record::acquire()), before_(me_ != nullptr ? me_->block_on(flag) : nullptr) {}
     basic_blocked_thread(const basic_blocked_thread&) = delete;
@@ -179,6 +180,29 @@ class [[nodiscard]] basic_blocked_thread {
   private:
     record* const me_;
     const basic_parker<Platform>* const before_;
+};
+
+// The place that a thread has in a pool. While a coroutine blocks the thread, another thread has to work in
+// its place: the coroutine may wait for one that is queued in this pool, which may have no other thread.
+class thread_place {
+  public:
+    // Called on the thread of the place. False: no other thread could be started; the caller may try again.
+    virtual bool leave() noexcept = 0;
+
+    // Called before the calling thread sleeps for any reason. No effect on threads that belong to no pool.
+    WEIR_NOINLINE static void leave_here() noexcept {
+        if (thread_place* const mine = of_thread()) static_cast<void>(mine->leave());
+    }
+
+  protected:
+    ~thread_place() = default;
+    void belong_to_thread() noexcept { of_thread() = this; }
+
+  private:
+    struct per_thread {
+        thread_place* here = nullptr;
+    };
+    static thread_place*& of_thread() noexcept { return standard_platform::of_thread<per_thread>().here; }
 };
 
 }  // namespace weir::detail

@@ -1,4 +1,4 @@
-// weir platform, internal: the steady clock, read from the processor's counter in half the time
+// weir platform, internal: the steady clock, read from the processor's time-stamp counter in half the time
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_TICK_CLOCK_HPP
 #define WEIR_PLATFORM_TICK_CLOCK_HPP
@@ -13,7 +13,7 @@
 
 namespace weir::detail {
 
-// Where a `basic_tick_clock` gets its time from.
+// The counter and the clock of a `basic_tick_clock`; tests supply others.
 struct system_ticks {
     static bool reliable() noexcept { return ticks_are_reliable(); }
     static std::uint64_t ticks() noexcept { return read_ticks(); }
@@ -22,26 +22,27 @@ struct system_ticks {
                    std::chrono::steady_clock::now().time_since_epoch())
             .count();
     }
-    // While another thread looks at both for the first time.
+    // Called while another thread calibrates the counter.
     static void rest() noexcept {
         std::atomic<std::uint32_t> word{0};
         futex_wait(word, 0, 25'000);
     }
 };
 
-// The time is that of a line: of an instant that was read on both clocks, and the ticks since then times a
-// factor, which is that of all ticks since the first such instant. A line holds for a millisecond. Whoever
-// comes later draws the next one; who comes while that is done finds the time standing still at the end of
-// the old one. The new one never gives less than that, also where the old one was ahead: so the time never
-// goes back, however long a thread is held up in here, and stays within some 100 ns of the steady clock (2 us
-// on the first line). If the two disagree by more than a millisecond, and a thousandth of what has passed (a
-// virtual machine that was moved, or slept), the counter is not used any more.
+// Computes the time by linear extrapolation. A line consists of an instant at which both the counter and the
+// steady clock were read, and a factor: the nanoseconds per tick since the first such instant. The time is
+// that of the instant plus the ticks since then times the factor. A line is valid for a millisecond. The next
+// caller then draws a new line; meanwhile other callers get the end of the old line. A new line never gives
+// less than that, even if the old one was ahead of the steady clock. So the time never goes back, however
+// long a thread is delayed in here, and stays within 100 ns of the steady clock (2 us on the first line). If
+// counter and clock differ by more than a millisecond and 1/1024 of the elapsed time (a virtual machine was
+// moved, or suspended), the steady clock is used from then on.
 //
-// There are two lines by turns, as in the latch of Linux's ktime_get_mono_fast_ns(): who is held up while
-// drawing the next one keeps nobody from reading the last.
+// Two lines are used alternately, as in the latch of Linux's ktime_get_mono_fast_ns(): a thread that is
+// delayed while it draws the next line doesn't keep others from reading the current one.
 //
-// Cost: 10 ns, all of which the counter takes; the steady clock 23. A pipeline of three stages that do
-// nothing at capacity 2, measured: 252 ns an item, by the steady clock 354 (bench/results.md).
+// Cost: 10 ns, which is the cost of reading the counter; the steady clock takes 23. A pipeline of three no-op
+// stages at capacity 2, measured: 252 ns an item, with the steady clock 354 (bench/results.md).
 template <class Source = system_ticks, template <class> class Atomic = std::atomic>
 class basic_tick_clock {
   public:
@@ -58,7 +59,8 @@ class basic_tick_clock {
                 begin();
                 continue;
             }
-            // acquire, in this order; pairs with the releases in draw(): all are of one line
+            // acquire, in this order; pairs with the releases in draw(): if the version is unchanged below,
+            // all values are of one line
             const std::uint32_t version = version_.load(std::memory_order_acquire);
             const line l = lines_[version % 2].read();
             const std::uint64_t ticks = Source::ticks() - l.since;
@@ -71,8 +73,8 @@ class basic_tick_clock {
         }
     }
 
-    // In a process that was forked while another thread was in here, by the one thread that is there. What
-    // that thread has half written is the line of which nobody knows yet.
+    // Called after a fork by the child's only thread: releases a lock that another thread of the parent held.
+    // That thread can have left only the unpublished line incomplete.
     void mend() noexcept { unlock(); }
 
     bool uses_ticks() const noexcept { return state_.load(std::memory_order_relaxed) == state::ticking; }
@@ -80,10 +82,10 @@ class basic_tick_clock {
   private:
     enum class state : unsigned char { fresh, ticking, steady };
     struct line {
-        std::uint64_t since;   // in ticks
-        std::int64_t at;       // then, in nanoseconds
-        std::uint64_t factor;  // nanoseconds a tick, times 2^32; less than one
-        std::int64_t least;    // it gives no less
+        std::uint64_t since;   // the instant, in ticks
+        std::int64_t at;       // the same instant, in nanoseconds
+        std::uint64_t factor;  // nanoseconds per tick, times 2^32; less than 2^32
+        std::int64_t least;    // the minimum of its results
 
         std::int64_t at_ticks(std::uint64_t ticks) const noexcept {
             const std::uint64_t whole = (ticks >> 32) * factor;
@@ -97,7 +99,7 @@ class basic_tick_clock {
         Atomic<std::uint64_t> factor{0};
         Atomic<std::int64_t> least{0};
 
-        // acquire; pairs with the releases in write(): who sees any of it sees that the version changed
+        // acquire; pairs with the releases in write(): a reader of a new value also sees the changed version
         line read() const noexcept {
             line l;
             l.since = since.load(std::memory_order_acquire);
@@ -122,7 +124,7 @@ class basic_tick_clock {
     static constexpr std::int64_t first_look = 25'000;      // ns
     static constexpr std::int64_t millisecond = 1'000'000;  // ns
 
-    // Both clocks at one instant: of some tries the one that took the least time.
+    // Reads both clocks at the same instant: the fastest of four attempts.
     static instant read_both() noexcept {
         instant best;
         std::uint64_t least = ~std::uint64_t{0};
@@ -146,7 +148,7 @@ class basic_tick_clock {
     WEIR_NOINLINE void begin() noexcept {
         if (!try_lock()) return Source::rest();
         if (state_.load(std::memory_order_relaxed) == state::fresh) {
-            // release; pairs with now(): the first line is there
+            // release; pairs with now(): the first line is visible
             state_.store(draw_first() ? state::ticking : state::steady, std::memory_order_release);
         }
         unlock();
@@ -156,7 +158,7 @@ class basic_tick_clock {
         first_ = read_both();
         instant second = first_;
         while (second.steady - first_.steady < first_look) second = read_both();
-        // A counter slower than a gigahertz has a factor that a line can't take.
+        // A line can't represent the factor of a counter slower than one gigahertz.
         if (ns_per_tick(second) >= 0.999) return false;
         span_ = static_cast<std::uint64_t>(static_cast<double>(millisecond) / ns_per_tick(second));
         draw(second, second.steady);
@@ -189,13 +191,13 @@ class basic_tick_clock {
         version_.store(next, std::memory_order_release);  // pairs with now()
     }
 
-    // Read only but for once a millisecond.
+    // Written at most once a millisecond.
     alignas(64) Atomic<state> state_{state::fresh};
     Atomic<bool> locked_{false};
     Atomic<std::uint32_t> version_{0};
-    std::uint64_t span_ = 0;  // in ticks; set before the first line, as `read_last_` is after the last one
-    std::int64_t read_last_ = 0;
-    instant first_;  // under the lock
+    std::uint64_t span_ = 0;      // the length of a line, in ticks; set before the first line
+    std::int64_t read_last_ = 0;  // the end of the last line; set when the counter is given up
+    instant first_;               // under the lock
     alignas(64) shared_line lines_[2];
 };
 

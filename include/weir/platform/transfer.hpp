@@ -17,12 +17,12 @@ namespace weir::detail {
 
 class trampoline;
 
-// What the worker of a pool has forked and nobody has taken yet; for what runs on its thread.
+// The forks of a pool's worker that no thread has taken yet, for coroutines that run on its thread.
 class own_forks {
   public:
     virtual void fork(std::coroutine_handle<> h) noexcept = 0;
-    // Takes back what was forked last, to be resumed at once; only if that is `h`, and nothing else has its
-    // turn before. Whether it did.
+    // Takes back the latest fork, which the caller then resumes. False if that is not `h`, or if another
+    // coroutine has to run first.
     virtual bool take_back(std::coroutine_handle<> h) noexcept = 0;
 
     bool are_of(const executor* pool) const noexcept { return pool_ == pool; }
@@ -35,29 +35,31 @@ class own_forks {
     const executor* pool_ = nullptr;
 };
 
-// A join that parts have ended of and that was not told so yet, as another of its parts goes on in their
-// place on this thread, without which it can't end. It is told when that has ended, or waits for something.
+// A join (when_all) some of whose parts have ended on this thread without telling it yet: another of its
+// parts continues on this thread, and the join can't end before that one. `settle` tells it when that part
+// has ended or suspended.
 struct owed_join {
-    virtual void settle() noexcept = 0;  // the join may be gone from here on
+    virtual void settle() noexcept = 0;  // the join may be destroyed afterwards
     owed_join* below = nullptr;
 
   protected:
     ~owed_join() = default;
 };
 
-// Symmetric transfer is a tail call in theory. g++ below 15 makes it one at -O2 only; at -O0, -O1
-// and under its sanitizers each transfer keeps 32 to 705 bytes of stack until the thread unwinds.
-// So transfers are counted, and past the cap control goes back to the loop below, which takes the
-// coroutine from there on an empty stack.
+// Runs coroutines that transfer control to each other, in bounded stack. Symmetric transfer should be a tail
+// call, but g++ before 15 makes it one at -O2 only: at -O0, -O1 and under sanitizers each transfer keeps 32
+// to 705 bytes of stack until the thread unwinds. So transfers are counted; beyond `cap`, control returns to
+// the loop in `resume`, which resumes the next coroutine on an empty stack. Trampolines on one thread nest.
 class trampoline {
   public:
-    // As that below: at work if that is.
+    // Inherits its properties from the trampoline below it on this thread, if any.
     trampoline() noexcept
         : outer_(current()), forks_(outer_ != nullptr ? outer_->forks_ : nullptr),
           at_work_(outer_ != nullptr && outer_->at_work_) {
         begin();
     }
-    // At work for an executor, as is all above such a one. `forks`: of its worker, or null.
+    // For a thread of an executor: `at_work()` is true here and in all trampolines above. `forks`: those of
+    // its worker, or null.
     explicit trampoline(own_forks* forks) noexcept : outer_(current()), forks_(forks), at_work_(true) {
         begin();
     }
@@ -65,7 +67,7 @@ class trampoline {
     trampoline& operator=(const trampoline&) = delete;
     ~trampoline() { current() = outer_; }
 
-    // Resumes `h` and whatever asks to be continued from an empty stack.
+    // Resumes `h`, then each coroutine whose transfer was deferred to here.
     void resume(std::coroutine_handle<> h) {
         do {
             pending_ = nullptr;
@@ -79,8 +81,8 @@ class trampoline {
 
     static void run(std::coroutine_handle<> h) { trampoline().resume(h); }
 
-    // What await_suspend returns to continue with `h`. On a thread without a trampoline below (a
-    // foreign engine that resumed us directly) it becomes one itself.
+    // The result of await_suspend that continues with `h`. On a thread without a trampoline (another library
+    // resumed the coroutine directly) runs `h` in a new one.
     WEIR_NOINLINE static std::coroutine_handle<> transfer(std::coroutine_handle<> h) {
         trampoline* const here = current();
         if (here == nullptr) {
@@ -90,26 +92,26 @@ class trampoline {
         return here->next(h);
     }
 
-    // The same on a thread of an executor. Null on any other, where `h` has no business: it has to be posted.
+    // The same on a thread of an executor. Null on other threads: the caller posts `h` to its executor.
     WEIR_NOINLINE static std::coroutine_handle<> transfer_at_work(std::coroutine_handle<> h) {
         trampoline* const here = current();
         if (here == nullptr || !here->at_work_) return nullptr;
         return here->next(h);
     }
 
-    // That of this thread, or null. For what isn't inlined itself: see WEIR_NOINLINE.
+    // The innermost trampoline of this thread, or null. For callers that aren't inlined: see WEIR_NOINLINE.
     static trampoline* of_this_call() noexcept { return of_thread(); }
     bool at_work() const noexcept { return at_work_; }
     own_forks* forks() const noexcept { return forks_; }
     own_forks* forks_of(const executor* ex) const noexcept {
         return forks_ != nullptr && forks_->are_of(ex) ? forks_ : nullptr;
     }
-    // What await_suspend returns to continue with `h`.
+    // The result of await_suspend that continues with `h`.
     WEIR_ALWAYS_INLINE std::coroutine_handle<> next(std::coroutine_handle<> h) {
         return ++count_ < cap ? h : next_from_below(h);
     }
 
-    // The joins that are owed something here, the last one first.
+    // The joins that have to be settled on this thread, the latest first.
     bool owes(const owed_join& to) const noexcept { return owed_ == &to; }
     void owe(owed_join& to) noexcept {
         to.below = owed_;
@@ -117,8 +119,8 @@ class trampoline {
     }
     void owe_no_more(const owed_join& to) noexcept { owed_ = to.below; }
 
-    // The task that was begun here at a fork, while nothing but what it awaits has run since. It knows for
-    // whom it works, if that is somebody. Null: one that nobody asks for.
+    // The task that was started here as a fork, as long as only coroutines that it awaits have run since;
+    // null: none.
     bool has_begun(const void* task) const noexcept { return begun_ == task; }
     void begins(const void* task) noexcept {
         let_go();
@@ -126,7 +128,7 @@ class trampoline {
         whose_ = nullptr;
     }
 
-    // What runs here from now on has nothing to do with what ran before.
+    // The coroutine that runs next here is unrelated to the previous one: settles all joins.
     void let_go() noexcept {
         begun_ = nullptr;
         while (owed_ != nullptr) std::exchange(owed_, owed_->below)->settle();
@@ -135,7 +137,8 @@ class trampoline {
         if (trampoline* const here = of_thread()) here->let_go();
     }
 
-    // On the thread of the worker whose forks these are: another thread is that worker from now on.
+    // Called on a worker's thread that another thread replaces: the trampolines here forget the worker's
+    // forks.
     WEIR_NOINLINE static void leave(const own_forks& own) noexcept {
         for (trampoline* each = of_thread(); each != nullptr; each = each->outer_) {
             if (each->forks_ == &own) each->forks_ = nullptr;
@@ -143,20 +146,20 @@ class trampoline {
         let_go_here();
     }
 
-    // What is resumed here now is work of `whose`, until it suspends. On a thread without a trampoline nobody
-    // would know when that is.
+    // The coroutine that runs here now works for `whose` (a run or group), until it suspends. No effect
+    // without a trampoline, where the end could not be noticed.
     WEIR_NOINLINE static void is_work_of(const void* whose) noexcept {
         if (trampoline* const here = of_thread()) here->whose_ = whose;
     }
 
-    // For whose work the caller is called: the innermost. Null: nobody's that is known.
+    // The innermost `whose` on this thread's stack; null: unknown.
     WEIR_NOINLINE static const void* work_here() noexcept {
         const trampoline* each = of_thread();
         while (each != nullptr && each->whose_ == nullptr) each = each->outer_;
         return each != nullptr ? each->whose_ : nullptr;
     }
 
-    // Whether the caller is called by such work, which doesn't go on before the caller returns.
+    // Whether work for `whose` is on this thread's stack: it can't continue before the caller returns.
     WEIR_NOINLINE static bool is_below(const void* whose) noexcept {
         const trampoline* each = current();
         while (each != nullptr && each->whose_ != whose) each = each->outer_;
@@ -170,8 +173,8 @@ class trampoline {
     }
 
     WEIR_NOINLINE std::coroutine_handle<> next_from_below(std::coroutine_handle<> h) {
-        // A coroutine that a foreign awaitable resumed by hand, on top of the one that asks now, may
-        // have asked before. It goes first; nobody but the caller knows of `h` yet.
+        // A coroutine that another library's awaitable resumed on top of this one may have deferred a
+        // transfer before. It runs first.
         if (pending_) run(std::exchange(pending_, {}));
         pending_ = h;
         return std::noop_coroutine();
@@ -181,7 +184,7 @@ class trampoline {
 
     // Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE static trampoline*& current() noexcept { return of_thread(); }
-    // For what isn't inlined itself.
+    // For callers that aren't inlined.
     static trampoline*& of_thread() noexcept {
         struct per_thread {
             trampoline* here = nullptr;

@@ -6,7 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/parts_file.hpp>
+#include <weir/platform/output_file.hpp>
 #include <weir/platform/system_info.hpp>
 #include <weir/report/escape.hpp>
 #include <weir/report/fields.hpp>

@@ -8,7 +8,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/type_name.hpp>
 #include <weir/run/stage_options.hpp>

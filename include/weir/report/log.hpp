@@ -7,7 +7,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/error_text.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/report/line.hpp>
 #include <weir/run/failure.hpp>

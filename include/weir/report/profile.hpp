@@ -8,7 +8,7 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/report/line.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/profile_trial.hpp>

@@ -4,7 +4,6 @@
 #define WEIR_REPORT_QUANTITY_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/figures.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/report/html_markup.hpp>

@@ -3,11 +3,11 @@
 #ifndef WEIR_REPORT_RUN_RECORD_HPP
 #define WEIR_REPORT_RUN_RECORD_HPP
 
-#include <weir/measure/figures.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/processors.hpp>
+#include <weir/platform/process_resources.hpp>
 #include <weir/platform/system_info.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/version.hpp>

@@ -4,7 +4,6 @@
 #define WEIR_REPORT_TRACE_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/figures.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>

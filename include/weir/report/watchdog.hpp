@@ -8,7 +8,7 @@
 #include <weir/executor/pool_threads.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/registry.hpp>
 #include <weir/platform/thread_record.hpp>

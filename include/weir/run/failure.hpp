@@ -4,8 +4,7 @@
 #define WEIR_RUN_FAILURE_HPP
 
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/error_text.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 
 #include <concepts>         // for std::integral
 #include <cstddef>          // for std::size_t

@@ -3,7 +3,7 @@
 #ifndef WEIR_RUN_FAILURE_SINK_HPP
 #define WEIR_RUN_FAILURE_SINK_HPP
 
-#include <weir/platform/process_function.hpp>
+#include <weir/platform/globals.hpp>
 #include <weir/run/failure.hpp>
 
 #include <cstdio>       // for std::fprintf

@@ -3,7 +3,7 @@
 #ifndef WEIR_RUN_FUSED_SINK_HPP
 #define WEIR_RUN_FUSED_SINK_HPP
 
-#include <weir/measure/sink_meter.hpp>
+#include <weir/measure/channel_meter.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/stage_options.hpp>

@@ -9,7 +9,7 @@
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/owning_list.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/task/detached_task.hpp>
 

@@ -4,7 +4,6 @@
 #define WEIR_RUN_PROFILE_TRIAL_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/figures.hpp>
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>

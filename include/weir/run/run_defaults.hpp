@@ -5,7 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/no_destroy.hpp>
+#include <weir/platform/globals.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/run/failure.hpp>

@@ -8,8 +8,8 @@
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/process_meter.hpp>
+#include <weir/measure/slot_state.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/stillness.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/owning_list.hpp>

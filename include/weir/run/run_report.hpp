@@ -6,7 +6,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/error_text.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system_output.hpp>
 #include <weir/run/failure.hpp>

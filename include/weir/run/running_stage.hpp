@@ -5,8 +5,8 @@
 
 #include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/slot_state.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/stillness.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/failure_tally.hpp>

@@ -6,7 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_report.hpp>

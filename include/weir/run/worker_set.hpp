@@ -7,8 +7,8 @@
 #include <weir/channel/wait_queue.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/slot_state.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/stillness.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/owning_list.hpp>

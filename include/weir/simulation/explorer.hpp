@@ -4,7 +4,7 @@
 #define WEIR_SIMULATION_EXPLORER_HPP
 
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/error_text.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/random_bits.hpp>
 #include <weir/simulation/decisions.hpp>
 #include <weir/simulation/explore_options.hpp>

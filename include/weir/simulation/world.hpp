@@ -10,8 +10,8 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/error_text.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/message_text.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/simulation/decisions.hpp>
 
 #include <algorithm>   // for std::lower_bound, std::rotate

@@ -7,7 +7,7 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/stages/own_aggregate.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>

@@ -5,7 +5,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/intake.hpp>

@@ -4,7 +4,7 @@
 #define WEIR_STAGES_STAGE_HPP
 
 #include <weir/platform/env.hpp>
-#include <weir/platform/source_place.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/call_traits.hpp>

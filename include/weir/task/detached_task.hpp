@@ -6,9 +6,8 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/slot_accounting.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/result.hpp>
-#include <weir/platform/thread_place.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>

@@ -3,7 +3,7 @@
 #ifndef WEIR_TASK_STOP_ON_SIGNALS_HPP
 #define WEIR_TASK_STOP_ON_SIGNALS_HPP
 
-#include <weir/platform/no_destroy.hpp>
+#include <weir/platform/globals.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/platform/system_signals.hpp>

@@ -3,7 +3,7 @@
 #ifndef WEIR_TASK_STOP_STATE_HPP
 #define WEIR_TASK_STOP_STATE_HPP
 
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/platform/std_stop_token.hpp>

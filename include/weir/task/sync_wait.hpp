@@ -6,7 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/task.hpp>

@@ -6,7 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_users.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/task/detached_task.hpp>

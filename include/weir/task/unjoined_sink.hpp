@@ -3,8 +3,8 @@
 #ifndef WEIR_TASK_UNJOINED_SINK_HPP
 #define WEIR_TASK_UNJOINED_SINK_HPP
 
-#include <weir/platform/error_text.hpp>
-#include <weir/platform/process_function.hpp>
+#include <weir/platform/globals.hpp>
+#include <weir/platform/message_text.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdio>     // for std::fprintf

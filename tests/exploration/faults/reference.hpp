@@ -8,7 +8,7 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/measure/policy.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/void_run.hpp>

@@ -5,7 +5,7 @@
 
 #include "scenarios.hpp"
 
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system_thread.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/platform/biased_lock.hpp>
-#include <weir/platform/event_count.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/channel/channel.hpp>
 #include <weir/executor/ready_queue.hpp>
-#include <weir/platform/event_count.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include "channel.hpp"

@@ -2,8 +2,7 @@
 // it is seen after it.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/executor/ready_queue.hpp>
-#include <weir/platform/event_count.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 
 #include "suite.hpp"
 

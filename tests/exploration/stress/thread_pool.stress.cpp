@@ -8,8 +8,7 @@
 
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deque.hpp>
-#include <weir/platform/event_count.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>

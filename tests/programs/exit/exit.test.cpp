@@ -9,7 +9,7 @@
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/run/priority_lanes.hpp>
 #include <weir/stages.hpp>
 #include <weir/stages/pipeline.hpp>

@@ -12,7 +12,7 @@
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/report/watchdog.hpp>
 #include <weir/run/priority_lanes.hpp>
 #include <weir/stages/pipeline.hpp>

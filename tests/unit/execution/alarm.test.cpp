@@ -5,7 +5,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 
 #include <coroutine>
 #include <memory>

@@ -6,7 +6,7 @@
 #include <weir/execution/library.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <condition_variable>

@@ -4,7 +4,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/schedule.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>

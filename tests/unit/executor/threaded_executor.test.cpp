@@ -4,7 +4,7 @@
 
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
 

@@ -9,7 +9,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/thread_pool.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/sleep.hpp>

@@ -8,7 +8,7 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/run/run.hpp>

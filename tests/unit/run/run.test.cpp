@@ -10,7 +10,7 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/for_each.hpp>

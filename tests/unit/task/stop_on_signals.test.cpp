@@ -4,7 +4,7 @@
 #include "support/items.hpp"
 
 #include <weir/executor/thread_pool.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/run/run_outcome.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/stop_token.hpp>

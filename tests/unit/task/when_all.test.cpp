@@ -8,7 +8,7 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/platform/parker.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/foreign_executor.hpp>
 #include <weir/task/sleep.hpp>

@@ -1,4 +1,4 @@
-#include <weir/platform/no_destroy.hpp>
+#include <weir/platform/globals.hpp>
 
 #include "support/catch.hpp"
 
@@ -28,4 +28,21 @@ TEST_CASE("it is made without running any code, and never destroyed") {
         CHECK(here->value == 7);
     }
     CHECK(destroyed == 0);
+}
+
+namespace {
+
+int one() noexcept { return 1; }
+int two() noexcept { return 2; }
+using function = int (*)() noexcept;
+constinit weir::detail::process_function<function> it{&one};
+
+}  // namespace
+
+TEST_CASE("it is the first until it is replaced, and who does so is given the one before") {
+    CHECK(it.get()() == 1);
+    CHECK(it.replace(&two) == &one);
+    CHECK(it.get()() == 2);
+    CHECK(it.replace(nullptr) == &two);
+    CHECK(it.get() == nullptr);
 }

@@ -1,0 +1,178 @@
+// weir platform, internal: how threads sleep and are woken: a parker for one thread, an event count for many
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_PLATFORM_PARKING_HPP
+#define WEIR_PLATFORM_PARKING_HPP
+
+#include <weir/platform/platform.hpp>
+
+#include <cstdint>  // for std::uint32_t
+
+namespace weir::detail {
+
+// A one-shot flag. One thread, its owner, can sleep on it; other threads set it, or only wake the owner.
+//
+// | bit | meaning                                               |
+// |-----|-------------------------------------------------------|
+// | 1   | the owner sleeps, or is about to                      |
+// | 2   | set; never cleared                                    |
+// | 4   | poked: the current or the next wait returns           |
+//
+// `set` may wake an owner that destroys the flag at once: the last access of `set` is the read-modify-write;
+// the wake-up after it uses only the address. `poke` needs the flag to exist afterwards: its caller holds a
+// lock that the owner takes to withdraw the flag before it destroys it.
+template <class Platform = standard_platform>
+class basic_parker {
+    typename Platform::template atomic<std::uint32_t> word_{0};
+    static constexpr std::uint32_t asleep = 1, is_done = 2, poked = 4;
+
+  public:
+    basic_parker() noexcept = default;
+    basic_parker(const basic_parker&) = delete;
+    basic_parker& operator=(const basic_parker&) = delete;
+
+    // acquire; pairs with the release in set(): sees the setter's earlier writes
+    bool is_set() const noexcept { return (word_.load(std::memory_order_acquire) & is_done) != 0; }
+
+    void set() noexcept {
+        // acq_rel; pairs with is_set() and wait(): the owner sees the caller's earlier writes
+        if ((word_.fetch_or(is_done, std::memory_order_acq_rel) & asleep) != 0) {
+            Platform::wake_all(word_);
+        }
+    }
+
+    void poke() noexcept {
+        // acq_rel; pairs with wait(), as in set()
+        if ((word_.fetch_or(poked, std::memory_order_acq_rel) & asleep) != 0) {
+            Platform::wake_all(word_);
+        }
+    }
+
+    // Sleeps until set, poked, or for `timeout_ns` (negative: no limit); true if set.
+    bool wait(std::int64_t timeout_ns = -1) noexcept {
+        const std::int64_t start = timeout_ns < 0 ? 0 : Platform::now();
+        for (int i = 0; i < Platform::looks_before_sleep && word_.load(std::memory_order_relaxed) == 0; ++i) {
+            Platform::pause();
+        }
+        std::uint32_t seen = 0;
+        // acq_rel; pairs with set() and poke(): they see that the owner sleeps, or this sees their bit
+        if (word_.compare_exchange_strong(seen, asleep, std::memory_order_acq_rel)) {
+            while (word_.load(std::memory_order_acquire) == asleep) {
+                std::int64_t left = -1;
+                if (timeout_ns >= 0) {
+                    left = timeout_ns - (Platform::now() - start);
+                    if (left <= 0) break;
+                }
+                Platform::wait(word_, asleep, left);
+            }
+        }
+        // acquire; pairs with set() and poke(): sees their callers' earlier writes
+        return (word_.fetch_and(is_done, std::memory_order_acq_rel) & is_done) != 0;
+    }
+};
+
+using parker = basic_parker<>;
+
+// A condition variable without a mutex. The waiter announces itself, checks the condition once more, then
+// sleeps. The notifier makes the condition true, then notifies:
+//
+//     waiter                                       notifier
+//     W1  ticket = prepare_wait()                  N1  make the condition true
+//     W2  condition true? cancel_wait(), done      N2  notify_one()
+//     W3  commit_wait(ticket); again from W1
+//
+// No wake-up is lost (Dekker's pattern). W1 writes `waiters_` and W2 reads the condition; N1 writes the
+// condition and N2 reads `waiters_`. If all four are seq_cst, they have one total order, so W2 sees N1 or N2
+// sees W1. In the second case the epoch changes after W1 has read it, and the futex refuses to sleep on an
+// old epoch, or is woken. The accesses to the condition must therefore be seq_cst, or made under one lock on
+// both sides: the lock then orders W1 before N2.
+//
+// Epoch and number of waiters are two words, not two halves of one as in folly's EventCount: a futex has 32
+// bits, and a waiter that comes or goes must not disturb sleeping ones. 2^32 notifications between a waiter's
+// W1 and W3 would go unnoticed.
+template <class Platform = standard_platform>
+class basic_event_count {
+    typename Platform::template atomic<std::uint32_t> epoch_{0};
+    typename Platform::template atomic<std::uint32_t> waiters_{0};
+
+  public:
+    class ticket {
+        friend basic_event_count;
+        explicit ticket(std::uint32_t epoch) noexcept : epoch_(epoch) {}
+        std::uint32_t epoch_;
+    };
+
+    basic_event_count() noexcept = default;
+    basic_event_count(const basic_event_count&) = delete;
+    basic_event_count& operator=(const basic_event_count&) = delete;
+
+    // Each call is followed by one call of `cancel_wait` or `commit_wait`.
+    [[nodiscard]] ticket prepare_wait() noexcept {
+        waiters_.fetch_add(1, std::memory_order_seq_cst);  // W1
+        // A notifier that saw waiters_ may have changed the epoch before this load; then the condition was
+        // true before W2. Pairs with notify(); seq_cst, as W1 and N2 are.
+        return ticket(epoch_.load(std::memory_order_seq_cst));
+    }
+
+    void cancel_wait() noexcept { waiters_.fetch_sub(1, std::memory_order_seq_cst); }
+
+    // Sleeps until notified after `prepare_wait`, or for `timeout_ns` (negative: no limit).
+    // True if notified. The caller checks the condition again in both cases.
+    bool commit_wait(ticket t, std::int64_t timeout_ns = -1) noexcept {
+        const std::int64_t start = timeout_ns < 0 ? 0 : Platform::now();
+        bool notified = false;
+        for (;;) {
+            // acquire; pairs with notify(): sees the writes that made the condition true
+            notified = epoch_.load(std::memory_order_acquire) != t.epoch_;
+            if (notified) break;
+            std::int64_t left = -1;
+            if (timeout_ns >= 0) {
+                left = timeout_ns - (Platform::now() - start);
+                if (left <= 0) break;
+            }
+            Platform::wait(epoch_, t.epoch_, left);
+        }
+        waiters_.fetch_sub(1, std::memory_order_seq_cst);
+        return notified;
+    }
+
+    // The second half of a notification: a call that wakes a sleeper, if there is one. It uses only the
+    // address of the event count, which may be destroyed by then.
+    class [[nodiscard("call it, or nobody is woken")]] wake_up {
+        friend basic_event_count;
+        explicit wake_up(typename Platform::template atomic<std::uint32_t>* epoch) noexcept : epoch_(epoch) {}
+        typename Platform::template atomic<std::uint32_t>* epoch_;
+
+      public:
+        wake_up() noexcept : epoch_(nullptr) {}
+        explicit operator bool() const noexcept { return epoch_ != nullptr; }
+        void operator()() const noexcept {
+            if (epoch_ != nullptr) Platform::wake_one(*epoch_);
+        }
+    };
+
+    // Wakes a sleeper, and keeps all waiters between W1 and W3 from sleeping. True if a thread waited. If
+    // none waits, costs one load.
+    bool notify_one() noexcept {
+        const wake_up wake = turn_back();
+        wake();
+        return bool(wake);
+    }
+    bool notify_all() noexcept {
+        const bool waited(turn_back());
+        if (waited) Platform::wake_all(epoch_);
+        return waited;
+    }
+
+    // The first half of `notify_one`: keeps waiters from sleeping. The result does the rest.
+    wake_up turn_back() noexcept {
+        if (waiters_.load(std::memory_order_seq_cst) == 0) return {};  // N2
+        epoch_.fetch_add(1, std::memory_order_seq_cst);
+        return wake_up(&epoch_);
+    }
+};
+
+using event_count = basic_event_count<>;
+
+}  // namespace weir::detail
+
+#endif
