@@ -18,19 +18,20 @@ registry shared_arguments::read_models_of(result_store& store) const {
 }
 
 void add_selection(CLI::App& command, selection& what) {
-    command.add_option("NAME", what.name, "the indicator, as PiMatmul");
+    command.add_option("NAME", what.name, "the indicator, for example PiMatmul");
     command
         .add_option("--where", what.where,
-                    "NAME=VALUE, NAME=A|B, NAME!=VALUE, NAME>=VALUE: of parameters and results")
+                    "NAME=VALUE, NAME=A|B, NAME!=VALUE, NAME>=VALUE: conditions on parameters and results")
         ->allow_extra_args(false);
-    command.add_option("--machine", what.machine, "a part of the machine's name, as `query` shows it");
+    command.add_option("--machine", what.machine, "part of the machine's name, as `query` prints it");
     command
-        .add_option("--stack", what.stack, "NAME=PART: what the stack has under that name, as compiler=12.2")
+        .add_option("--stack", what.stack,
+                    "NAME=PART: part of a value in the stack, for example compiler=12.2")
         ->allow_extra_args(false);
     command.add_option("--since", what.since, "a time, or a day");
-    command.add_option("--until", what.until, "a time, or a day, which is its begin");
+    command.add_option("--until", what.until, "a time, or a day, which means its begin");
     command.add_option("--version-of", what.version,
-                       "the beginning of the program's version, which is its hash if it has none");
+                       "the begin of the program's version; without a version, of its hash");
 }
 
 CLI::Option* add_store(CLI::App& command, std::string& path) {

@@ -113,7 +113,7 @@ void judge_files(const document_arguments& arguments, const shared_arguments& sh
 void add_documents(CLI::App& command, document_arguments& arguments) {
     command.add_option("FILE", arguments.files, "a document; - is standard input")->required();
     command.add_flag("--lenient", arguments.how.keep_extra,
-                     "keeps members of @parameters and @result that no model declares");
+                     "keeps undeclared members of @parameters and @result");
     command.add_flag("--json", arguments.as_json, "answers in JSON");
 }
 
@@ -141,7 +141,7 @@ void run_export(const std::string& path) {
 void add_check(CLI::App& app, const shared_arguments& shared) {
     CLI::App& command = *app.add_subcommand(
         "check",
-        "Says whether files are indicators, and if not, why not. Ends with 0 if all are, else with 1");
+        "Checks whether files are indicators, and prints reasons. Exits with 0 if all are, else with 1");
     auto arguments = std::make_shared<document_arguments>();
     add_documents(command, *arguments);
     command.callback([arguments, &shared] { judge_files(*arguments, shared, false); });
@@ -149,20 +149,20 @@ void add_check(CLI::App& app, const shared_arguments& shared) {
 
 void add_import(CLI::App& app, const shared_arguments& shared) {
     CLI::App& command = *app.add_subcommand("import",
-                                            "Stores documents that this or other runners made: each once, "
-                                            "however often it is imported. Ends with 1 if "
+                                            "Stores documents of this or other runners: each once, "
+                                            "however often it is imported. Exits with 1 if "
                                             "not all of them were accepted");
     auto arguments = std::make_shared<document_arguments>();
     add_documents(command, *arguments);
     add_store(command, arguments->store)->capture_default_str();
     command.add_flag("--older", arguments->how.is_older,
-                     "fields that documents lack are what they were before they were declared");
+                     "missing fields get the values that models give for older documents");
     command.callback([arguments, &shared] { judge_files(*arguments, shared, true); });
 }
 
 void add_export(CLI::App& app, const shared_arguments& /*shared*/) {
     CLI::App& command =
-        *app.add_subcommand("export", "Prints all documents of a store, one a line, for `import`");
+        *app.add_subcommand("export", "Prints all documents of a store, one per line, for `import`");
     auto store = std::make_shared<std::string>("indicators.sqlite");
     add_store(command, *store)->capture_default_str();
     command.callback([store] { run_export(*store); });

@@ -18,13 +18,13 @@ int written(int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Runs performance indicators, checks and stores what they print, and says what to use.",
-                 "indicator");
+    CLI::App app(
+        "Runs performance indicators, checks and stores their output, and recommends configurations.",
+        "indicator");
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
     indicators::shared_arguments shared;
-    app.add_option("--models", shared.models,
-                   "a folder of models besides the program's own; may be given more than once")
+    app.add_option("--models", shared.models, "a further folder of models; may be given more than once")
         ->allow_extra_args(false)
         ->envname("INDICATOR_MODELS");
     app.fallthrough();

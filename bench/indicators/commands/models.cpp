@@ -58,26 +58,25 @@ void run_migrate(const std::string& path, bool refuse_misfits, const shared_argu
 
 void add_models(CLI::App& app, const shared_arguments& shared) {
     CLI::App& command =
-        *app.add_subcommand("models",
-                            "Lists the indicators that are registered; of those that are named all");
+        *app.add_subcommand("models", "Lists the known indicators; prints the named ones completely");
     auto arguments = std::make_shared<model_arguments>();
     command.add_option("NAME", arguments->names, "as PiMatmul");
-    command.add_flag("--schema", arguments->schema, "the SQLite schema that is made of them");
+    command.add_flag("--schema", arguments->schema, "the SQLite schema of the models");
     command.add_flag("--markdown", arguments->page, "their documentation");
-    command.add_flag("--json", arguments->as_json, "their declarations, with what they extend");
+    command.add_flag("--json", arguments->as_json, "their declarations, including extended models");
     command.callback([arguments, &shared] { run_models(*arguments, shared); });
 }
 
 void add_migrate(CLI::App& app, const shared_arguments& shared) {
     CLI::App& command = *app.add_subcommand(
         "migrate",
-        "Judges the stored results anew where a model is declared otherwise than it was, and those that were "
-        "refused; all of it or nothing, and no document is lost");
+        "Checks stored results again if their model has changed, and all results that were "
+        "refused; all or nothing, and no document is lost");
     auto store = std::make_shared<std::string>("indicators.sqlite");
     auto refuse_misfits = std::make_shared<bool>(false);
     add_store(command, *store)->capture_default_str();
     command.add_flag("--refuse-misfits", *refuse_misfits,
-                     "results that don't fit any more are refused, instead of an error");
+                     "refuses results that no longer fit, instead of an error");
     command.callback([store, refuse_misfits, &shared] { run_migrate(*store, *refuse_misfits, shared); });
 }
 

@@ -155,12 +155,13 @@ void run_query(const query_arguments& arguments, const shared_arguments& shared)
 }  // namespace
 
 void add_query(CLI::App& app, const shared_arguments& shared) {
-    CLI::App& command = *app.add_subcommand(
-        "query", "Shows stored results, those that were accepted, and batches of which some are missing");
+    CLI::App& command =
+        *app.add_subcommand("query",
+                            "Prints stored results that were accepted, and batches with missing runs");
     auto arguments = std::make_shared<query_arguments>();
     add_selection(command, arguments->what);
     add_store(command, arguments->store)->capture_default_str();
-    command.add_flag("--all", arguments->what.all, "those that failed or were refused, too, with the reason");
+    command.add_flag("--all", arguments->what.all, "also failed and refused runs, with the reason");
     command.add_option("--format", arguments->format, "table, csv or json")
         ->check(CLI::IsMember({"table", "csv", "json"}))
         ->capture_default_str();

@@ -224,30 +224,31 @@ void run_recommend(recommend_arguments arguments, const shared_arguments& shared
 }  // namespace
 
 void add_recommend(CLI::App& app, const shared_arguments& shared) {
-    CLI::App& command = *app.add_subcommand("recommend",
-                                            "Ranks the configurations that were measured on a machine, and "
-                                            "says why the best is the best; with 'not "
-                                            "enough data', and exit status 1, where that is so. Of stored "
-                                            "indicators, or of the lab's runs (--runs)");
+    CLI::App& command =
+        *app.add_subcommand("recommend",
+                            "Ranks the configurations that were measured on a machine, and gives "
+                            "the reasons for the best; prints 'not "
+                            "enough data' and exits with 1 if that is so. For stored "
+                            "indicators, or for the lab's runs (--runs)");
     auto arguments = std::make_shared<recommend_arguments>();
     lab::add_data_arguments(command, arguments->data);
     command.remove_option(command.get_option("FILE"));
     add_selection(command, arguments->what);
     add_store(command, arguments->store)->capture_default_str();
-    command.add_option("--runs", arguments->data.read.file, "a CSV of the lab's, instead of a store");
+    command.add_option("--runs", arguments->data.read.file, "a CSV of the lab, instead of a store");
     command
         .add_option("--choice", arguments->comparable.choices,
-                    "a parameter that may be chosen, whatever its model says")
+                    "a parameter that counts as a choice, whatever its model says")
         ->allow_extra_args(false);
     command
         .add_option("--pool", arguments->comparable.pooled,
-                    "a parameter, or a part of the stack, that makes no difference")
+                    "a parameter, or a part of the stack, whose differences are ignored")
         ->allow_extra_args(false);
     command.add_flag("--pool-machines", arguments->comparable.pool_machines,
-                     "runs of several machines are compared");
+                     "compares runs of several machines");
     command
         .add_option("--least-runs", arguments->advice.least_runs,
-                    "that a configuration needs to be recommended")
+                    "number of runs that a recommended configuration needs")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     command.add_option("--most", arguments->most, "how many are listed")

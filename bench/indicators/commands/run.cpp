@@ -102,14 +102,15 @@ void run_run(const run_arguments& arguments, const shared_arguments& shared) {
 }  // namespace
 
 void add_run(CLI::App& app, const shared_arguments& shared) {
-    CLI::App& command = *app.add_subcommand("run",
-                                            "Runs a program, and prints a document a line for each run, "
-                                            "whatever the program does: what it printed, "
-                                            "whether that is an indicator, and what is known of the machine, "
-                                            "the program and its run. Ends with 1 if "
-                                            "not all of them were accepted");
+    CLI::App& command =
+        *app.add_subcommand("run",
+                            "Runs a program, and prints one document per line for each run, "
+                            "whatever the program does: its output, "
+                            "whether that is an indicator, and information about the machine, "
+                            "the program and its run. Exits with 1 if "
+                            "not all of them were accepted");
     auto arguments = std::make_shared<run_arguments>();
-    command.add_option("--batch", arguments->batch.size, "runs it so often")
+    command.add_option("--batch", arguments->batch.size, "number of runs")
         ->check(CLI::Range(std::int64_t{1}, most_runs))
         ->capture_default_str();
     command
@@ -122,11 +123,11 @@ void add_run(CLI::App& app, const shared_arguments& shared) {
         ->capture_default_str();
     command
         .add_option("--most-output-mb", arguments->most_output_mb,
-                    "of each of its outputs, in MiB; beyond that it is killed")
+                    "maximum of each of its outputs, in MiB; beyond that it is killed")
         ->check(CLI::Range(0.001, 1024.0))
         ->capture_default_str();
     command.add_flag("--lenient", arguments->keep_extra,
-                     "keeps members of @parameters and @result that no model declares");
+                     "keeps undeclared members of @parameters and @result");
     command.add_flag("--quiet", arguments->quiet, "no line after each run on standard error");
     command.footer(
         "The program and its arguments follow behind --, as in: indicator run --batch 3 -- ./program --size "

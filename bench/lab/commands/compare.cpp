@@ -120,40 +120,41 @@ void add_compare(CLI::App& app) {
     add_data_arguments(command, *arguments);
     command.get_option("FILE")->required(false);
     command.add_option("SECOND", arguments->second, "the runs of B, with the same columns");
-    command.add_option("--by", arguments->by, "a column of FILE with two values: A is the base, B the other");
+    command.add_option("--by", arguments->by,
+                       "a column of FILE with two values: A is the base, B the other value");
     duel_options& duel = arguments->duel;
-    command.add_option("--commands", duel.commands, "runs A and B in turns, each a line for the shell")
+    command.add_option("--commands", duel.commands, "runs A and B in turns; each is a shell command")
         ->expected(2);
     command
         .add_option(
             "--commits", duel.commits,
-            "two commits: each is checked out, built and run in a folder of its own, OUT/trees/HASH, which "
-            "stays for the next time (`git worktree remove` takes it away)")
+            "two commits: each is checked out, built and run in its own folder OUT/trees/HASH, which is "
+            "kept (`git worktree remove` removes it)")
         ->expected(2);
     command.add_option("--build", duel.build,
-                       "of --commits: the line for the shell that builds it, in its folder");
+                       "for --commits: the shell command that builds a commit, in its folder");
     command.add_option("--command", duel.command,
-                       "of --commits: the line for the shell that runs it, in its folder");
+                       "for --commits: the shell command that runs a commit, in its folder");
     command
-        .add_option(
-            "--score", duel.score,
-            "where the cost is in its JSON (@result.us_per_task), 'last number' of what it writes, or "
-            "'duration'")
+        .add_option("--score", duel.score,
+                    "the path of the cost in the JSON (@result.us_per_task), 'last number' of the output, or "
+                    "'duration'")
         ->capture_default_str();
     command.add_option("--pairs", duel.pairs, "how often each is run")
         ->check(CLI::Range(2, 100'000))
         ->capture_default_str();
     command.add_option("--limit-s", duel.limit_s, "time limit of a run, in seconds")->capture_default_str();
-    command.add_option("--seed", duel.seed, "of who is first in a pair")->capture_default_str();
-    command.add_option("--out", duel.folder, "the folder for what is measured")->capture_default_str();
+    command.add_option("--seed", duel.seed, "for the order within pairs")->capture_default_str();
+    command.add_option("--out", duel.folder, "the folder for the measurements")->capture_default_str();
     command
-        .add_option("--threshold", arguments->compare.threshold, "a ratio that is no difference: 0.01 is 1 %")
+        .add_option("--threshold", arguments->compare.threshold,
+                    "a smaller difference counts as none: 0.01 is 1 %")
         ->check(CLI::Range(0.0, 10.0))
         ->capture_default_str();
-    command.add_option("--sure", arguments->compare.sure, "of 'faster' and 'slower'")
+    command.add_option("--sure", arguments->compare.sure, "confidence of 'faster' and 'slower'")
         ->check(CLI::Range(0.5, 0.9999))
         ->capture_default_str();
-    command.add_option("--confidence", arguments->compare.confidence, "of the interval")
+    command.add_option("--confidence", arguments->compare.confidence, "confidence of the interval")
         ->check(CLI::Range(0.5, 0.9999))
         ->capture_default_str();
     command.callback([arguments] { run_compare(*arguments); });

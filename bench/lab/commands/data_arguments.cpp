@@ -15,22 +15,21 @@ void add_json_argument(CLI::App& command, bool& as_json) {
 void add_data_arguments(CLI::App& command, data_arguments& arguments) {
     read_options& read = arguments.read;
     command
-        .add_option("FILE", read.file, "runs, with `;` between columns, whose names are in the first line")
+        .add_option("FILE", read.file, "the runs: `;` between columns, names of columns in the first line")
         ->required();
-    command.add_option("--cost", read.cost, "the column that was measured; the last one if not given");
+    command.add_option("--cost", read.cost, "the measured column (default: the last one)");
     command.add_flag("--rate", read.rate, "more of it is better");
     command.add_option("--ignore", read.ignore, "columns that are no factors")->delimiter(',');
     command.add_option("--levels", read.levels, "columns of numbers that are names of levels")
         ->delimiter(',');
-    command.add_option("--log2", read.log2, "columns of numbers that count by their logarithm")
-        ->delimiter(',');
-    command.add_option("--base", read.bases, "COLUMN=VALUE: what a factor is compared with")->delimiter(',');
+    command.add_option("--log2", read.log2, "columns of numbers whose logarithm is used")->delimiter(',');
+    command.add_option("--base", read.bases, "COLUMN=VALUE: the base of a factor")->delimiter(',');
     command.add_option("--without", read.without, "leaves out the runs with these treatments")
         ->delimiter(',');
-    command.add_option("--time", read.time, "the column of times, in unix seconds (@time, if there is one)");
-    command.add_flag("--no-groups", read.no_groups, "columns of which exactly one is on stay columns");
-    command.add_option("--factors", arguments.factors,
-                       "the factor file, which says of each factor its base, and how much of a change it is");
+    command.add_option("--time", read.time,
+                       "the column of times, in Unix seconds (default: @time, if it exists)");
+    command.add_flag("--no-groups", read.no_groups, "does not join columns of which exactly one is on");
+    command.add_option("--factors", arguments.factors, "the factor file, with bases and tiers of factors");
     add_json_argument(command, arguments.as_json);
 }
 

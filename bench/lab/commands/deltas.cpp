@@ -148,18 +148,19 @@ void run_deltas(const deltas_arguments& arguments) {
 void add_deltas(CLI::App& app) {
     CLI::App& command =
         *app.add_subcommand("deltas",
-                            "What each treatment changed: over all pairs of runs that differ in it alone");
+                            "The change by each treatment, over all pairs of runs that differ only in it");
     auto arguments = std::make_shared<deltas_arguments>();
     add_data_arguments(command, *arguments);
     command
         .add_option("--pairing", arguments->how,
-                    "how repeated runs are paired: all with all, by their means, or with the nearest in time")
+                    "pairing of repeated runs: all with all, by means, or with the nearest in time")
         ->transform(CLI::CheckedTransformer(std::map<std::string, pairing>{{"all", pairing::all},
                                                                            {"mean", pairing::mean},
                                                                            {"nearest", pairing::nearest}}))
         ->option_text("all|mean|nearest=all");
-    command.add_option("--deltas", arguments->file,
-                       "writes them to this file: factor, before, after, delta, and what was applied beside");
+    command.add_option(
+        "--deltas", arguments->file,
+        "writes the changes to this file: factor, before, after, delta, and the other treatments");
     command.add_flag("--list", arguments->list, "with each delta");
     command.callback([arguments] { run_deltas(*arguments); });
 }

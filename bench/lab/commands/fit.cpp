@@ -127,24 +127,25 @@ void run_fit(const fit_arguments& arguments) {
 
 void add_fit(CLI::App& app) {
     CLI::App& command =
-        *app.add_subcommand("fit", "A linear model of the cost: what each treatment adds, and each pair");
+        *app.add_subcommand("fit", "A linear model of the cost: the effect of each treatment and each pair");
     auto arguments = std::make_shared<fit_arguments>();
     add_data_arguments(command, *arguments);
     command.add_flag("--pairs", arguments->fit.pairs, "with all pairs of treatments");
-    command.add_flag("--log", arguments->fit.log_scale, "of the logarithm (base 2): effects that multiply");
+    command.add_flag("--log", arguments->fit.log_scale,
+                     "fits the logarithm (base 2), for effects that multiply");
     command.add_flag("--bends", arguments->fit.bends,
-                     "with what the middle of each number adds to the line between its ends");
+                     "with a bend for each number: the deviation of its middle from a line");
     command.add_flag("--with-time", arguments->fit.with_time,
                      "with a drift, and the time of day as a sine and a cosine");
     command.add_flag("--curve", arguments->curve,
-                     "the treatments' estimates by the number of runs, and how many would have been enough");
+                     "estimates by the number of runs, and the number that would have been enough");
     command
         .add_option("--cost-of-group", arguments->cost_of_group,
-                    "what a new build (or configuration) costs, in runs: `repetition` says how many runs of "
-                    "each tell most for their time; null: one group's luck doesn't show")
+                    "cost of a new build (or configuration), in runs: `repetition` is the number of runs per "
+                    "group that tells most for its time; null: groups do not differ")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command.add_option("--confidence", arguments->fit.confidence, "of the intervals")
+    command.add_option("--confidence", arguments->fit.confidence, "confidence of the intervals")
         ->check(CLI::Range(0.5, 0.9999))
         ->capture_default_str();
     command.add_option("--seed", arguments->fit.seed, "of the cross-validation")->capture_default_str();

@@ -118,31 +118,35 @@ void run_history(const history_arguments& arguments) {
 }  // namespace
 
 void add_history(CLI::App& app) {
-    CLI::App& command = *app.add_subcommand("history", "When a measurement changed over time: change points");
+    CLI::App& command =
+        *app.add_subcommand("history", "The times at which a measurement changed: change points");
     auto arguments = std::make_shared<history_arguments>();
     command.add_option("FILE", arguments->file, "measurements, with `;` between columns")->required();
-    command.add_option("--cost", arguments->cost, "the column that was measured; the last one if not given");
+    command.add_option("--cost", arguments->cost, "the measured column (default: the last one)");
     command.add_flag("--rate", arguments->rate, "more of it is better");
     command.add_option("--time", arguments->time,
-                       "the column that says in which order (@time, if there is one; else the file's order)");
-    command.add_option("--label", arguments->label, "a column that names a change, as a commit's");
+                       "the column of the order (default: @time if it exists, else the order of the file)");
+    command.add_option("--label", arguments->label, "a column that names a change, for example the commit");
     command.add_option("--by", arguments->by, "a series for each value of these columns")->delimiter(',');
-    command.add_option("--least", arguments->changes.least, "runs before and after a change, at least")
+    command
+        .add_option("--least", arguments->changes.least, "minimum number of runs before and after a change")
         ->check(CLI::Range(2, 10'000))
         ->capture_default_str();
     command
-        .add_option("--significance", arguments->changes.significance, "how often chance may make a change")
+        .add_option("--significance", arguments->changes.significance, "probability of a change by chance")
         ->check(CLI::Range(0.0001, 0.5))
         ->capture_default_str();
-    command.add_option("--permutations", arguments->changes.permutations, "that tell what chance makes")
+    command
+        .add_option("--permutations", arguments->changes.permutations,
+                    "number of permutations for the significance")
         ->check(CLI::Range(19, 100'000))
         ->capture_default_str();
-    command.add_option("--seed", arguments->changes.seed, "of the permutations")->capture_default_str();
-    command.add_option("--last", arguments->last, "looks at so many runs of a series")
+    command.add_option("--seed", arguments->changes.seed, "for the permutations")->capture_default_str();
+    command.add_option("--last", arguments->last, "uses only this many last runs of a series")
         ->check(CLI::Range(4, 100'000))
         ->capture_default_str();
     command.add_option("--fail-on-worse", arguments->fail_on_worse,
-                       "ends with 1 if a change for the worse is among so many last runs");
+                       "exits with 1 if a change for the worse is among this many last runs");
     add_json_argument(command, arguments->as_json);
     command.callback([arguments] { run_history(*arguments); });
 }

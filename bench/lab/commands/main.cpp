@@ -6,7 +6,7 @@
 #include <iostream>
 
 int main(int argc, char** argv) {
-    CLI::App app("Which factors make a program faster, how they interact, and proof.", "lab");
+    CLI::App app("Finds which factors make a program faster, and how they interact.", "lab");
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
     lab::add_plan(app);

@@ -57,7 +57,7 @@ void run_paths(const data_arguments& arguments) {
 void add_paths(CLI::App& app) {
     CLI::App& command = *app.add_subcommand(
         "paths",
-        "From slow to fast, one treatment after the other: greedy, nicest first, and Shapley's values");
+        "Paths from slow to fast, one treatment after the other: greedy, nicest first; and Shapley's values");
     auto arguments = std::make_shared<data_arguments>();
     add_data_arguments(command, *arguments);
     command.callback([arguments] { run_paths(*arguments); });

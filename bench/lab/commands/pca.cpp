@@ -57,10 +57,10 @@ void add_pca(CLI::App& app) {
         "pca", "Principal components of sequences in which all treatments were applied one after the other");
     auto arguments = std::make_shared<pca_arguments>();
     add_data_arguments(command, *arguments);
-    command.add_option("--sequences", arguments->sequences, "how many are drawn at most")
+    command.add_option("--sequences", arguments->sequences, "maximum number of sequences")
         ->capture_default_str();
     command.add_option("--seed", arguments->seed, "of the draw")->capture_default_str();
-    command.add_flag("--scores", arguments->scores, "with each sequence's place");
+    command.add_flag("--scores", arguments->scores, "with the position of each sequence");
     command.callback([arguments] { run_pca(*arguments); });
 }
 

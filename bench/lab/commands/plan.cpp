@@ -122,42 +122,42 @@ void run_plan(const plan_arguments& arguments) {
 
 void add_plan(CLI::App& app) {
     CLI::App& command = *app.add_subcommand(
-        "plan", "Which configurations to run: a plan file, with its balance and what it can't tell apart");
+        "plan",
+        "Plans which configurations to run, and reports balance, and effects that can't be distinguished");
     auto arguments = std::make_shared<plan_arguments>();
     command.add_option("FACTORS", arguments->factors, "the factor file, JSON")->required();
     command
         .add_option("--kind", arguments->kind,
-                    "random: by lot; balanced: each value, and each two together, as often as the others; "
-                    "d-optimal: for "
-                    "the model; explicit: what --from has; around: --centre, and all that differ from it in "
-                    "one factor; "
-                    "full: all there are")
+                    "random; balanced: each value, and each pair of values, equally often; d-optimal: for "
+                    "the model; explicit: those of --from; around: --centre, and all that differ from it "
+                    "in one factor; full: all configurations")
         ->check(CLI::IsMember({"random", "balanced", "d-optimal", "explicit", "around", "full"}))
         ->capture_default_str();
-    command.add_option("--runs", arguments->runs, "how many configurations")
+    command.add_option("--runs", arguments->runs, "number of configurations")
         ->check(CLI::Range(std::size_t{2}, most_runs));
-    command.add_option("--seed", arguments->seed, "of the lots")->capture_default_str();
+    command.add_option("--seed", arguments->seed, "for random choices")->capture_default_str();
     command.add_flag("--pairs", arguments->pairs,
-                     "the model has all pairs, too: for d-optimal, and in what is told");
+                     "the model has all pairs, too: for d-optimal, and in the report");
     command.add_option("--centre", arguments->centre,
-                       "FACTOR=VALUE,...: of --kind around; the base but for these");
-    command.add_option("--from", arguments->from, "a CSV with columns of factors: of --kind explicit");
+                       "FACTOR=VALUE,...: for --kind around, the base with these changes");
+    command.add_option("--from", arguments->from, "for --kind explicit, a CSV with columns of factors");
     command
-        .add_option("--levels-of-numbers", arguments->number_levels, "at how many values a number is tried")
+        .add_option("--levels-of-numbers", arguments->number_levels, "number of values of a numeric factor")
         ->check(CLI::Range(2, 100))
         ->capture_default_str();
     command
-        .add_option("--builds", arguments->builds,
-                    "at most so many different ones, where factors are hard to change; twice as many as "
-                    "tell their effects if not given")
+        .add_option(
+            "--builds", arguments->builds,
+            "maximum number of builds, if factors are hard to change (default: twice as many as needed "
+            "to estimate their effects)")
         ->check(CLI::PositiveNumber);
-    command.add_option("--visits", arguments->visits, "of each build, where factors are hard to change")
+    command.add_option("--visits", arguments->visits, "visits of each build, if factors are hard to change")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    command.add_option("--repeat", arguments->repeat, "as `lab run` will be told; of --seconds")
+    command.add_option("--repeat", arguments->repeat, "as for `lab run`; used by --seconds")
         ->capture_default_str();
-    command.add_option("--seconds", arguments->seconds, "what a run takes: tells how long the plan takes");
-    command.add_option("-o,--out", arguments->out, "the plan file; without it the plan is shown");
+    command.add_option("--seconds", arguments->seconds, "the time of a run, to print the time of the plan");
+    command.add_option("-o,--out", arguments->out, "the plan file; without it the plan is printed");
     add_json_argument(command, arguments->as_json);
     command.callback([arguments] { run_plan(*arguments); });
 }

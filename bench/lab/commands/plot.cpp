@@ -50,20 +50,22 @@ void run_plot(const plot_arguments& arguments) {
 
 void add_plot(CLI::App& app) {
     CLI::App& command =
-        *app.add_subcommand("plot", "Each plot as SVG, and all in one page with a sentence under each");
+        *app.add_subcommand("plot",
+                            "Writes each plot as SVG, and all plots in one page with a sentence under each");
     auto arguments = std::make_shared<plot_arguments>();
     add_data_arguments(command, *arguments);
     command
         .add_option(
             "--keep", arguments->choice.keep,
-            "the treatments that plot `means-kept` leaves out (the strongest that share a strong pair)")
+            "the treatments that plot `means-kept` leaves out (default: the strongest with a strong pair)")
         ->delimiter(',');
     command.add_option(
         "--treatment", arguments->choice.treatment,
-        "whose single changes `scatter`, `scatter-flipped` and `crossing` show (the strongest)");
-    command.add_option("--colour", arguments->choice.colour,
-                       "the treatment that they are coloured by (what explains most of why they differ)");
-    command.add_option("--out", arguments->out, "the folder for files, made if it isn't there")
+        "the treatment of plots `scatter`, `scatter-flipped` and `crossing` (default: the strongest)");
+    command.add_option(
+        "--colour", arguments->choice.colour,
+        "the treatment that colours them (default: the one that best explains the differences)");
+    command.add_option("--out", arguments->out, "the folder for files, made if it does not exist")
         ->capture_default_str();
     command.add_option("--only", arguments->only, "names of plots")->delimiter(',');
     command.callback([arguments] { run_plot(*arguments); });

@@ -76,25 +76,26 @@ void run_run(const run_arguments& arguments) {
 
 void add_run(CLI::App& app) {
     CLI::App& command = *app.add_subcommand("run",
-                                            "Measures what a plan says: each run a row of OUT/runs.csv and "
-                                            "of OUT/runs.sqlite, failures, too. Called "
-                                            "again with the same arguments it does what is missing");
+                                            "Measures a plan: each run is a row of OUT/runs.csv and "
+                                            "of OUT/runs.sqlite, also failures. Called "
+                                            "again with the same arguments it measures what is missing");
     auto arguments = std::make_shared<run_arguments>();
     command.add_option("FACTORS", arguments->factors, "the factor file, JSON")->required();
-    command.add_option("--plan", arguments->plan,
-                       "a CSV, as `lab plan` writes it; without it the base is run");
-    command.add_option("--out", arguments->experiment.folder, "the folder for what is measured")->required();
-    command.add_option("--repeat", arguments->schedule.repeat, "runs the plan so often, in blocks")
+    command.add_option("--plan", arguments->plan, "a CSV of `lab plan`; without it the base is run");
+    command.add_option("--out", arguments->experiment.folder, "the folder for the measurements")->required();
+    command
+        .add_option("--repeat", arguments->schedule.repeat, "number of times that the plan is run, in blocks")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();
-    command.add_flag("--as-planned", arguments->schedule.as_planned, "in the plan's order, and not by lot");
-    command.add_option("--seed", arguments->schedule.seed, "of the lots")->capture_default_str();
+    command.add_flag("--as-planned", arguments->schedule.as_planned,
+                     "keeps the order of the plan, instead of a random one");
+    command.add_option("--seed", arguments->schedule.seed, "for random choices")->capture_default_str();
     command
         .add_option("--control-every", arguments->schedule.control_every,
-                    "an A/A pair, one configuration under two names, after so many runs; 0: none")
+                    "number of runs between A/A pairs (one configuration under two names); 0: none")
         ->capture_default_str();
     command.add_option("--control", arguments->control,
-                       "FACTOR=VALUE,...: what A and B are; the base if not given");
+                       "FACTOR=VALUE,...: the configuration of A and B (default: the base)");
     command
         .add_option("--limit-s", arguments->experiment.limit_s, "time limit of a run, in seconds; 0: none")
         ->check(CLI::NonNegativeNumber)
@@ -106,12 +107,12 @@ void add_run(CLI::App& app) {
         ->capture_default_str();
     command
         .add_option("--budget-s", arguments->experiment.budget_s,
-                    "no run is begun after so many seconds; 0: no end")
+                    "begins no run after this many seconds; 0: no limit")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    command.add_flag("--retry-failed", arguments->experiment.retry_failed, "runs that failed are run again");
+    command.add_flag("--retry-failed", arguments->experiment.retry_failed, "repeats runs that failed");
     command.add_flag("--quiet", arguments->quiet, "no line after each run on standard error");
-    command.add_option("COMMAND", arguments->command, "behind --: what is run instead of the file's command");
+    command.add_option("COMMAND", arguments->command, "after --: replaces the command of the factor file");
     add_json_argument(command, arguments->as_json);
     command.callback([arguments] { run_run(*arguments); });
 }

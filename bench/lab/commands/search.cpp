@@ -136,30 +136,29 @@ void run_search(const search_arguments& arguments) {
 void add_search(CLI::App& app) {
     CLI::App& command =
         *app.add_subcommand("search",
-                            "A near-optimal configuration with few runs, of a file or of a program");
+                            "Finds a near-optimal configuration of a file or a program with few runs");
     auto arguments = std::make_shared<search_arguments>();
     add_data_arguments(command, *arguments);
     command.get_option("FILE")->required(false);
     command.add_option("--oracle", arguments->read.file,
-                       "a file of complete measurements: costs are looked up there, and nothing is run");
-    command.add_option(
-        "--out", arguments->out,
-        "without --oracle: the program of --factors is run, and its runs are kept here; called again with "
-        "the same arguments it goes on");
+                       "a file of complete measurements: costs come from there, and nothing is run");
+    command.add_option("--out", arguments->out,
+                       "without --oracle: the folder for runs of the program of --factors; called again with "
+                       "the same arguments it continues");
     command.add_option("--limit-s", arguments->limit_s, "time limit of a run, in seconds")
         ->capture_default_str();
     command
-        .add_option("--levels-of-numbers", arguments->number_levels, "at how many values a number is tried")
+        .add_option("--levels-of-numbers", arguments->number_levels, "number of values of a numeric factor")
         ->check(CLI::Range(2, 100))
         ->capture_default_str();
-    command.add_option("--budget", arguments->search.budget, "how many runs")
+    command.add_option("--budget", arguments->search.budget, "number of runs")
         ->required()
         ->check(CLI::PositiveNumber);
     command
         .add_option("--confirm", arguments->search.confirm,
-                    "so many of them repeat the best ones, where runs are noisy")
+                    "number of them that repeat the best ones, for noisy runs")
         ->capture_default_str();
-    command.add_option("--seed", arguments->search.seed, "of what is tried first")->capture_default_str();
+    command.add_option("--seed", arguments->search.seed, "for the first candidates")->capture_default_str();
     command.callback([arguments] { run_search(*arguments); });
 }
 
