@@ -1,24 +1,23 @@
 #!/usr/bin/env python3
-"""Checks the house rules that hold for every header, reading nothing but the text.
+"""Checks rules for each header, from the text alone.
 
     tests/house/layers.py [ROOT]       checks ROOT/include/weir (the default: this repository's)
     tests/house/layers.py --self-test  shows, on small trees, that each rule can fail
 
 The rules:
-- A header lies in a room, a folder, or is version.hpp, weir.hpp, src.hpp or the face of a room. Line 1 is `// weir ROOM: <one
-  sentence>`; `// weir ROOM, internal: <one sentence>` where users are not to name what is inside.
-- A header includes its own room and rooms below, without a cycle, and never a face. ROOMS has their order; what is in
-  BESIDE is included by no other room.
-- The face of a room, weir/ROOM.hpp, includes what users may include of it and nothing else; weir.hpp all faces of
-  ROOMS. What they leave out, BY_NAME, its users include by name, and nobody else pays for it.
-- A header guards itself: `#pragma once`, or a guard named after its path.
-- `#if` and its kin stand in platform/config.hpp and system*.hpp only, and in cuda/runtime.hpp for the versions of CUDA,
-  and in report/format.hpp for std::format; `#define` in config.hpp and version.hpp only.
-- What is an extension of some compilers, as attributes of GNU and `__builtin_*`, stands there, too.
-- What threads share, wait for and read comes from the platform (platform/platform.hpp), so that tests can put
-  another one under it: the core names no atomic, lock, thread, clock or thread_local of the system's but there,
-  and in the few headers that that is made of.
-- No line of a header has more than 110 columns. (How many lines it may have: tests/house/weight.py.)
+- A header lies in a room (a folder), or is version.hpp, weir.hpp, src.hpp or the face of a room. Line 1 is `// weir ROOM: <one
+  sentence>`, or `// weir ROOM, internal: <one sentence>` if users are not to name what is inside.
+- A header includes headers of its own room and of rooms below, without a cycle, and never a face. ROOMS has the order. No other
+  room includes headers of the rooms in BESIDE.
+- The face of a room, weir/ROOM.hpp, includes exactly the headers of the room that users may include. weir.hpp includes all faces
+  of ROOMS. Headers in BY_NAME are exceptions: users include them by name, so that nobody else pays for them.
+- A header guards itself, with `#pragma once` or a guard named after its path.
+- `#if` and similar directives are only in platform/config.hpp and system*.hpp, in cuda/runtime.hpp for the versions of CUDA,
+  and in report/format.hpp for std::format. `#define` is only in config.hpp and version.hpp.
+- Extensions of some compilers, as attributes of GNU and `__builtin_*`, are only there, too.
+- The core takes everything that threads share, wait for and read from the platform (platform/platform.hpp), so that tests can
+  replace it. Only platform.hpp, and the few headers that it consists of, name atomics, locks, threads, clocks or thread_local.
+- No line of a header has more than 110 columns. (tests/house/weight.py limits the number of lines.)
 """
 
 import re
