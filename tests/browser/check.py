@@ -22,7 +22,7 @@ import devtools  # noqa: E402
 
 SIZES = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
 
-# Each returns a list of what is wrong.
+# Each returns a list of problems.
 LAYOUT = r"""(() => {
   // Of a text in a box: what of it the box shows.
   const seen = e => { const a = e.getBoundingClientRect(), b = e.closest(".box"); if (!b) return a; const c = b.querySelector("use").getBoundingClientRect();

@@ -20,7 +20,7 @@ GRAPH = (8, 60, 232, 606)  # left, top, width, height
 PLOTS = [("readiness", 268, 98), ("ave_time", 268, 424)]
 PLOT_WIDTH = 620
 FONT = 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'
-# Only these rules of the page's style are about what the picture has.
+# The rules of the page's style that apply to the picture.
 RULES = re.compile(r"^(svg text|svg\.plot|\.(grid|axis|line|s\d|sg|graph|box|queue|st-)|\[class|#arrow)")
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-# Names of types and options stand in the table, too; a test's name is a sentence of several words.
+# Names of types and options are in backquotes, too; the name of a test has several words.
 CODE = re.compile(r"`([^`\n]+)`")
 TEST_CASE = re.compile(r'TEST_CASE\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)')
 

@@ -48,7 +48,7 @@ parsed = functools.cache(declarations.declarations_in)
 FIELDS = ("Suspends", "Resumes", "Order", "Ends", "Stops", "Errors", "Threads", "Lifetime", "Units", "Cost",
           "Source", "See")
 
-# What the language, or a pipeline, calls by these names; that they are public says nothing to users.
+# Names that the language, or a pipeline, requires; users don't call them.
 PROTOCOL = {
     "promise_type", "iterator", "begin", "end", "swap",
     "await_ready", "await_suspend", "await_resume", "ready_at", "ready_at_once",
@@ -68,9 +68,9 @@ UNIT = re.compile(
     re.I)
 SHARED = re.compile(r"\b(atomic|spin_lock|biased_lock|mutex|shared_ptr|parker|inbox|wait_site)\b")
 GROWS = re.compile(r"\b(unique_ptr|vector|deque|array|unordered_map|recorder|queue)\b")
-# `const char*` is a literal wherever it is public.
+# A public `const char*` is always a literal.
 REFERENCE = re.compile(r"(?!const char\*$).*([*&]|\bspan<.*>|\bstring_view|\breference_wrapper<.*>)$")
-# An argument that may be kept. Streams are used at once, and rvalues are moved.
+# An argument that may be kept. (Streams are used at once, and rvalues are moved.)
 MUTABLE_REFERENCE = re.compile(r"(?!const\b|std::[io]stream\b)(.*[^&]&|.*\*)$")
 OUTLIVES = re.compile(r"\boutlives?\b", re.I)
 GIVES = re.compile(r"\\returns|\b(returns?|gives?|given)\b")
@@ -110,11 +110,11 @@ def speaks_for_itself(d):
     if d.specialises or (d.parent and speaks_for_itself(d.parent)):
         return True
     if d.kind == "function":
-        # The base explains what is overridden.
+        # The base explains overridden functions.
         return is_special(d) or "override" in d.after
     if d.kind == "enumerator":
         return f"`{d.name}`" in "".join(d.parent.doc)
-    # In a class: traits, which other code asks for.
+    # In a class: traits for other code.
     return d.kind == "guide" or (d.kind in ("alias", "variable") and d.parent is not None)
 
 
@@ -174,8 +174,8 @@ def stands_in(sample, lines):
     return any(textwrap.dedent("\n".join(lines[i:i + len(sample)])).split("\n") == sample for i in starts)
 
 
-# The rules. Each is given a declaration, and what its docstring and that of its class say, separately; it
-# returns what is wrong, or None. Those of functions are asked only where there is something to explain.
+# The rules. Each gets a declaration, its docstring, and that of its class; it returns a problem, or None. Rules for functions
+# apply only if there is something to explain.
 
 
 def suspends(header, d, own, all_of_it):
@@ -328,7 +328,7 @@ def kinds_of(texts):
     for top in (top for text in texts for top in parsed(text)):
         functions += [d for d in top.members if d.kind == "function" and top.name == "weir"]
         for d in (d for d in top.each() if d.kind == "class"):
-            # A friend's is of what has a name, and goes on if nobody awaits it: a run.
+            # The operator of a friend is that of a named object, which works without being awaited: a run.
             if any(m.name in ("await_suspend", "operator co_await") and "friend" not in m.before for m in d.members):
                 kinds["awaited"].add(d.name.split("::")[-1])
             derived.append((d.name, set(re.findall(r"\w+", d.bases))))
@@ -336,7 +336,7 @@ def kinds_of(texts):
                 kinds["throws"][d.name] = names
     while more := {name for name, bases in derived if bases & kinds["stages"]} - kinds["stages"]:
         kinds["stages"] |= more
-    # What calls a function that makes a stage makes one.
+    # A function that calls a function that makes a stage makes one, too.
     kinds["stages"] |= {d.name for d in functions if returned_names(d) & kinds["stages"]}
     return kinds
 
@@ -356,7 +356,7 @@ def problems_in(root):
                     for line, sample in samples_in(text) if not stands_in(sample, lines)]
 
 
-# Everything that the parser has to understand, and nothing that a rule objects to.
+# Everything that the parser must understand, without a violation.
 GOOD = r'''
 // weir room: a header
 #ifndef WEIR_X_HPP
@@ -503,12 +503,12 @@ int wait_for(int items, const std::string& = "}") ;
 #endif
 '''
 
-# What is found in it.
+# The declarations in it.
 NAMES = """usable colour red green blue place first second box_options capacity name where call num_calls
 box value_type most box box operator= ~box box get size front put put put operator== stranger part n
 box<T, N>::iterator box answer int_box map map_nothing map_well operator== wait_for"""
 
-# What is replaced in it, by what, and what the check then has to say.
+# Replaced text, new text, and the expected problem.
 BAD = [
     ("/// Can be used.\n", "", "concept usable has no docstring"),
     ("/// A colour.\n", "", "enum colour has no docstring"),

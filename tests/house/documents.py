@@ -31,7 +31,7 @@ LINK = re.compile(r"\]\((?!\w+:)([^)\s#]*)(?:#([^)\s]*))?\)|\bsrc=\"(?!\w+:)([^\
 FOLDERS = r"(?:tests|bench|examples|include|\.ci|\.github)"
 NAMED = re.compile(rf"[` (]({FOLDERS}/[\w./-]*[\w/])")
 NAMED_PAGE = re.compile(rf"(?<![\w/]){FOLDERS}/[\w./-]*\.md\b")
-# Made by a script, of what does not compile.
+# A fixture of the lint: its blocks do not compile.
 NOT_READ = {"tests/compilers/lint/blocks.md"}
 MOST_WORDS = 32
 TEXTS = {".py", ".hpp", ".cpp", ".cppm", ".txt", ".cmake", ".sh", ".tsv", ".build", ""}
@@ -156,7 +156,7 @@ GOOD = {
     "examples/a.cpp": "// See examples/README.md.\nint main() {\n    int x = 1;\n    return x;\n}\n",
     "examples/run": "", "b.svg": "", "include/weir/a/b.hpp": "void c();\n", "build/README.md": "[a](b)\n",
 }
-# What is replaced in which file, and what has to be said then.
+# File, replaced text, new text, and the expected problem.
 BAD = [
     ("README.md", "#a-page", "#b-page", "no such heading"),
     ("README.md", "#two-words-and-code", "#two", "no such heading"),

@@ -72,10 +72,10 @@ ELSEWHERE = {
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
 }
 
-# What not everybody has, or compiles; what of CUDA there is a stand-in for isn't that.
+# Headers that need a library or compiler feature that may be missing; for CUDA there is a stand-in.
 NEEDS_A_LIBRARY = re.compile(r"(asio|execution|mpi)[/.]|report/(fmt|format|sqlite\w*)[.]|src[.]hpp")
 
-# Headers, or folders of them.
+# Headers or folders.
 NOT_ALONE = {
     "asio/": "each needs Asio, which not everybody has",
     "execution/": "each needs an implementation of std::execution, which not everybody has",

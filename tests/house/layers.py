@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import check  # noqa: E402
 
 MAX_COLUMNS = 110
-# From below: a room includes those on lines above its own.
+# From the bottom up: a room includes rooms on lines above its own.
 ROOMS = """
 platform
 measure sampling
@@ -40,10 +40,10 @@ run
 stages
 graph report
 """
-# For tests, or in need of a library: up to which room each includes.
+# Rooms for tests, or that need a library, and the highest room that each includes.
 BESIDE = {"simulation": "executor", "asio": "task", "execution": "task", "cuda": "stages"}
 BY_NAME = {"report": {"line.hpp", "table.hpp"}}  # room: what of it weir.hpp includes, instead of its face
-# No face includes them: they need a library, or, the last, are for few programs.
+# Headers in no face: they need a library, or (the last) few programs need them.
 NEEDS_A_LIBRARY = {"report/fmt.hpp", "report/format.hpp", "report/sqlite.hpp", "asio/awaited.hpp", "asio/native_awaitable.hpp",
                    "task/stop_on_signals.hpp"}
 UMBRELLA = "weir.hpp"
@@ -57,7 +57,7 @@ OF_FORMAT = "report/format.hpp"  # whether there is std::format
 OF_STANDARD = ("platform/requirements.hpp", "platform/std_stop_token.hpp")  # what there is at all
 PAST_QT = ("asio/library.hpp", "asio/stoppable.hpp")  # whose `emit` is a macro there
 SRC = "src.hpp"  # what is compiled once for a program
-# What the platform is made of, and the count of forks, which no thread but the only one of a child writes.
+# The parts of the platform, and the count of forks, which only the single thread of a child writes.
 OF_SYSTEM = ("platform/system.hpp", "platform/platform.hpp", "platform/process.hpp", "platform/system_thread.hpp",
              "platform/tick_clock.hpp", "platform/system_signals.hpp", "platform/system_windows.hpp")
 ADAPTERS = ("cuda/", "mpi/", "asio/", "execution/")
@@ -65,13 +65,13 @@ SYSTEM = re.compile(
     r"\bstd::(?:atomic\w*|(?:\w+_)?mutex|j?thread|this_thread|condition_variable\w*|\w+_semaphore|latch|barrier|"
     r"call_once|async)\b|\bthread_local\b|\bfutex_wa\w+|\b(?:steady|high_resolution)_clock\b|"
     r"\bdetail::this_thread\b")
-# What not every compiler takes; -Wpedantic finds the rest of it.
+# Extensions that not every compiler accepts; -Wpedantic finds the others.
 EXTENSION = re.compile(r"\b__(?:builtin_|int128|typeof|attribute|asm|declspec|forceinline)\w*|\btypeof\b|\basm\b|\[\[(?:gnu|clang|msvc)::")
 CONDITIONS = {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "error", "warning"}
 DEFINITIONS = {"define", "undef"}
 
-# What may look like a directive and is none: comments and raw strings. Plain strings and characters
-# are matched so that a quote or a `//` inside of one starts nothing.
+# Comments and raw strings may look like directives. Plain strings and characters are matched, too, so that a quote or a `//`
+# inside starts nothing.
 TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\\\s]*)\(.*?\)(?P=d)"|(?P<keep>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])')""",
     re.DOTALL,
@@ -264,7 +264,7 @@ GOOD = {
 }
 CLOCK, RING = "measure/clock.hpp", "platform/ring.hpp"
 
-# What is done to the good tree, and what the check then has to say.
+# Changes of the good tree, and the expected problems.
 BAD = [
     (CLOCK, [" report", "#pragma once"], "the first line has to be"),
     (CLOCK, ["", "#pragma once"], "the first line has to be"),

@@ -22,9 +22,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import check  # noqa: E402
 
-# What is wrong here is that a header isn't included.
+# Tests whose error is a missing include.
 WITHOUT_OTHERS = {"run_checkpoint_without_epochs.fail.cpp"}
-# Never the first to be said.
+# Messages that are never the first error.
 SECOND = "what is wrong is said above"
 STRING = r'"((?:\\.|[^"\\\n])*)"'
 
@@ -55,7 +55,7 @@ class Header:
             inside = argument(text, match.end())
             if said := text_of(inside):
                 self.said.append((inside, said, text.count("\n", 0, match.start()) + 1))
-        # Of public concepts, what defines them. A name belongs to detail between its braces.
+        # The definitions of public concepts. A name between the braces of detail belongs to it.
         public = re.sub(r"namespace [\w: ]*\bdetail \{.*?\n\}  (?=\n|$)|namespace [\w: ]*\bdetail \{.*?\n\}\s*?\n",
                         "", text, flags=re.DOTALL)
         self.concepts = dict(re.findall(r"\bconcept (\w+) =(.*?);\n", public, re.DOTALL))
@@ -64,7 +64,7 @@ class Header:
                         if not re.search(r"(\w+)(& operator=)?\((const )?\1&{1,2}\) = delete", m[0])]
 
 
-# Those beside tests/refusals need a library, or the lack of one: CTest alone knows whether it is there.
+# Tests outside of tests/refusals need a library, or its absence, which only CTest knows.
 FOLDERS = ("refusals", "cuda", "unit/asio", "unit/execution")
 
 

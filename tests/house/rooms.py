@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import check  # noqa: E402
 
-# From below, as the houses are.
+# Houses and rooms, from the bottom up.
 HOUSES = {
     "lab": ["data", "stats", "design", "driver", "analysis", "plot", "commands"],
     "indicators": ["emit", "contract", "record", "store", "machine", "runner", "advice", "commands"],

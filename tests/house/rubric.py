@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMAND = re.compile(r"^`(g\+\+ -std=c\+\+20 -Iinclude (examples/\S+\.cpp) -pthread && \./a\.out)`", re.MULTILINE)
 MOST_OF_CMAKE, MOST_OF_MESON = 80, 40
 SECONDS_TO_SUCCESS = 60
-# Processor time to compile, in that of <thread> alone.
+# Maximum processor time to compile, as a multiple of <thread>.
 COSTS = {"weir.hpp": 2.8, "task/task.hpp": 1.05}
 
 
@@ -236,7 +236,7 @@ def title_of(row):
     return row.__doc__.strip().rstrip(".")
 
 
-# (row, file, text there, what it becomes; None: the file goes, "": it is added to)
+# (row, file, replaced text, new text; None: the file is deleted; "": the new text is appended)
 BREAKS = [
     (promise, "README.md", "guarantees", "hopes"),
     (first_success, "README.md", "```cpp\n", "```text\n"),

@@ -92,7 +92,7 @@ def resized(program):
 
 
 def interrupted(program):
-    # The shell, which gets the signal, too, ignores it; the program doesn't.
+    # The shell gets the signal, too, and ignores it; the program does not.
     screen = Screen(40, 12, f"trap : INT; TERM=screen {program} 30; echo; echo is over; sleep 30")
     try:
         screen.wait_for("at 40x12", lambda lines: problem(lines, 40) or

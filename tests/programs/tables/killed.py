@@ -75,7 +75,7 @@ def main():
             if of_database[:number] != known:
                 sys.exit("a run that was there is another one now")
             known = of_database
-            # Of a run that was killed in its first lap the table has none.
+            # A run that was killed in its first lap is not in the table.
             in_table = len(of_table[-1]) if of_table and len(of_table[-1]) != 0 else 0
             if len(of_table) == 0 or abs(in_table - len(of_database[-1])) > 1:
                 if len(of_database[-1]) > 1:

@@ -154,7 +154,7 @@ def needed_for(name, value, constraints, factors):
         if relation == "requires" and str(value) in left.partition("=")[2].split("|") and left.startswith(name + "="):
             other, _, levels = right.partition("=")
             more.setdefault(other, levels.split("|")[0])
-        # Where something is required of the base of another one.
+        # If a constraint requires another value than the base of another factor.
         if relation == "requires" and right.startswith(name + "=") and str(value) not in right.partition("=")[2].split("|"):
             other, _, levels = left.partition("=")
             if factors[other]["base"] in levels.split("|"):
@@ -167,7 +167,7 @@ def is_installed(library):
     return done.stderr == b""
 
 
-# What a test's surroundings may not allow.
+# Settings that the surroundings of a test may not allow.
 MAY_BE_REFUSED = {"env_sched": "needs the right", "env_nice": "needs the right", "env_aslr": "env_aslr=",
                   "env_thp": "env_thp="}
 
@@ -195,7 +195,7 @@ def look_at_each_level(factors, constraints):
             it = document(done, what)
             for n, v in arguments.items() if it is not None else ():
                 expect(str(it["@parameters"][n]) == str(v), f"{what}: {n} is {it['@parameters'][n]}")
-    # Of each kind of build this is one.
+    # One build of each kind.
     built = [name for name, f in factors.items() if "build" in f["apply"]]
     it = document(start([f"--app_items={FEW}"]), "the build")
     for name in built:
