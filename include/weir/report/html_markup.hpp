@@ -70,10 +70,10 @@ inline constexpr double no_value = -1;
 [[nodiscard]] constexpr bool is_figure(double value) noexcept { return value >= 0; }
 
 // \returns the figure in a unit that fits.
-[[nodiscard]] inline std::string figure_text(figure_kind what, double value) {
+[[nodiscard]] inline std::string figure_text(figure_kind kind, double value) {
     if (!is_figure(value)) return "–";
     const double whole = std::floor(smaller(larger(value, 0.0), 9.2e18) + 0.5);  // a count, or nanoseconds
-    switch (what) {
+    switch (kind) {
         case figure_kind::time:
             return time_markup(duration(static_cast<std::int64_t>(whole)));
         case figure_kind::rate:

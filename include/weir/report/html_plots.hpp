@@ -75,19 +75,19 @@ class html_plots {
             totals.push_back(view_.laps().value(which, i, 0, view_.num_drawn()));
             lines.push_back(std::move(line));
         }
-        give_styles(q, lines, totals);
-        plot_axis y = plot_axis::fitting(q.what, all, totals, q.by_differences);
+        assign_styles(q, lines, totals);
+        plot_axis y = plot_axis::fitting(q.kind, all, totals, q.by_differences);
         // On a logarithmic axis each tick has its own unit.
         const bool unit = *y.unit() != '\0' && !y.is_logarithmic();
         std::string label = std::string(q.label) + (unit ? " [" + std::string(y.unit()) + "]" : "");
-        plot p{q.id, q.title,         std::string(q.meaning) + " " + words_of(q, lines),
+        plot p{q.id, q.title,         std::string(q.meaning) + " " + description_of(q, lines),
                x_,   std::move(y),    std::move(label),
                {},   std::move(lines)};
         for (const lap_range& each : points_) p.at.push_back((start_of(each.begin) + start_of(each.end)) / 2);
         return p;
     }
-    static void give_styles(const quantity& q, std::vector<plot_line>& lines,
-                            const std::vector<double>& totals) {
+    static void assign_styles(const quantity& q, std::vector<plot_line>& lines,
+                              const std::vector<double>& totals) {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < lines.size(); ++i) {
             if (lines[i].has_values()) order.push_back(i);
@@ -103,12 +103,12 @@ class html_plots {
         for (std::size_t k = 0; k < order.size(); ++k) lines[order[k]].style = k;
     }
     // The lines in words, for readers who do not see them.
-    static std::string words_of(const quantity& q, const std::vector<plot_line>& lines) {
+    static std::string description_of(const quantity& q, const std::vector<plot_line>& lines) {
         std::string text = "Over the whole run: ";
         for (std::size_t i = 0; i < lines.size(); ++i) {
             if (i == num_line_styles)
                 return text + ", and " + std::to_string(lines.size() - i) + " more; all are in the table.";
-            text += (i == 0 ? "" : ", ") + lines[i].label + " " + figure_text(q.what, lines[i].over_all);
+            text += (i == 0 ? "" : ", ") + lines[i].label + " " + figure_text(q.kind, lines[i].over_all);
         }
         return lines.empty() ? "There is nothing to show." : text + ".";
     }
@@ -146,7 +146,7 @@ class html_plots {
                 ++unnamed;
                 continue;
             }
-            const std::string value = figure_text(q.what, line.over_all);
+            const std::string value = figure_text(q.kind, line.over_all);
             fill_in(out,
                     R"(<li><button type="button" data-s="{}"><svg class="key s{}" viewBox="0 0 138 48" )",
                     line.style, line.style);
@@ -176,10 +176,10 @@ class html_plots {
         out += "</tr></thead>\n<tbody>";
         for (std::size_t i = 0; i < p.lines.size(); ++i) {
             fill_in(out, "<tr><th>{}</th><td>{}</td>", p.lines[i].label,
-                    figure_text(q.what, p.lines[i].over_all));
+                    figure_text(q.kind, p.lines[i].over_all));
             for (const lap_range& c : columns_)
                 fill_in(out, "<td>{}</td>",
-                        figure_text(q.what, view_.laps().value(which, i, c.begin, c.end)));
+                        figure_text(q.kind, view_.laps().value(which, i, c.begin, c.end)));
             out += "</tr>\n";
         }
         out += "</tbody></table></div></details>\n";

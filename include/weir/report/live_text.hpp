@@ -88,28 +88,29 @@ namespace detail {
 //          remainders).
 [[nodiscard]] inline std::string live_bar(const slot_times& t, std::size_t width, bool colour) {
     const auto all = static_cast<double>(t.total().count());
-    std::array<std::size_t, states_in_reports.size()> signs{};
-    std::array<double, states_in_reports.size()> rests{};
+    std::array<std::size_t, states_in_reports.size()> counts{};
+    std::array<double, states_in_reports.size()> remainders{};
     std::size_t used = 0;
-    for (std::size_t i = 0; i < signs.size() && all > 0; ++i) {
+    for (std::size_t i = 0; i < counts.size() && all > 0; ++i) {
         const double share = static_cast<double>((t.*states_in_reports[i].time).count()) / all;
         const double exact = share * static_cast<double>(width);
-        signs[i] = static_cast<std::size_t>(exact);
-        rests[i] = exact - static_cast<double>(signs[i]);
-        used += signs[i];
+        counts[i] = static_cast<std::size_t>(exact);
+        remainders[i] = exact - static_cast<double>(counts[i]);
+        used += counts[i];
     }
     for (; used < width && all > 0; ++used) {
         std::size_t most = 0;
-        for (std::size_t i = 1; i < rests.size(); ++i) most = rests[i] > rests[most] ? i : most;
-        ++signs[most];
-        rests[most] = -1;
+        for (std::size_t i = 1; i < remainders.size(); ++i)
+            most = remainders[i] > remainders[most] ? i : most;
+        ++counts[most];
+        remainders[most] = -1;
     }
     std::string bar;
-    for (std::size_t i = 0; i < signs.size(); ++i) {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
         const state_in_reports& s = states_in_reports[i];
-        const bool painted = colour && signs[i] != 0;
+        const bool painted = colour && counts[i] != 0;
         if (painted) (bar += "\x1b[") += std::string(s.ansi) + "m";
-        bar.append(signs[i], s.sign);
+        bar.append(counts[i], s.sign);
         if (painted) bar += "\x1b[0m";
     }
     if (all <= 0) bar.append(width, ' ');

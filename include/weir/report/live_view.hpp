@@ -75,7 +75,7 @@ class basic_live_view : public run_report {
     explicit basic_live_view(live_view_options options = {})
         : options_(std::move(options)), draws_(draws_on_terminal(options_.file, environment("TERM"))),
           colour_(draws_ && environment("NO_COLOR").empty()),
-          between_(draws_ ? 250'000'000 : (std::max<std::int64_t>)(options_.line_every.count(), 1)) {}
+          interval_(draws_ ? 250'000'000 : (std::max<std::int64_t>)(options_.line_every.count(), 1)) {}
 
     [[nodiscard]] std::string name() const override { return "the live view"; }
     void begins(const pipeline_stats& all) override {
@@ -91,10 +91,10 @@ class basic_live_view : public run_report {
         progress_ = live_progress();
         progress_.total = options_.total;
         rate_ = recent_rate();
-        since_ = all;
+        recent_ = all;
         picture_.clear();
         begin_ = Platform::now();
-        due_ = begin_ + between_;
+        due_ = begin_ + interval_;
         show();
     }
     void lap(const pipeline_stats& one) override {
@@ -103,16 +103,16 @@ class basic_live_view : public run_report {
         const std::int64_t now = Platform::now();
         if (now < due_ || !takes_output(options_.file)) return;
         // Due times are fixed, so that laps of the same length, each a little late, all get a picture.
-        due_ = now + between_ - (now - begin_) % between_;
+        due_ = now + interval_ - (now - begin_) % interval_;
         show();
-        since_ = pipeline_stats();
+        recent_ = pipeline_stats();
     }
     void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
         const std::lock_guard guard(lock_);
         add(rest);
         progress_.ended = true;
         progress_.rate = per_second(progress_.done, progress_.elapsed);
-        since_ = all;
+        recent_ = all;
         show();
         picture_.clear();  // the last picture stays on the terminal
     }
@@ -122,7 +122,7 @@ class basic_live_view : public run_report {
     /// Errors: `std::bad_alloc`. Threads: any, also while the run goes on.
     bool print(std::string_view text) {
         const std::lock_guard guard(lock_);
-        std::string all = back();
+        std::string all = to_first_line();
         if (!all.empty()) all += "\x1b[J";
         all += text;
         if (!text.ends_with('\n')) all += '\n';
@@ -147,12 +147,12 @@ class basic_live_view : public run_report {
         progress_.idle = lap.idle;
         rate_.add(items, lap.elapsed);
         progress_.rate = rate_.per_second();
-        since_ = since_.elapsed == duration(0) ? lap : joined(since_, lap);
+        recent_ = recent_.elapsed == duration(0) ? lap : joined(recent_, lap);
     }
 
     // \returns the sequence that moves the cursor to the first line of the picture. If the terminal became
     //          narrower, it has broken lines of the picture.
-    [[nodiscard]] std::string back() const {
+    [[nodiscard]] std::string to_first_line() const {
         const terminal_size size = size_of_terminal(options_.file);
         std::size_t up = 0;
         for (const std::string& line : picture_)
@@ -161,12 +161,12 @@ class basic_live_view : public run_report {
         return up == 0 ? "" : "\x1b[" + std::to_string(up) + "A\r";
     }
     void show() {
-        if (!draws_) return write(live_line(since_, progress_) + "\n");
-        std::string text = back();
+        if (!draws_) return write(live_line(recent_, progress_) + "\n");
+        std::string text = to_first_line();
         const terminal_size size = size_of_terminal(options_.file);
         // The last column stays free, because some terminals break the line there. The last row is for the
         // cursor.
-        picture_ = live_lines(since_, progress_,
+        picture_ = live_lines(recent_, progress_,
                               {(std::max)(size.columns, 2U) - 1, (std::max)(size.rows, 2U) - 1, colour_});
         for (const std::string& line : picture_) text += line + "\x1b[K\n";
         write(text + "\x1b[J");
@@ -189,12 +189,12 @@ class basic_live_view : public run_report {
     const live_view_options options_;
     const bool draws_;
     const bool colour_;
-    const std::int64_t between_;             // ns from picture to picture, or line to line
+    const std::int64_t interval_;            // ns from picture to picture, or line to line
     mutable typename Platform::mutex lock_;  // guards the members below
     std::size_t counted_ = 0;  // the index of the stage; the number of stages: the end of the run
     live_progress progress_;
     recent_rate rate_;
-    pipeline_stats since_;              // statistics since the last picture
+    pipeline_stats recent_;             // statistics since the last picture
     std::vector<std::string> picture_;  // the lines above the cursor
     std::int64_t begin_ = 0;
     std::int64_t due_ = 0;  // when the next picture is due

@@ -209,7 +209,7 @@ class failure_log {
         const std::lock_guard guard(shared_->lock);
         kind& k = shared_->kind_of(std::move(name), f.stage, message);
         ++k.count;
-        ++k.hidden;  // until the line is written
+        ++k.not_shown;  // until the line is written
         const failure_log_options& options = shared_->options;
         if (k.count > options.first && (k.count - options.first) % options.every != 0) {
             return;
@@ -217,10 +217,10 @@ class failure_log {
         std::string line = "[" + f.stage + "] item " + std::to_string(f.item) + " failed: " + message;
         if (k.count > options.first) {
             line += " (failure " + std::to_string(k.count) + " of this kind";
-            if (k.hidden > 1) line += ", " + std::to_string(k.hidden - 1) + " not shown";
+            if (k.not_shown > 1) line += ", " + std::to_string(k.not_shown - 1) + " not shown";
             line += ")";
         }
-        if (shared_->write(std::move(line))) k.hidden = 0;
+        if (shared_->write(std::move(line))) k.not_shown = 0;
     }
 
     /// Writes a line for each kind that has failures not shown since its last line, the oldest kind first.
@@ -228,10 +228,10 @@ class failure_log {
     void summary() const {
         const std::lock_guard guard(shared_->lock);
         for (kind* const k : shared_->oldest_first) {
-            if (k->hidden == 0) continue;
-            const bool written = shared_->write("[" + k->stage + "] " + std::to_string(k->hidden) +
+            if (k->not_shown == 0) continue;
+            const bool written = shared_->write("[" + k->stage + "] " + std::to_string(k->not_shown) +
                                                 " more not shown: " + k->message);
-            if (written) k->hidden = 0;
+            if (written) k->not_shown = 0;
         }
         shared_->out.flush();
     }
@@ -249,7 +249,7 @@ class failure_log {
         std::string stage;
         std::string message;
         std::uint64_t count = 0;
-        std::uint64_t hidden = 0;  // since its last line
+        std::uint64_t not_shown = 0;  // since its last line
     };
 
     struct shared {

@@ -218,9 +218,9 @@ namespace detail {
 // The base of reports that write metrics. It adds up the laps, as counters count from the start of the run.
 class metrics_report : public run_report {
   public:
-    void begins(const pipeline_stats& all) final { tell(all); }
-    void lap(const pipeline_stats& one) final { tell(joined(so_far_, one)); }
-    void ends(const pipeline_stats&, const pipeline_stats& all) final { tell(all); }
+    void begins(const pipeline_stats& all) final { update(all); }
+    void lap(const pipeline_stats& one) final { update(joined(so_far_, one)); }
+    void ends(const pipeline_stats&, const pipeline_stats& all) final { update(all); }
 
   protected:
     explicit metrics_report(metrics_options options) : options_(std::move(options)) {
@@ -229,7 +229,7 @@ class metrics_report : public run_report {
 
   private:
     virtual void take(const std::string& text) = 0;
-    void tell(pipeline_stats all) {
+    void update(pipeline_stats all) {
         so_far_ = std::move(all);
         take(metrics_text(so_far_, options_));
     }

@@ -43,7 +43,7 @@ struct stage_profile {
     [[nodiscard]] friend bool operator==(const stage_profile&, const stage_profile&) = default;
 };
 
-/// The result of `profile`. It can be kept, compared and printed.
+/// The result of `profile`. It can be state, compared and printed.
 struct profile_result {
     std::size_t num_items = 0;          ///< items that the sources gave
     std::vector<stage_profile> stages;  ///< as in `pipeline_stats::stages`, without the sink
@@ -136,8 +136,8 @@ inline std::ostream& operator<<(std::ostream& out, const profile_result& profile
 namespace detail {
 
 // The parameters of a profile, and its result, for the thread that waits for it.
-struct kept_profile {
-    kept_profile(std::size_t items, profile_options how) : num_items(items), options(std::move(how)) {
+struct profile_state {
+    profile_state(std::size_t items, profile_options how) : num_items(items), options(std::move(how)) {
         refuse_negative(items, "weir: a profile was to take a negative number of items; take 1 or more");
         refuse_if(items == 0, "weir: a profile of 0 items tells nothing; take 1 or more");
         for (const std::size_t each : options.concurrencies) {
@@ -162,28 +162,28 @@ struct kept_profile {
     std::exception_ptr error;
 };
 
-// Runs the trials for a `kept_profile`. After them, no item goes on.
-class kept_trials final : public stage_trials {
+// Runs the trials for a `profile_state`. After them, no item goes on.
+class profile_trials final : public stage_trials {
   public:
-    explicit kept_trials(kept_profile& to) noexcept
+    explicit profile_trials(profile_state& to) noexcept
         : stage_trials(to.num_items, to.concurrencies,
                        {.still = to.options.time_limit, .trial = to.options.time_limit, .rounds = 15}),
-          to_(to) {}
+          state_(to) {}
 
     void finish(rehearsed_run& run) override {
         if (!run.is_cut_short()) tell({}, 0, total_);
         end(run);
     }
     void gave_up(rehearsed_run& run, std::exception_ptr error) noexcept override {
-        to_.error = std::move(error);
+        state_.error = std::move(error);
         end(run);
     }
 
   private:
     void begins(rehearsed_run& run) override {
         for (std::size_t i = 0; i < run.num_stages(); ++i) {
-            to_.found.stages.push_back({run.name_of(i), run.kind_of(i), {}});
-            to_.found.stages.back().trials.resize(num_trials(run, i));
+            state_.found.stages.push_back({run.name_of(i), run.kind_of(i), {}});
+            state_.found.stages.back().trials.resize(num_trials(run, i));
             total_ += num_trials(run, i);
         }
     }
@@ -192,20 +192,21 @@ class kept_trials final : public stage_trials {
     }
     void found(const rehearsed_run& run, std::size_t stage, std::size_t place,
                const profile_trial& trial) override {
-        to_.found.stages[stage].trials[num_trials(run, stage) > 1 ? to_.places[place].second : 0] = trial;
+        state_.found.stages[stage].trials[num_trials(run, stage) > 1 ? state_.places[place].second : 0] =
+            trial;
         ++done_;
-        if (is_source()) to_.found.num_items += trial.num_items;
+        if (is_source()) state_.found.num_items += trial.num_items;
     }
 
     void tell(const std::string& stage, std::size_t num_slots, std::size_t done) {
-        if (to_.options.on_progress) to_.options.on_progress({stage, num_slots, done, total_});
+        if (state_.options.on_progress) state_.options.on_progress({stage, num_slots, done, total_});
     }
     void end(rehearsed_run& run) noexcept {
         run.end();
-        to_.done.set();
+        state_.done.set();
     }
 
-    kept_profile& to_;
+    profile_state& state_;
     std::size_t done_ = 0;
     std::size_t total_ = 0;
 };
@@ -215,17 +216,17 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
     if constexpr (!Row::ends) {
         return detail::profile_of(std::move(whole) | weir::sink(), ex, items, std::move(options));
     } else {
-        kept_profile kept(items, std::move(options));
+        profile_state state(items, std::move(options));
         pipeline<Row>::each_options(whole, [](stage_options& each) { each.max_failures = unlimited; });
         run_core<measured> core(ex, detail::with_defaults({.max_failures = unlimited}),
-                                std::make_unique<kept_trials>(kept));
+                                std::make_unique<profile_trials>(state));
         pipeline<Row>::attach(std::move(whole), core);
         core.start();
-        detail::block_until(kept.done, ex);
+        detail::block_until(state.done, ex);
         core.stop();
         core.throw_failure();
-        if (kept.error) std::rethrow_exception(kept.error);
-        return std::move(kept.found);
+        if (state.error) std::rethrow_exception(state.error);
+        return std::move(state.found);
     }
 }
 

@@ -18,15 +18,17 @@ namespace weir::detail {
 // A figure as a fraction. The figure of several laps is the sum of the numerators over that of the
 // denominators. A denominator of 0: no figure.
 struct fraction {
-    double top = 0;
-    double below = 0;
+    double numerator = 0;
+    double denominator = 0;
 
     fraction& operator+=(const fraction& more) noexcept {
-        top += more.top;
-        below += more.below;
+        numerator += more.numerator;
+        denominator += more.denominator;
         return *this;
     }
-    [[nodiscard]] double value() const noexcept { return below > 0 ? top / below : no_value; }
+    [[nodiscard]] double value() const noexcept {
+        return denominator > 0 ? numerator / denominator : no_value;
+    }
 };
 
 [[nodiscard]] inline fraction per(duration sum, std::uint64_t count) {
@@ -37,7 +39,7 @@ struct quantity {
     const char* id;
     const char* title;
     const char* label;  // of the axis
-    figure_kind what;
+    figure_kind kind;
     bool high_is_notable;                        // else low figures are
     bool by_differences;                         // see `plot_axis::fitting`
     fraction (*of_stage)(const stage_stats&);    // null: a figure of queues

@@ -52,7 +52,7 @@ class run_recorder : public run_report {
     explicit run_recorder(std::string name = {}, pipeline_description made_of = {},
                           run_recorder_options options = {})
         : options_(std::move(options)),
-          so_far_(detail::new_record(std::move(name), std::move(made_of), options_.settings)) {
+          record_(detail::new_record(std::move(name), std::move(made_of), options_.settings)) {
         if (options_.most_laps < 2)
             throw std::invalid_argument("weir: a run_recorder keeps at least two laps: most_laps = 2");
     }
@@ -60,7 +60,7 @@ class run_recorder : public run_report {
     /// \returns the run as far as it is recorded. Errors: `std::bad_alloc`. Cost: some microseconds per lap.
     [[nodiscard]] run_record record() const {
         const std::lock_guard guard(lock_);
-        run_record all = so_far_;
+        run_record all = record_;
         for (const std::string& text : laps_) {
             all.laps.push_back(lap_in(text));
             if (!all.ended)
@@ -74,11 +74,11 @@ class run_recorder : public run_report {
         std::string now = detail::utc_now();
         const std::lock_guard guard(lock_);
         laps_.clear();
-        so_far_.started = std::move(now);
-        so_far_.ended = false;
-        so_far_.total = all;
-        so_far_.failures.clear();
-        so_far_.num_failures = 0;
+        record_.started = std::move(now);
+        record_.ended = false;
+        record_.total = all;
+        record_.failures.clear();
+        record_.num_failures = 0;
     }
     void lap(const pipeline_stats& one) override {
         std::string text;
@@ -89,8 +89,8 @@ class run_recorder : public run_report {
     }
     void failed(const failure& what) override {
         const std::lock_guard guard(lock_);
-        if (so_far_.num_failures++ >= options_.most_failures) return;
-        so_far_.failures.push_back(
+        if (record_.num_failures++ >= options_.most_failures) return;
+        record_.failures.push_back(
             {what.stage, what.item, what.message(), detail::place_text(what.where), laps_.size()});
     }
     void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
@@ -100,18 +100,18 @@ class run_recorder : public run_report {
         if (rest.elapsed == duration(0) && laps_.size() > 1) {
             join(laps_[laps_.size() - 2], laps_.back());
             laps_.pop_back();
-            for (recorded_failure& each : so_far_.failures)
+            for (recorded_failure& each : record_.failures)
                 each.lap = detail::smaller(each.lap, laps_.size() - 1);
         }
-        so_far_.total = all;
-        so_far_.ended = true;
+        record_.total = all;
+        record_.ended = true;
     }
 
   protected:
     /// \returns the record without its laps. Errors: `std::bad_alloc`.
     [[nodiscard]] run_record without_laps() const {
         const std::lock_guard guard(lock_);
-        return so_far_;
+        return record_;
     }
     /// Calls `call(lap)` for each lap, in order. All laps at once would take 10 KiB per histogram. `call`
     /// must not use this recorder.
@@ -140,12 +140,12 @@ class run_recorder : public run_report {
             fewer.push_back(std::move(laps_[i]));
         }
         laps_.swap(fewer);
-        for (recorded_failure& each : so_far_.failures) each.lap /= 2;
+        for (recorded_failure& each : record_.failures) each.lap /= 2;
     }
 
     const run_recorder_options options_;
     mutable detail::spin_lock lock_;
-    run_record so_far_;              // without laps
+    run_record record_;              // without laps
     std::vector<std::string> laps_;  // as JSON, because a histogram as a value takes 10 KiB
 };
 

@@ -100,7 +100,7 @@ class run_view {
     // `laps`: the laps of the run, which `run` need not have. `most`: the number of stages and queues to
     // show.
     run_view(const run_record& run, const lap_figures& laps, std::size_t most = most_stages)
-        : run_(run), most_(most), laps_(laps) {
+        : run_(run), limit_(most), laps_(laps) {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < num_stages(); ++i) names.push_back(run.total.stages[i].name);
         stages_ = labels_of(names);
@@ -113,9 +113,11 @@ class run_view {
     }
 
     [[nodiscard]] const run_record& run() const noexcept { return run_; }
-    [[nodiscard]] std::size_t num_stages() const noexcept { return smaller(run_.total.stages.size(), most_); }
+    [[nodiscard]] std::size_t num_stages() const noexcept {
+        return smaller(run_.total.stages.size(), limit_);
+    }
     [[nodiscard]] std::size_t num_channels() const noexcept {
-        return smaller(run_.total.channels.size(), most_);
+        return smaller(run_.total.channels.size(), limit_);
     }
     [[nodiscard]] const std::string& stage(std::size_t i) const { return stages_[i]; }
     [[nodiscard]] const std::string& channel(std::size_t i) const { return channels_[i]; }
@@ -189,7 +191,7 @@ class run_view {
     }
 
     const run_record& run_;
-    std::size_t most_;
+    std::size_t limit_;
     lap_figures laps_;
     bool has_laps_ = false;
     std::vector<std::string> stages_;  // labels

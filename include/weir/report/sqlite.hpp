@@ -61,7 +61,7 @@ class sqlite_report : public run_report {
                            std::vector<run_setting> settings = {},
                            duration patience = std::chrono::seconds(5))
         : path_(std::move(path)), patience_(patience),
-          head_(detail::new_record(std::move(name), std::move(made_of), std::move(settings))) {}
+          record_(detail::new_record(std::move(name), std::move(made_of), std::move(settings))) {}
 
     /// \returns the path.
     [[nodiscard]] std::string name() const override { return path_; }
@@ -70,39 +70,39 @@ class sqlite_report : public run_report {
         file_.reset();
         file_.emplace(path_, detail::sqlite_file::use::write);
         file_->run("PRAGMA synchronous = NORMAL");
-        head_.started = detail::utc_now();
-        head_.ended = false;
-        head_.total = all;
+        record_.started = detail::utc_now();
+        record_.ended = false;
+        record_.total = all;
         written_ = {};
-        waiting_.clear();
-        taken_.clear();
+        pending_laps_.clear();
+        pending_failures_.clear();
         {
             const std::lock_guard guard(lock_);
-            head_.num_failures = 0;
+            record_.num_failures = 0;
             failures_.clear();
             laps_ = 0;
         }
-        static_cast<void>(write(at_a_lap()));
+        static_cast<void>(write(lap_patience()));
     }
     void lap(const pipeline_stats& one) override {
-        head_.total.elapsed += one.elapsed;
-        keep(one);
-        static_cast<void>(write(at_a_lap()));
+        record_.total.elapsed += one.elapsed;
+        enqueue(one);
+        static_cast<void>(write(lap_patience()));
     }
     void failed(const failure& what) override {
         const std::lock_guard guard(lock_);
-        if (head_.num_failures++ >= most_failures) return;
+        if (record_.num_failures++ >= most_failures) return;
         failures_.push_back({what.stage, what.item, what.message(), detail::place_text(what.where), laps_});
     }
     void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
-        if (!detail::is_nothing(rest)) keep(rest);
-        head_.total = all;
-        head_.ended = true;
+        if (!detail::is_nothing(rest)) enqueue(rest);
+        record_.total = all;
+        record_.ended = true;
         if (!write(patience_)) {
             file_.reset();
             throw std::runtime_error(path_ + ": others had it locked until the end, so that it lacks " +
                                      (written_.run == 0 ? "the run" : "the end of the run") + ", with " +
-                                     std::to_string(waiting_.size()) + " laps");
+                                     std::to_string(pending_laps_.size()) + " laps");
         }
         // Moves the log into the database file, unless others still use it.
         file_->wait_at_most(0);
@@ -113,7 +113,7 @@ class sqlite_report : public run_report {
   private:
     static constexpr std::int64_t head_lap = -1;  // stands for the whole run in the table `json`
     static constexpr std::uint64_t most_failures = 100;
-    static constexpr std::size_t most_waiting = 600;
+    static constexpr std::size_t most_pending = 600;
 
     // What the file already has of the run.
     struct written {
@@ -123,15 +123,15 @@ class sqlite_report : public run_report {
         duration until{};
     };
 
-    duration at_a_lap() const { return (std::min<duration>)(patience_, std::chrono::milliseconds(100)); }
+    duration lap_patience() const { return (std::min<duration>)(patience_, std::chrono::milliseconds(100)); }
 
     // Queues a lap for writing.
-    void keep(const pipeline_stats& one) {
-        if (waiting_.size() >= most_waiting) {
-            waiting_.back() = joined(waiting_.back(), one);
+    void enqueue(const pipeline_stats& one) {
+        if (pending_laps_.size() >= most_pending) {
+            pending_laps_.back() = joined(pending_laps_.back(), one);
             return;
         }
-        waiting_.push_back(one);
+        pending_laps_.push_back(one);
         const std::lock_guard guard(lock_);
         ++laps_;
     }
@@ -153,33 +153,33 @@ class sqlite_report : public run_report {
             file_->roll_back();
             throw;
         }
-        waiting_.clear();
-        taken_.clear();
+        pending_laps_.clear();
+        pending_failures_.clear();
         return true;
     }
     written insert_all() {
         written now = written_;
         if (now.run == 0) {
             detail::make_tables(*file_);
-            insert("runs", "NULL", detail::head_cells(head_));
+            insert("runs", "NULL", detail::head_cells(record_));
             now.run = file_->last_row();
         }
-        for (const pipeline_stats& one : waiting_) {
+        for (const pipeline_stats& one : pending_laps_) {
             insert_lap(now, one);
             ++now.laps;
             now.until += one.elapsed;
         }
         const std::uint64_t failures = take_failures();
-        for (const recorded_failure& each : taken_) {
+        for (const recorded_failure& each : pending_failures_) {
             insert("failures", std::to_string(now.run) + "," + std::to_string(now.failures++),
                    detail::cells_of(each));
         }
         detail::sqlite_statement run(
             *file_, "UPDATE runs SET ended = ?, elapsed = ?, num_failures = ? WHERE run = ?");
-        run << std::int64_t{head_.ended} << head_.total.elapsed.count() << static_cast<std::int64_t>(failures)
-            << now.run;
+        run << std::int64_t{record_.ended} << record_.total.elapsed.count()
+            << static_cast<std::int64_t>(failures) << now.run;
         run.step();
-        if (written_.run == 0 || head_.ended) write_json(now.run, head_lap, weir::json_text(head_));
+        if (written_.run == 0 || record_.ended) write_json(now.run, head_lap, weir::json_text(record_));
         return now;
     }
     void insert_lap(const written& before, const pipeline_stats& one) {
@@ -195,12 +195,12 @@ class sqlite_report : public run_report {
         detail::append_json(json, one);
         write_json(before.run, before.laps, json);
     }
-    // Moves new failures to `taken_`. Returns the number of all failures so far.
+    // Moves new failures to `pending_failures_`. Returns the number of all failures so far.
     std::uint64_t take_failures() {
         const std::lock_guard guard(lock_);
-        for (recorded_failure& each : failures_) taken_.push_back(std::move(each));
+        for (recorded_failure& each : failures_) pending_failures_.push_back(std::move(each));
         failures_.clear();
-        return head_.num_failures;
+        return record_.num_failures;
     }
 
     void insert(const char* table, const std::string& key, const detail::cell_row& row) {
@@ -219,12 +219,12 @@ class sqlite_report : public run_report {
     const std::string path_;
     const duration patience_;
     std::optional<detail::sqlite_file> file_;
-    run_record head_;  // without laps and failures; the lock guards `num_failures`
+    run_record record_;  // without laps and failures; the lock guards `num_failures`
     written written_;
-    std::vector<pipeline_stats> waiting_;  // laps that are not written
-    std::vector<recorded_failure> taken_;  // failures that are not written
-    detail::spin_lock lock_;               // guards the two below
-    std::size_t laps_ = 0;                 // number of laps that have ended
+    std::vector<pipeline_stats> pending_laps_;        // laps that are not written
+    std::vector<recorded_failure> pending_failures_;  // failures that are not written
+    detail::spin_lock lock_;                          // guards the two below
+    std::size_t laps_ = 0;                            // number of laps that have ended
     std::vector<recorded_failure> failures_;
 };
 

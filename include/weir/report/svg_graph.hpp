@@ -169,7 +169,7 @@ class svg_graph {
         fill_in(out, R"(style="max-width:{}px;min-width:{}px" xmlns="http://www.w3.org/2000/svg">
 <title id="graph-t">The stages and the queues between them</title><desc id="graph-d">{}</desc>
 )",
-                width * 5 / 4, width * 3 / 4, words());
+                width * 5 / 4, width * 3 / 4, description());
         fill_in(out,
                 R"(<defs><rect id="box" width="{}" height="{}" rx="4"/><path id="side" d="M4 0v{}"/>)"
                 R"(<clipPath id="inside"><use href="#box"/></clipPath></defs>
@@ -189,7 +189,7 @@ class svg_graph {
         return edges;
     }
     // The graph in words, for readers who do not see it.
-    [[nodiscard]] std::string words() const {
+    [[nodiscard]] std::string description() const {
         std::string text;
         for (const shown_queue& q : view_.queues()) {
             text += view_.stage(q.from) + " gives to " + (q.to ? view_.stage(*q.to) : "your program") + ". ";

@@ -26,8 +26,8 @@ struct plot_unit {
     const char* name;
 };
 
-[[nodiscard]] inline std::vector<plot_unit> units_of(figure_kind what) {
-    switch (what) {
+[[nodiscard]] inline std::vector<plot_unit> units_of(figure_kind kind) {
+    switch (kind) {
         case figure_kind::time:
             return {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {6e11, "min"}, {3.6e13, "h"}};
         case figure_kind::share:
@@ -42,22 +42,22 @@ struct plot_unit {
 
 // \returns the greatest unit in which the greatest figure is not tiny. Minutes and hours begin at ten,
 //          thousands at ten thousand: the table above has their scales at ten times the unit.
-[[nodiscard]] inline plot_unit unit_for(figure_kind what, double greatest) {
-    const std::vector<plot_unit> all = units_of(what);
+[[nodiscard]] inline plot_unit unit_for(figure_kind kind, double greatest) {
+    const std::vector<plot_unit> all = units_of(kind);
     std::size_t i = 0;
     while (i + 1 < all.size() && greatest >= all[i + 1].scale) ++i;
     plot_unit chosen = all[i];
-    if (what == figure_kind::share) return chosen;
-    const bool long_time = what == figure_kind::time && chosen.scale > 1e9;
-    if (long_time || (what != figure_kind::time && i > 0)) chosen.scale /= 10;
+    if (kind == figure_kind::share) return chosen;
+    const bool long_time = kind == figure_kind::time && chosen.scale > 1e9;
+    if (long_time || (kind != figure_kind::time && i > 0)) chosen.scale /= 10;
     return chosen;
 }
 
 class plot_axis {
   public:
     // From 0 up, in steps of 1, 2 or 5.
-    [[nodiscard]] static plot_axis linear(figure_kind what, double greatest, double most_steps = 5) {
-        plot_axis axis(unit_for(what, greatest));
+    [[nodiscard]] static plot_axis linear(figure_kind kind, double greatest, double most_steps = 5) {
+        plot_axis axis(unit_for(kind, greatest));
         const double top = greatest > 0 ? greatest / axis.unit_.scale : 1;
         double step = std::pow(10.0, std::floor(std::log10(top / most_steps)));
         for (const double factor : {2.0, 2.5, 2.0}) {
@@ -69,8 +69,8 @@ class plot_axis {
         return axis;
     }
     // From 0 to exactly the greatest figure.
-    [[nodiscard]] static plot_axis of_length(figure_kind what, double greatest) {
-        plot_axis axis = linear(what, greatest, 6);
+    [[nodiscard]] static plot_axis of_length(figure_kind kind, double greatest) {
+        plot_axis axis = linear(kind, greatest, 6);
         if (greatest <= 0) return axis;
         const double longer = axis.greatest_;
         axis.greatest_ = greatest / axis.unit_.scale;
@@ -83,8 +83,8 @@ class plot_axis {
         return axis;
     }
     // In decades; 0 has a place of its own below them.
-    [[nodiscard]] static plot_axis logarithmic(figure_kind what, double least, double greatest, bool zero) {
-        plot_axis axis(unit_for(what, greatest));
+    [[nodiscard]] static plot_axis logarithmic(figure_kind kind, double least, double greatest, bool zero) {
+        plot_axis axis(unit_for(kind, greatest));
         axis.logarithmic_ = true;
         axis.below_ = zero ? 0.09 : 0;
         const double first = std::floor(std::log10(least) + 1e-9);
@@ -95,16 +95,16 @@ class plot_axis {
         const double every = std::ceil((last - first) / 6);
         for (double decade = first; decade <= last; decade += every) {
             const double value = std::pow(10.0, decade);
-            axis.ticks_.push_back({axis.place(value / axis.unit_.scale), text_of(what, value)});
+            axis.ticks_.push_back({axis.place(value / axis.unit_.scale), text_of(kind, value)});
         }
         return axis;
     }
     // For several series with the overall figure of each. The axis is logarithmic if the overall figures
     // differ more than 50 times (with `by_differences`), or if a figure of a series is 50 times greater than
     // all overall figures.
-    [[nodiscard]] static plot_axis fitting(figure_kind what, const std::vector<std::vector<double>>& series,
+    [[nodiscard]] static plot_axis fitting(figure_kind kind, const std::vector<std::vector<double>>& series,
                                            const std::vector<double>& over_all, bool by_differences) {
-        if (what == figure_kind::share) return linear(what, 1);
+        if (kind == figure_kind::share) return linear(kind, 1);
         double least = 0;
         double greatest = 0;
         bool zero = false;
@@ -122,7 +122,7 @@ class plot_axis {
             high = (std::max)(v, high);
         }
         const bool wide = (by_differences && high > 50 * low) || greatest > 50 * high;
-        return wide && low > 0 ? logarithmic(what, least, greatest, zero) : linear(what, greatest);
+        return wide && low > 0 ? logarithmic(kind, least, greatest, zero) : linear(kind, greatest);
     }
 
     // The size of the axis' unit, in the unit of measurement.
@@ -145,13 +145,13 @@ class plot_axis {
     explicit plot_axis(plot_unit unit) : unit_(unit) {}
 
     // \returns the label of a decade, with its own unit.
-    static std::string text_of(figure_kind what, double value) {
-        plot_unit fit{1, what == figure_kind::rate ? "/s" : ""};
-        if (what == figure_kind::time) {
-            fit = value >= 1e9 ? plot_unit{1e9, "s"} : unit_for(what, value);
+    static std::string text_of(figure_kind kind, double value) {
+        plot_unit fit{1, kind == figure_kind::rate ? "/s" : ""};
+        if (kind == figure_kind::time) {
+            fit = value >= 1e9 ? plot_unit{1e9, "s"} : unit_for(kind, value);
         } else if (value >= 1e3) {
             const bool million = value >= 1e6;
-            const bool rate = what == figure_kind::rate;
+            const bool rate = kind == figure_kind::rate;
             fit = {million ? 1e6 : 1e3, million ? (rate ? "M/s" : "M") : (rate ? "k/s" : "k")};
         }
         const std::string number = short_number(value / fit.scale);
@@ -181,7 +181,7 @@ struct plot_line {
 struct plot {
     std::string id;  // unique on the page
     std::string title;
-    std::string what;  // a sentence that describes the lines
+    std::string description;  // a sentence that describes the lines
     plot_axis x;
     plot_axis y;
     std::string y_label;
@@ -282,7 +282,7 @@ inline void append_svg(std::string& out, const plot& p) {
     fill_in(out, R"(" data-u="{}">
 <title id="{}-t">{}</title><desc id="{}-d">{}</desc>
 )",
-            p.y.unit(), p.id, p.title, p.id, p.what);
+            p.y.unit(), p.id, p.title, p.id, p.description);
     append_axes(out, p);
     for (const plot_line& line : p.lines) {
         if (line.style >= num_line_styles && line.has_values()) append_line(out, p, line);

@@ -39,7 +39,7 @@ class text_table {
 
     explicit text_table(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
 
-    void head(std::size_t first, std::size_t last, std::string name) {
+    void add_group(std::size_t first, std::size_t last, std::string name) {
         groups_.push_back({first, last, std::move(name)});
     }
 
@@ -125,8 +125,8 @@ class text_table {
     std::vector<std::string> headings = {"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99"};
     for (const auto& state : states) headings.emplace_back(state.name);
     text_table table(std::move(headings));
-    table.head(5, 7, "time of a task");
-    if (!states.empty()) table.head(8, 7 + states.size(), "% of the slots' time");
+    table.add_group(5, 7, "time of a task");
+    if (!states.empty()) table.add_group(8, 7 + states.size(), "% of the slots' time");
     for (const stage_stats& s : stages) {
         std::vector<std::string> row = {s.name,
                                         std::to_string(s.concurrency),
@@ -166,8 +166,8 @@ class text_table {
                                       "p99",   "ave",  "p99",   "readiness"};
     if (discarded) heads.emplace_back("discarded");
     text_table table(std::move(heads));
-    table.head(4, 5, "put wait");
-    table.head(6, 7, "get wait");
+    table.add_group(4, 5, "put wait");
+    table.add_group(6, 7, "get wait");
     for (const channel_stats& c : channels) {
         std::vector<std::string> row = {c.name,
                                         std::to_string(c.size) + "/" + std::to_string(c.capacity),
@@ -187,9 +187,9 @@ class text_table {
 }
 
 // Stages with failed tasks; the table may be empty.
-[[nodiscard]] inline text_table failures_table_of(const std::vector<stage_stats>& stages) {
+[[nodiscard]] inline text_table failures_table(const std::vector<stage_stats>& stages) {
     text_table table({"failures", "tasks", "ave", "in all", "of the work"});
-    table.head(2, 4, "time of failed tasks");
+    table.add_group(2, 4, "time of failed tasks");
     for (const stage_stats& s : stages) {
         if (s.num_failures == 0) continue;
         const auto part = static_cast<double>(s.failure_time.count());
@@ -203,9 +203,9 @@ class text_table {
 }
 
 // Stages that copy to a device; the table may be empty.
-[[nodiscard]] inline text_table copies_table_of(const std::vector<stage_stats>& stages) {
+[[nodiscard]] inline text_table copies_table(const std::vector<stage_stats>& stages) {
     text_table table({"copies", "batches", "bytes", "bytes/s", "hidden", "waits", "ave"});
-    table.head(5, 6, "for memory");
+    table.add_group(5, 6, "for memory");
     for (const stage_stats& s : stages) {
         if (!s.transfers) continue;
         const transfer_stats& t = *s.transfers;
@@ -219,7 +219,7 @@ class text_table {
 }
 
 // Stages whose function adds items to their own input; the table may be empty.
-[[nodiscard]] inline text_table added_table_of(const std::vector<stage_stats>& stages) {
+[[nodiscard]] inline text_table added_table(const std::vector<stage_stats>& stages) {
     text_table table({"added", "items", "pending", "at most", "discarded"});
     for (const stage_stats& s : stages) {
         if (!s.added) continue;
@@ -257,8 +257,8 @@ class text_table {
         detail::table_of(stats.channels).append_to(text);
     }
     for (const detail::text_table& each :
-         {detail::failures_table_of(stats.stages), detail::added_table_of(stats.stages),
-          detail::copies_table_of(stats.stages)}) {
+         {detail::failures_table(stats.stages), detail::added_table(stats.stages),
+          detail::copies_table(stats.stages)}) {
         if (each.empty()) continue;
         text += '\n';
         each.append_to(text);

@@ -84,8 +84,8 @@ struct trace_settings {
 // bits, below them its number there plus one.
 class slot_trace final : public slot_trail {
   public:
-    slot_trace(const trace_settings& how, const std::int64_t& run_begins, std::uint64_t stage) noexcept
-        : how_(how), run_begins_(run_begins), stage_(stage << stage_bit) {}
+    slot_trace(const trace_settings& settings, const std::int64_t& run_begins, std::uint64_t stage) noexcept
+        : settings_(settings), run_begins_(run_begins), stage_(stage << stage_bit) {}
 
     static std::size_t stage_of(std::uint64_t tag) noexcept {
         return number_as<std::size_t>(tag >> stage_bit);
@@ -99,8 +99,8 @@ class slot_trace final : public slot_trail {
     std::uint64_t chosen(std::uint64_t n, std::int64_t now) noexcept override {
         if (!may_choose(n)) return 0;
         const std::int64_t since = time_between(run_begins_, now);
-        if (since < how_.after || since >= how_.until) return 0;
-        next_ = n + how_.every;
+        if (since < settings_.after || since >= settings_.until) return 0;
+        next_ = n + settings_.every;
         return stage_ | (n + 1);
     }
 
@@ -197,7 +197,7 @@ class slot_trace final : public slot_trail {
 
     static constexpr unsigned stage_bit = 48;
 
-    const trace_settings& how_;
+    const trace_settings& settings_;
     const std::int64_t& run_begins_;
     const std::uint64_t stage_;
     trace_event came_{};
@@ -218,7 +218,7 @@ struct stage_trace {
 
 class run_trace final : public run_trail {
   public:
-    explicit run_trace(const trace_settings& how) noexcept : how_(how) {}
+    explicit run_trace(const trace_settings& settings) noexcept : settings_(settings) {}
 
     std::size_t add_stage(const std::string& name) override {
         stages_.push_back(std::make_unique<stage_trace>(name));
@@ -231,7 +231,7 @@ class run_trace final : public run_trail {
         return *queues_[place];
     }
     slot_trail& add_slot(std::size_t stage) override {
-        auto added = std::make_unique<slot_trace>(how_, begin_, stage);
+        auto added = std::make_unique<slot_trace>(settings_, begin_, stage);
         slot_trace& slot = *added;
         const std::lock_guard guard(lock_);
         if (stages_[stage]->share != 0) slot.events.reserve(stages_[stage]->share);
@@ -244,14 +244,14 @@ class run_trace final : public run_trail {
         for (stage_trace* const stage : stages_) {
             const std::size_t num_slots =
                 larger<std::size_t>(1, stage->per_slot.size());  // no slots: nothing is measured
-            const std::size_t share = how_.most / stages_.size() / num_slots;
+            const std::size_t share = settings_.most / stages_.size() / num_slots;
             stage->share = larger<std::size_t>(1, share);
             for (slot_trace* const slot : stage->per_slot) slot->events.reserve(stage->share);
         }
     }
     void begin(std::int64_t now) noexcept override { begin_ = now; }
 
-    const trace_settings& settings() const noexcept { return how_; }
+    const trace_settings& settings() const noexcept { return settings_; }
     std::int64_t begin() const noexcept { return begin_; }
     const std::vector<std::string>& queue_names() const noexcept { return queue_names_; }
     // The number of items that were lost from sight, because a queue had no room for their tags.
@@ -274,7 +274,7 @@ class run_trace final : public run_trail {
     }
 
   private:
-    const trace_settings how_;
+    const trace_settings settings_;
     std::int64_t begin_ = 0;
     mutable standard_platform::mutex lock_;  // guards the slots of the stages once the run has begun
     owning_list<stage_trace> stages_;

@@ -29,7 +29,7 @@ class known_waits {
     void report_new(const wait_graph& graph, time_point now, std::vector<deadlock_report>& deadlocks) {
         struct group {
             std::vector<std::size_t> waits;
-            bool is_news = true;
+            bool is_new = true;
         };
         std::map<std::size_t, group> groups;
         std::map<key, known_wait> known;
@@ -40,11 +40,11 @@ class known_waits {
             if (w.alive) continue;
             group& g = groups[w.group];
             g.waits.push_back(i);
-            g.is_news = g.is_news && old != known_.end() && !old->second.reported;
+            g.is_new = g.is_new && old != known_.end() && !old->second.reported;
         }
         known_ = std::move(known);
         for (const auto& [unused, g] : groups) {
-            if (!g.is_news) continue;
+            if (!g.is_new) continue;
             deadlocks.push_back(report_of(graph, g.waits, now));
             for (const std::size_t i : g.waits) known_[key_of(graph, graph.waits[i])].reported = true;
         }
