@@ -47,9 +47,11 @@ namespace detail {
 //           return to.template stage<D, D>("join", options, all);
 //       }
 //
-//   `To` is a `description_builder`; as a template parameter it need not be included. The result are the
-//   stages that give to the next one. A stage without an input has `template <class To> typename To::ends
-//   describe(To& to) const`, and its parts have sources: `all += to.branch("a", part_a)`.
+//   `To` is a `description_builder`; as a template parameter, it need not be included. The function returns
+//   the stages that give to the next one. Without an input it is
+//
+//       template <class To>             // its parts have sources: all += to.branch("a", part_a)
+//       typename To::ends describe(To& to) const;
 class description_builder {
   public:
     // The stages that give to the next stage; none if that is a source.
