@@ -140,7 +140,7 @@ constexpr const char* nobody_puts = "; nobody is left to put";
 
 // ---- everything waits --------------------------------------------------------------------------
 
-TEST_CASE("two coroutines fill each other's channel before they read their own: a deadlock") {
+TEST_CASE("a deadlock: two coroutines fill each other's channel before they read their own") {
     weir::thread_pool pool(1);
     channel<int> left(2, pool, "left"), right(1, pool, "right");
     patient dog({pool});
@@ -159,7 +159,7 @@ TEST_CASE("two coroutines fill each other's channel before they read their own: 
     right.close();
 }
 
-TEST_CASE("two coroutines each wait for an item that the other would put later: a deadlock") {
+TEST_CASE("a deadlock: two coroutines each wait for an item that the other would put later") {
     weir::thread_pool pool(2);
     channel<int> a(1, pool, "a"), b(1, pool, "b");
     patient dog({pool});
@@ -174,7 +174,7 @@ TEST_CASE("two coroutines each wait for an item that the other would put later: 
     b.close();
 }
 
-TEST_CASE("three coroutines in a circle, none of which can put before the next one gets: a deadlock") {
+TEST_CASE("a deadlock: three coroutines in a circle, none of which can put before the next one gets") {
     weir::thread_pool pool(2);
     channel<int> a(1, pool, "a"), b(1, pool, "b"), c(1, pool, "c");
     patient dog({pool});
@@ -188,7 +188,7 @@ TEST_CASE("three coroutines in a circle, none of which can put before the next o
     c.close();
 }
 
-TEST_CASE("a channel that nobody closes after the last item: a deadlock") {
+TEST_CASE("a deadlock: a channel that nobody closes after the last item") {
     weir::thread_pool pool(1);
     channel<int> items(4, pool, "items");
     patient dog({pool});
@@ -205,7 +205,7 @@ TEST_CASE("a channel that nobody closes after the last item: a deadlock") {
 }
 
 TEST_CASE(
-    "a coroutine of another library that waits for ever on the thread for foreign awaitables: a deadlock") {
+    "a deadlock: a coroutine of another library that waits for ever on the thread for foreign awaitables") {
     struct foreign {
         struct promise_type {
             foreign get_return_object() const noexcept { return {}; }
@@ -234,7 +234,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a producer whose consumer has left without closing: a deadlock") {
+TEST_CASE("a deadlock: a producer whose consumer has left without closing") {
     weir::thread_pool pool(1);
     channel<int> items(1, pool, "items"), end(1, pool, "end");
     patient dog({pool});
@@ -258,7 +258,7 @@ TEST_CASE("a part of a when_all that never ends is named in the report") {
     never.close();
 }
 
-TEST_CASE("a stage function that waits for a channel that nobody fills, and all waits for it: a deadlock") {
+TEST_CASE("a deadlock: a stage function that waits for a channel that nobody fills, and all waits for it") {
     weir::thread_pool pool(1);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -291,7 +291,7 @@ TEST_CASE("a stage function that waits for a channel that nobody fills, and all 
     never.close();
 }
 
-TEST_CASE("a for_each whose function waits for ever, and the wait for the end of its run: a deadlock") {
+TEST_CASE("a deadlock: a for_each whose function waits for ever, and the wait for the end of its run") {
     weir::thread_pool pool(1);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -301,14 +301,14 @@ TEST_CASE("a for_each whose function waits for ever, and the wait for the end of
     CHECK(
         dog.deadlock().text() ==
         std::string("weir: deadlock: these waits can't end any more:") +
-            "\n  channel 'never' is empty, 0 of 1: stage 'ask', slot 0 (watchdog.test.cpp:298) waits to get" +
+            "\n  channel 'never' is empty, 0 of 1: stage 'ask', slot 0 (watchdog.test.cpp:299) waits to get" +
             nobody_puts +
             "\n  channel 'the end of ask' is empty, 0 of 1: a thread waits to get; that needs stage 'ask', "
             "which waits itself");
     never.close();
 }
 
-TEST_CASE("a stage function that blocks its worker on a channel that nobody fills: a deadlock") {
+TEST_CASE("a deadlock: a stage function that blocks its worker on a channel that nobody fills") {
     weir::thread_pool pool(2);
     weir::blocking_pool io(1);
     channel<int> never(1, pool, "never");
@@ -337,7 +337,7 @@ TEST_CASE("a stage function that blocks its worker on a channel that nobody fill
     }
 }
 
-TEST_CASE("slots that wait for their turn behind one whose function never ends: a deadlock") {
+TEST_CASE("a deadlock: slots that wait for their turn behind one whose function never ends") {
     weir::thread_pool pool(2);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -362,7 +362,7 @@ TEST_CASE("slots that wait for their turn behind one whose function never ends: 
     never.close();
 }
 
-TEST_CASE("a full loop back to the source: a deadlock") {
+TEST_CASE("a deadlock: a full loop back to the source") {
     weir::thread_pool pool(2);
     channel<int> again(2, pool, "again");
     patient dog({pool});
@@ -423,7 +423,7 @@ TEST_CASE("a cycle of full queues has one line per stage, the cause first") {
     again.close();
 }
 
-TEST_CASE("a run whose consumer waits for something else for ever: a deadlock") {
+TEST_CASE("a deadlock: a run whose consumer waits for something else for ever") {
     weir::thread_pool pool(1);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -440,7 +440,7 @@ TEST_CASE("a run whose consumer waits for something else for ever: a deadlock") 
     never.close();
 }
 
-TEST_CASE("a run that can't be stopped, because its function waits for ever: a deadlock") {
+TEST_CASE("a deadlock: a run that can't be stopped, because its function waits for ever") {
     weir::thread_pool pool(1);
     channel<int> never(1, pool, "never");
     patient dog({pool});
@@ -508,7 +508,7 @@ task<std::optional<int>> next_of(channel<weir::run<int>*>& begin, weir::run<int>
 
 }  // namespace
 
-TEST_CASE("a stage function that takes from its own run, while others go on: a partial deadlock") {
+TEST_CASE("a partial deadlock: a stage function that takes from its own run, while others go on") {
     weir::thread_pool pool(1);
     const busy other(pool);
     patient dog({pool});
@@ -531,7 +531,7 @@ TEST_CASE("a stage function that takes from its own run, while others go on: a p
 }
 
 TEST_CASE(
-    "two runs that take from each other, while a third one works on the same pool: a partial deadlock") {
+    "a partial deadlock: two runs that take from each other, while a third one works on the same pool") {
     weir::thread_pool pool(2);
     channel<weir::run<int>*> first(1), second(1);
     weir::run<int>* to_first = nullptr;
