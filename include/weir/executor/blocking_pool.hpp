@@ -165,7 +165,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
             timers_.fire(this->now(), [this](std::coroutine_handle<> h) { inbox_.push(h.address()); });
         }
         void* const next = inbox_.pop();
-        if (next != nullptr && (!inbox_.empty() || is_unkept(timers_.next()))) who_takes()();
+        if (next != nullptr && (!inbox_.empty() || is_unkept(timers_.next()))) wake_up_for_post()();
         return next;
     }
 
@@ -198,13 +198,13 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     }
 
     // Wakes the timekeeper only if no other thread sleeps: another one would have to replace it.
-    wake_up who_takes() noexcept override {
-        const wake_up sleeper = sleepers_.turn_back();
-        return sleeper ? sleeper : keeper_.turn_back();
+    wake_up wake_up_for_post() noexcept override {
+        const wake_up sleeper = sleepers_.prepare_notify();
+        return sleeper ? sleeper : keeper_.prepare_notify();
     }
-    wake_up who_sees(std::int64_t) noexcept override {
-        const wake_up keeper = keeper_.turn_back();
-        return keeper ? keeper : sleepers_.turn_back();  // any sleeper: it becomes the timekeeper
+    wake_up wake_up_for_timer(std::int64_t) noexcept override {
+        const wake_up keeper = keeper_.prepare_notify();
+        return keeper ? keeper : sleepers_.prepare_notify();  // any sleeper: it becomes the timekeeper
     }
     void wake_all() noexcept override {
         sleepers_.notify_all();

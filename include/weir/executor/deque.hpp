@@ -93,7 +93,7 @@ class basic_work_stealing_deque {
 
     // Any thread but the owner. Takes the oldest item; null if empty. Tries again when another thread was
     // faster: each failure is another thread's success, so the deque is lock-free.
-    void* rob() noexcept {
+    void* steal_with_fence() noexcept {
         if (empty()) return nullptr;  // may be out of date; saves a fence
         return take_if<true>([](std::uint64_t) noexcept { return true; });
     }

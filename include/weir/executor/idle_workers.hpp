@@ -84,20 +84,20 @@ class basic_idle_workers {
     // Makes an idle worker, if there is one, search for work now, or at `deadline` at the latest. Called
     // after the work was published: with a seq_cst store by a thread outside of the pool; with any store by a
     // worker, by the rule above.
-    void call(std::int64_t deadline = awake) noexcept { alert(deadline)(); }
+    void call(std::int64_t deadline = awake) noexcept { prepare_call(deadline)(); }
 
     // The same without the system call, which the returned object makes. For threads outside of the pool,
     // which may be destroyed once the work is published and their lock is released.
-    wake_up alert(std::int64_t deadline = awake) noexcept {
+    wake_up prepare_call(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch,
         // looks for work after that
         const std::uint64_t s = state_.load(std::memory_order_seq_cst);
         if ((s & idle_or_taken) == 0) return {};
-        if (!taken(s) && choose()) return sleepers_.turn_back();
+        if (!taken(s) && choose()) return sleepers_.prepare_notify();
         // There is a watcher; it announces each nap before its last search (seq_cst on both sides). If
         // another thread has just ended the nap, that wake-up is enough: the watcher searches again after it.
         if (nap_end_.load(std::memory_order_seq_cst) <= deadline) return {};
-        if (nap_end_.exchange(awake, std::memory_order_seq_cst) != awake) return watcher_.turn_back();
+        if (nap_end_.exchange(awake, std::memory_order_seq_cst) != awake) return watcher_.prepare_notify();
         return {};
     }
 
@@ -114,10 +114,10 @@ class basic_idle_workers {
         return mine;
     }
 
-    // Sleeps until the worker is chosen as the watcher, becomes surplus (`has_to_go()`: it is active then),
+    // Sleeps until the worker is chosen as the watcher, becomes surplus (`is_surplus()`: it is active then),
     // or the pool ends.
     template <class HasToGo>
-    woken sleep(HasToGo has_to_go) noexcept {
+    woken sleep(HasToGo is_surplus) noexcept {
         for (;;) {
             const ticket t = sleepers_.prepare_wait();
             {
@@ -126,7 +126,7 @@ class basic_idle_workers {
                     sleepers_.cancel_wait();
                     return std::exchange(chosen_, false) ? woken::to_watch : woken::by_the_end;
                 }
-                if (has_to_go()) {
+                if (is_surplus()) {
                     sleepers_.cancel_wait();
                     --idle_;
                     ++active_;
@@ -162,26 +162,26 @@ class basic_idle_workers {
     }
 
     // The loop of the watcher: searches and naps, until it finds a coroutine, the pool is over, or it is
-    // surplus (`has_to_go()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing has
+    // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing has
     // changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which it
     // has been idle. Searches without naps until `spin_end`.
     template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
     end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
-                      HasToGo has_to_go, Search search) noexcept {
+                      HasToGo is_surplus, Search search) noexcept {
         const std::int64_t since = Platform::now();
         me.searches(true);
         for (std::int64_t length = first_nap;; length = smaller(2 * length, last_nap)) {
             std::int64_t now = Platform::now();
             const std::int64_t wait_end = now + ripening;
             auto last = search(now, since);
-            bool chats = last.young;
-            while (last.caught == nullptr && (now < spin_end || (last.young && now < wait_end))) {
+            bool chats = last.too_young;
+            while (last.found == nullptr && (now < spin_end || (last.too_young && now < wait_end))) {
                 for (int i = 0; i < 8; ++i) Platform::pause();
                 now = Platform::now();
                 last = search(now, since);
-                chats = chats || last.young;
+                chats = chats || last.too_young;
             }
-            if (last.caught != nullptr) return {last.caught, false};
+            if (last.found != nullptr) return {last.found, false};
 
             const bool alone = all_idle();
             const std::int64_t end = smaller(alone ? never : now + length, timers.next());
@@ -191,11 +191,11 @@ class basic_idle_workers {
             const auto ends = is_over();
             const bool none = all_idle();
             const bool over = ends && none && is_over() == ends;
-            const bool goes = has_to_go();
+            const bool goes = is_surplus();
             last = search(now, since);
-            if (last.caught != nullptr || over || goes) {
+            if (last.found != nullptr || over || goes) {
                 stay_up();
-                return {last.caught, last.caught == nullptr && over};
+                return {last.found, last.found == nullptr && over};
             }
             if (timers.next() < end || (alone && !none)) {  // the active worker may have gone idle since
                 stay_up();
@@ -249,7 +249,7 @@ class basic_idle_workers {
 
     // Wakes all idle workers, which check whether they are surplus. Called after a seq_cst store that makes
     // them so.
-    void rouse() noexcept {
+    void wake_all() noexcept {
         sleepers_.notify_all();
         call();
     }

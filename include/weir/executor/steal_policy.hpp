@@ -56,15 +56,15 @@ class basic_steal_policy {
     void* steal_from(queues& victim, const queues& thief, std::int64_t now, std::int64_t idle_since,
                      AllDone all_done) noexcept {
         if (now - seen_at_ >= glance) look_at(victim, now, idle_since);
-        void* caught = nullptr;
-        if (credit_ != 0) caught = victim.queue.steal();
-        if (caught == nullptr) caught = steal_fork(victim, thief, now);
-        if (caught == nullptr && credit_ != 0) caught = victim.take_next(thief.thread());
-        if (caught == nullptr) return victim.queue.steal_before(queued_long_before_);
-        if (credit_ == 0) return caught;
+        void* stolen = nullptr;
+        if (credit_ != 0) stolen = victim.queue.steal();
+        if (stolen == nullptr) stolen = steal_fork(victim, thief, now);
+        if (stolen == nullptr && credit_ != 0) stolen = victim.take_next(thief.thread());
+        if (stolen == nullptr) return victim.queue.steal_before(queued_long_before_);
+        if (credit_ == 0) return stolen;
         --credit_;
-        if (credit_ % trial == 0) judge(now, all_done());
-        return caught;
+        if (credit_ % trial == 0) evaluate_trial(now, all_done());
+        return stolen;
     }
 
   private:
@@ -100,13 +100,13 @@ class basic_steal_policy {
         } else if (victim.forks.size() < 2 || now - fork_taken_at_ < fork_pause_) {
             return nullptr;
         }
-        void* const caught = victim.forks.rob();
-        if (caught != nullptr) {
+        void* const stolen = victim.forks.steal_with_fence();
+        if (stolen != nullptr) {
             fork_thief_ = &thief;
             fork_thief_resumed_ = thief.resumed();
             fork_taken_at_ = now;
         }
-        return caught;
+        return stolen;
     }
 
     void look_at(const queues& victim, std::int64_t now, std::int64_t idle_since) noexcept {
@@ -138,7 +138,7 @@ class basic_steal_policy {
     }
 
     // A trial that took long says nothing, as there may have been less to do.
-    void judge(std::int64_t now, std::uint64_t done) noexcept {
+    void evaluate_trial(std::int64_t now, std::uint64_t done) noexcept {
         const std::int64_t passed = now - std::exchange(judged_at_, now);
         const auto times = static_cast<std::int64_t>(done - std::exchange(judged_done_, done));
         if (passed < 0 || passed > longest_trial) return;  // or the first trial begins
@@ -181,8 +181,8 @@ class basic_steal_policy {
 };
 
 struct steal_result {
-    void* caught = nullptr;
-    bool young = false;  // coroutines were queued, but are not to be stolen yet
+    void* found = nullptr;
+    bool too_young = false;  // coroutines were queued, but are not to be stolen yet
 };
 
 // The steal policies of all workers of a pool. A lock lets one thief search at a time.
@@ -194,8 +194,8 @@ class basic_thieves {
 
     // Tries all workers in turn, beginning with a random one. `idle_since`: as of `steal_from`.
     template <class Workers>
-    steal_result hunt(const Workers& workers, const basic_worker_queues<Platform>& thief, std::int64_t now,
-                      std::int64_t idle_since) noexcept {
+    steal_result steal(const Workers& workers, const basic_worker_queues<Platform>& thief, std::int64_t now,
+                       std::int64_t idle_since) noexcept {
         steal_result result;
         const std::lock_guard guard(lock_);
         const unsigned count = workers.size();
@@ -204,17 +204,17 @@ class basic_thieves {
             for (unsigned i = 0; i < count; ++i) done += workers[i].done();
             return done;
         };
-        for (unsigned i = 0, k = any(count); i < count; ++i) {
-            result.caught = policies_[k].steal_from(workers[k], thief, now, idle_since, all_done);
-            if (result.caught != nullptr) return result;
-            result.young = result.young || !workers[k].empty();
+        for (unsigned i = 0, k = random_index(count); i < count; ++i) {
+            result.found = policies_[k].steal_from(workers[k], thief, now, idle_since, all_done);
+            if (result.found != nullptr) return result;
+            result.too_young = result.too_young || !workers[k].empty();
             k = k + 1 == count ? 0 : k + 1;
         }
         return result;
     }
 
   private:
-    unsigned any(unsigned count) noexcept {  // xorshift64
+    unsigned random_index(unsigned count) noexcept {  // xorshift64
         random_ ^= random_ << 13;
         random_ ^= random_ >> 7;
         random_ ^= random_ << 17;

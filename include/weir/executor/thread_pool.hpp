@@ -117,7 +117,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         detail::check_workers(workers, this->most());
         this->check_threads();
         this->set_threads(workers);
-        idle_.rouse();
+        idle_.wake_all();
     }
 
     using executor::post;
@@ -237,15 +237,15 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // Called when `find` found nothing. Returns a coroutine; or that the pool ends; or neither: the worker
     // may be surplus.
     WEIR_NOINLINE idle_end idle(worker& me) noexcept {
-        const auto has_to_go = [&] { return !this->is_wanted(me.number); };
+        const auto is_surplus = [&] { return !this->is_wanted(me.number); };
         const bool mine = idle_.go_idle();
         if (!mine) {
-            const auto why = idle_.sleep(has_to_go);
+            const auto why = idle_.sleep(is_surplus);
             if (why != watch::woken::to_watch) return {nullptr, why == watch::woken::by_the_end};
         }
         // A worker that has just run out of work spins first; one that was woken to watch does not.
         const idle_end end = idle_.keep(
-            me, mine ? Platform::now() + spin : 0, timers_, [this] { return ends(); }, has_to_go,
+            me, mine ? Platform::now() + spin : 0, timers_, [this] { return ends(); }, is_surplus,
             [&](std::int64_t now, std::int64_t since) { return this->search(me, now, since); });
         if (end.over) {
             idle_.close();

@@ -58,7 +58,7 @@ class threaded_executor : public executor {
         const std::int64_t deadline = t.deadline().time_since_epoch().count();
         const std::coroutine_handle<> waiter = t.waiter();
         wake_up wake;
-        const added what = timers_.add(t, [&] { wake = who_sees(deadline); });
+        const added what = timers_.add(t, [&] { wake = wake_up_for_timer(deadline); });
         if (what == added::refused) return post(waiter);
         wake();
     }
@@ -87,8 +87,8 @@ class threaded_executor : public executor {
     ~threaded_executor() override = default;
 
     // The thread to wake for a coroutine from outside; and for a timer that is the earliest now.
-    virtual wake_up who_takes() noexcept = 0;
-    virtual wake_up who_sees(std::int64_t deadline) noexcept = 0;
+    virtual wake_up wake_up_for_post() noexcept = 0;
+    virtual wake_up wake_up_for_timer(std::int64_t deadline) noexcept = 0;
     // Called when the pool ends.
     virtual void wake_all() noexcept = 0;
     // The main loop of the thread that works as number `place`. Returns false at its end, true if another
@@ -105,7 +105,7 @@ class threaded_executor : public executor {
     // Not inlined: few post from outside.
     WEIR_NOINLINE void post_from_outside(std::coroutine_handle<> h) noexcept {
         if (orphaned()) return;  // no thread would take it, and a thread of the parent may hold the lock
-        inbox_.push(h.address(), [this] { return who_takes(); })();
+        inbox_.push(h.address(), [this] { return wake_up_for_post(); })();
     }
 
     void check_threads() const {

@@ -149,7 +149,7 @@ class basic_work_finder : public threaded_executor<Platform> {
         if (void* const p = me.take_next(me.thread())) return p;
         if (workers_.size() == 1) return nullptr;
         const std::int64_t now = Platform::now();
-        return thieves_.hunt(workers_, me, now, now).caught;
+        return thieves_.steal(workers_, me, now, now).found;
     }
 
     // Takes a batch from the inbox: returns one coroutine, and puts the others into the worker's queue.
@@ -170,8 +170,8 @@ class basic_work_finder : public threaded_executor<Platform> {
     steal_result search(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
         fire(me, now);
         steal_result result{me.queue.steal()};
-        if (result.caught == nullptr) result.caught = receive(me);
-        return result.caught != nullptr ? result : thieves_.hunt(workers_, me, now, idle_since);
+        if (result.found == nullptr) result.found = receive(me);
+        return result.found != nullptr ? result : thieves_.steal(workers_, me, now, idle_since);
     }
 
     basic_worker_places<worker, Platform> workers_;
@@ -206,9 +206,11 @@ class basic_work_finder : public threaded_executor<Platform> {
         return any;
     }
 
-    wake_up who_takes() noexcept override { return idle_.alert(); }
-    wake_up who_sees(std::int64_t deadline) noexcept override { return idle_.alert(deadline); }
-    void wake_all() noexcept override { idle_.rouse(); }
+    wake_up wake_up_for_post() noexcept override { return idle_.prepare_call(); }
+    wake_up wake_up_for_timer(std::int64_t deadline) noexcept override {
+        return idle_.prepare_call(deadline);
+    }
+    void wake_all() noexcept override { idle_.wake_all(); }
 };
 
 WEIR_COMPILED(class basic_work_finder<standard_platform>);

@@ -153,18 +153,18 @@ class basic_event_count {
     // Wakes a sleeper, and keeps all waiters between W1 and W3 from sleeping. True if a thread waited. If
     // none waits, costs one load.
     bool notify_one() noexcept {
-        const wake_up wake = turn_back();
+        const wake_up wake = prepare_notify();
         wake();
         return bool(wake);
     }
     bool notify_all() noexcept {
-        const bool waited(turn_back());
+        const bool waited(prepare_notify());
         if (waited) Platform::wake_all(epoch_);
         return waited;
     }
 
     // The first half of `notify_one`: keeps waiters from sleeping. The result does the rest.
-    wake_up turn_back() noexcept {
+    wake_up prepare_notify() noexcept {
         if (waiters_.load(std::memory_order_seq_cst) == 0) return {};  // N2
         epoch_.fetch_add(1, std::memory_order_seq_cst);
         return wake_up(&epoch_);

@@ -38,7 +38,7 @@ struct queue {
         return true;
     }
     bool pop() { return took(deque.pop_bottom()); }
-    bool rob() { return took(deque.rob()); }
+    bool steal_with_fence() { return took(deque.steal_with_fence()); }
     bool steal() { return took(deque.steal()); }
     void drain() {
         while (pop()) {
@@ -61,8 +61,8 @@ struct stealing : suite<stealing<Thieves, Platform>, Thieves + 1> {
             q.pop();
             q.pop();
         } else {
-            q.rob();
-            q.rob();
+            q.steal_with_fence();
+            q.steal_with_fence();
         }
     }
     void after() { q.drain(); }
@@ -78,7 +78,7 @@ struct last_one : suite<last_one<Thieves, Platform>, Thieves + 1> {
             q.push();
             q.pop();
         } else {
-            q.rob();
+            q.steal_with_fence();
         }
     }
     void after() { q.drain(); }
@@ -93,7 +93,7 @@ struct growing : suite<growing, 2> {
             for (int i = 0; i < 4; ++i) q.push();
             q.pop();
         } else {
-            for (int i = 0; i < 3; ++i) q.rob();
+            for (int i = 0; i < 3; ++i) q.steal_with_fence();
         }
     }
     void after() { q.drain(); }
@@ -112,7 +112,7 @@ struct wrapping : suite<wrapping, 2> {
                 q.pop();
             }
         } else {
-            for (int i = 0; i < 3; ++i) q.rob();
+            for (int i = 0; i < 3; ++i) q.steal_with_fence();
         }
     }
     void after() { q.drain(); }

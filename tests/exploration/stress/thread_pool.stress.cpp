@@ -229,7 +229,7 @@ TEST_CASE("every item of a deque goes to exactly one: its owner, or one of the t
     for (int t = 0; t < 3; ++t) {
         thieves.emplace_back([&] {
             while (left.load(std::memory_order_relaxed) != 0) {
-                if (void* const p = deque.rob()) {  // as the owner pops at the bottom
+                if (void* const p = deque.steal_with_fence()) {  // as the owner pops at the bottom
                     got(p);
                 } else {
                     std::this_thread::yield();

@@ -93,9 +93,9 @@ TEST_CASE("the owner of a deque takes back an item only if it is the youngest") 
     CHECK_FALSE(d.pop_bottom_if(item(2)));
     CHECK(d.pop_bottom_if(item(3)));
     CHECK_FALSE(d.pop_bottom_if(item(3)));
-    CHECK(d.rob() == item(1));
-    CHECK(d.rob() == item(2));
-    CHECK(d.rob() == nullptr);
+    CHECK(d.steal_with_fence() == item(1));
+    CHECK(d.steal_with_fence() == item(2));
+    CHECK(d.steal_with_fence() == nullptr);
     CHECK_FALSE(d.pop_bottom_if(item(2)));  // it is still in its cell
     CHECK(d.size() == 0);
 }

@@ -189,7 +189,7 @@ TEST_CASE("who rouses the idle wakes the sleepers, and the watcher from its nap"
     std::thread sleeper([&] { went = w.sleep([&] { return goes.load(); }) == watch::woken::to_go; });
     const auto ticket = w.announce(watch::never, false);
     goes = true;
-    w.rouse();
+    w.wake_all();
     w.nap(ticket, -1);
     sleeper.join();
     CHECK(went);
@@ -239,8 +239,8 @@ struct no_timers {
     std::int64_t next() const noexcept { return never; }
 };
 struct look {
-    void* caught = nullptr;
-    bool young = false;
+    void* found = nullptr;
+    bool too_young = false;
 };
 
 }  // namespace

@@ -57,11 +57,11 @@ class lazy final : public weir::detail::threaded_executor<Platform> {
     std::vector<std::int64_t> deadlines;
 
   private:
-    typename base::wake_up who_takes() noexcept override {
+    typename base::wake_up wake_up_for_post() noexcept override {
         ++taken;
         return {};
     }
-    typename base::wake_up who_sees(std::int64_t deadline) noexcept override {
+    typename base::wake_up wake_up_for_timer(std::int64_t deadline) noexcept override {
         deadlines.push_back(deadline);
         return {};
     }

@@ -120,7 +120,7 @@ inline choose() {
     fi
 }
 
-// basic_idle_workers::call(), alert(). From outside it is under the lock of what was pushed to, which takes steps away.
+// basic_idle_workers::call(), prepare_call(). From outside it is under the lock of what was pushed to, which takes steps away.
 inline call() {
     s = LOAD(me, STATE);
     if
@@ -170,7 +170,7 @@ inline post_from_outside() {
     call()
 }
 
-// basic_thread_pool::hunt(). What is young may be left where it is.
+// basic_thieves::steal(). What is young may be left where it is.
 inline hunt() {
     young = false;
     v = 1;

@@ -3,6 +3,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/platform/parking.hpp>
 
-void notify(weir::detail::event_count& count) { count.turn_back(); }
+void notify(weir::detail::event_count& count) { count.prepare_notify(); }
 
 int main() {}
