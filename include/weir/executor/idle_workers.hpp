@@ -162,9 +162,9 @@ class basic_idle_workers {
     }
 
     // The loop of the watcher: searches and naps, until it finds a coroutine, the pool is over, or it is
-    // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing has
-    // changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which it
-    // has been idle. Searches without naps until `spin_end`.
+    // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing
+    // has changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which
+    // it has been idle. Searches without naps until `spin_end`.
     template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
     end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                       HasToGo is_surplus, Search search) noexcept {

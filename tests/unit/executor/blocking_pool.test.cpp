@@ -309,7 +309,8 @@ TEST_CASE("a blocking pool that can't start all of its threads ends those it has
     }
 }
 
-TEST_CASE("each thread of a blocking pool calls the hook first, and what that throws comes out") {
+TEST_CASE(
+    "each thread of a blocking pool calls the hook first, and the constructor throws the hook's exception") {
     std::vector<unsigned> begun;
     {
         weir::blocking_pool pool(2, {.on_thread_start = [&](unsigned i) { begun.push_back(i); }});
@@ -322,7 +323,7 @@ TEST_CASE("each thread of a blocking pool calls the hook first, and what that th
                       "no such device");
 }
 
-TEST_CASE("whoever looks sees whether a blocking pool has anything to do") {
+TEST_CASE("an inspection sees whether a blocking pool has anything to do") {
     weir::blocking_pool pool(2);
     const auto seen = [&] {
         weir::detail::executor_view view;
@@ -347,7 +348,7 @@ TEST_CASE("whoever looks sees whether a blocking pool has anything to do") {
     CHECK(seen().resumed == before + 1);
 }
 
-TEST_CASE("whoever looks sees that something is queued, or timed, in a blocking pool") {
+TEST_CASE("an inspection sees queued coroutines and timers of a blocking pool") {
     weir::blocking_pool pool(1);
     const auto pending = [&] {
         weir::detail::executor_view view;
@@ -386,7 +387,7 @@ TEST_CASE("a coroutine of a blocking pool may destroy another pool, and its own 
     CHECK(weir::sync_wait(pool, where()) != std::this_thread::get_id());
 }
 
-TEST_CASE("where no thread can be started in the place of one that blocks, that is tried again") {
+TEST_CASE("if no thread can replace one that blocks, the blocking pool tries again") {
     struct body {
         static task<int> inner() {
             co_await weir::yield();

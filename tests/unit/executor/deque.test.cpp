@@ -36,7 +36,7 @@ TEST_CASE("the owner's end of a deque is last in, first out, the thieves' first 
     CHECK(d.steal() == nullptr);
 }
 
-TEST_CASE("a deque grows and keeps what it holds, in order, wherever its ring begins") {
+TEST_CASE("a deque grows and keeps its items in order, wherever its ring begins") {
     for (std::uintptr_t taken = 0; taken < 8; ++taken) {
         CAPTURE(taken);
         deque d(4);
@@ -64,7 +64,7 @@ TEST_CASE("a deque whose indices wrap, or turn negative, behaves as any other") 
     }
 }
 
-TEST_CASE("what its owner wrote before a push, a thief sees after the steal") {
+TEST_CASE("a thief sees the owner's writes before the push") {
     deque d;
     std::vector<int> written(1'000, 0);
     long sum = 0;

@@ -9,7 +9,7 @@
 // A copy of an exception that throws ends the program.
 static_assert(std::is_nothrow_copy_constructible_v<weir::deadlock_error>);
 
-TEST_CASE("a deadlock is caught as an error of the run time, and says who waits") {
+TEST_CASE("a deadlock_error is a std::runtime_error whose text names the waiters") {
     try {
         throw weir::deadlock_error("weir: deadlock: stage 'a', slot 0 waits");
     } catch (const std::runtime_error& e) {
@@ -21,7 +21,7 @@ TEST_CASE("a deadlock is caught as an error of the run time, and says who waits"
 static_assert(std::is_nothrow_copy_constructible_v<weir::forked_error>);
 
 // When it is thrown: programs/fork/fork.test.cpp.
-TEST_CASE("who uses a pool of before the fork is told what is wrong, and what to do") {
+TEST_CASE("a forked_error says what is wrong and what to do") {
     try {
         throw weir::forked_error();
     } catch (const std::runtime_error& e) {

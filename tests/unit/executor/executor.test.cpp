@@ -147,7 +147,7 @@ TEST_CASE("a pointer to an executor of whatever kind owns it") {
     }
 }
 
-TEST_CASE("an executor that knows no better posts what is forked") {
+TEST_CASE("by default, an executor posts forked coroutines") {
     game_loop loop;
     std::vector<int> log;
     struct body {
@@ -371,7 +371,7 @@ fire_and_forget catch_of(weir::executor& home, shift_worker& other, seen& log) {
 
 }  // namespace
 
-TEST_CASE("one shift resumes many coroutines as the executor's, and then gives the thread back") {
+TEST_CASE("one shift resumes many coroutines of the executor and restores the thread's previous executor") {
     shift_worker worker;
     seen log;
     note_executor(worker, log, 3);

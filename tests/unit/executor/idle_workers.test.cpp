@@ -179,7 +179,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("who rouses the idle wakes the sleepers, and the watcher from its nap") {
+TEST_CASE("wake_all wakes the sleepers and the napping watcher") {
     watch w(3);
     CHECK(w.go_idle());
     CHECK_FALSE(w.go_idle());
@@ -245,7 +245,7 @@ struct look {
 
 }  // namespace
 
-TEST_CASE("who saw a worker deal with its queue since the last nap naps without being called for it") {
+TEST_CASE("a watcher that saw a worker empty its own queue is not called for that queue") {
     weir::detail::basic_idle_workers<interrupted> w(2);
     REQUIRE(w.go_idle());
     interrupted::sleeps = 0;

@@ -85,7 +85,7 @@ actor counts(int& runs) {
 
 }  // namespace
 
-TEST_CASE("what wakes it is told of the earliest timer, and of the last one that was cancelled") {
+TEST_CASE("woken timers set the wake-up for the earliest timer, and clear it when the last is cancelled") {
     weir::virtual_time time;
     int runs = 0;
     actor a = counts(runs), b = counts(runs);
@@ -108,7 +108,7 @@ TEST_CASE("what wakes it is told of the earliest timer, and of the last one that
     CHECK(runs == 2);
 }
 
-TEST_CASE("one that was cancelled before it was added is posted at once") {
+TEST_CASE("a timer that was cancelled before it is added is posted at once") {
     weir::virtual_time time;
     int runs = 0;
     actor a = counts(runs);

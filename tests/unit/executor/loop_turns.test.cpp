@@ -96,7 +96,7 @@ TEST_CASE("coroutines of one loop that wait for each other by sync_wait all go o
     }
 }
 
-TEST_CASE("what slots spend in sync_wait on virtual time is exact, each for itself") {
+TEST_CASE("the time that slots spend in sync_wait on virtual time is exact for each slot") {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         weir::virtual_time time(seed);
         const auto f = [&time](int n) {
@@ -135,7 +135,7 @@ TEST_CASE("a wait with a limit in a turn ends at that instant of virtual time") 
     CHECK(time.now() == weir::time_point(10ms));
 }
 
-TEST_CASE("where nothing can go on, the coroutine that has blocked last hears of it, and then the next") {
+TEST_CASE("in a deadlock, the coroutine that blocked last gets the error, and then the next one") {
     weir::virtual_time time;
     weir::channel<int> never(1, time, "never");
     std::vector<int> heard;

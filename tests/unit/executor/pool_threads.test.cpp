@@ -65,7 +65,7 @@ TEST_CASE("the threads of a pool are started, and joined once") {
 }
 
 TEST_CASE(
-    "of a pool's threads those too many go, if they still are when they look, and others take their places") {
+    "surplus threads of a pool end if they still are surplus, and other threads take their places later") {
     handle::left_alone = 0;
     std::vector<unsigned> begun;
     std::vector<int> expected;
@@ -92,7 +92,9 @@ TEST_CASE(
     CHECK(handle::left_alone == 0);
 }
 
-TEST_CASE("each thread calls the hook first, and what that throws comes out: those before it stay") {
+TEST_CASE(
+    "each thread calls the hook first; if the hook throws, the exception leaves set and earlier threads "
+    "stay") {
     handle::left_alone = 0;
     std::vector<unsigned> hooked;
     std::vector<unsigned> begun;
@@ -118,7 +120,7 @@ TEST_CASE("each thread calls the hook first, and what that throws comes out: tho
     CHECK(handle::left_alone == 0);
 }
 
-TEST_CASE("where the places can't be made nothing has changed") {
+TEST_CASE("if the places can't be made, nothing changes") {
     weir::detail::basic_pool_threads<platform> threads("t");
     threads.set(1, does_nothing);
     CHECK_THROWS_AS(
@@ -179,7 +181,7 @@ TEST_CASE(
     CHECK(s.hooked == std::vector<unsigned>{0, 0});
 }
 
-TEST_CASE("a place may be left after the pool was closed, and all who have worked are joined") {
+TEST_CASE("a thread may be replaced after the pool was closed, and all threads are joined") {
     weir::detail::basic_pool_threads<> threads("t");
     std::atomic<int> worked = 0;
     weir::detail::parker closed;

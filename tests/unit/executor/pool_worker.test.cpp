@@ -22,7 +22,7 @@ using record = weir::detail::basic_thread_record<platform>;
 
 }  // namespace
 
-TEST_CASE("the slot holds one, and gives back who was there") {
+TEST_CASE("the slot holds one coroutine and returns the previous one") {
     queues q;
     record* const me = record::acquire();
     int a = 0, b = 0;
@@ -35,7 +35,7 @@ TEST_CASE("the slot holds one, and gives back who was there") {
     CHECK(q.empty());
 }
 
-TEST_CASE("a worker that goes hands over what it has, of each kind the oldest first") {
+TEST_CASE("a worker that ends hands over its coroutines, of each kind the oldest first") {
     struct list {
         std::vector<void*> items;
         void push(void* item) { items.push_back(item); }
@@ -54,7 +54,7 @@ TEST_CASE("a worker that goes hands over what it has, of each kind the oldest fi
     CHECK(q.thread() == nullptr);
 }
 
-TEST_CASE("what a worker has done is its resumptions and its thread's operations") {
+TEST_CASE("done() counts a worker's resumptions and its thread's channel operations") {
     queues q;
     CHECK(q.done() == 0);
     q.count_resumption();
@@ -67,7 +67,7 @@ TEST_CASE("what a worker has done is its resumptions and its thread's operations
     CHECK(q.resumed() == 1);
 }
 
-TEST_CASE("whoever looks sees what a worker runs, and whether it looks for something") {
+TEST_CASE("other threads see which coroutine a worker runs and whether it searches") {
     queues q;
     CHECK(q.running() == nullptr);
     CHECK_FALSE(q.searches());
@@ -167,7 +167,7 @@ std::coroutine_handle<> handle(const int& at) {
 
 }  // namespace
 
-TEST_CASE("a worker takes back what it forked last, unless something else comes first, and counts it") {
+TEST_CASE("a worker takes back its latest fork, unless another coroutine has priority, and counts it") {
     const int a = 0, b = 0, other = 0;
     pool p;
     pool::worker w(p, 3);

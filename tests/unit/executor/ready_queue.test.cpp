@@ -72,7 +72,7 @@ TEST_CASE("an inbox is first in, first out, also after it has grown") {
     CHECK(q.empty());
 }
 
-TEST_CASE("who takes several from an inbox leaves half of them, but takes one at least") {
+TEST_CASE("taking a batch from an inbox leaves half of the items, but takes at least one") {
     inbox q;
     for (std::uintptr_t i = 1; i <= 7; ++i) q.push(item(i));
     void* out[8] = {};

@@ -88,7 +88,7 @@ TEST_CASE("a run loop without work returns at the limit, when it is poked, or wh
     other.join();
 }
 
-TEST_CASE("a run loop wakes nobody who has left it") {
+TEST_CASE("a run loop does not wake a thread that has left it") {
     run_loop loop;
     std::vector<int> log;
     alignas(weir::detail::parker) unsigned char place[sizeof(weir::detail::parker)];
@@ -154,7 +154,7 @@ TEST_CASE("a timer that another thread cancels wakes the loop") {
     }
 }
 
-TEST_CASE("only the thread that made a run loop runs what is posted to it") {
+TEST_CASE("only the thread that constructed a run loop runs its coroutines") {
     run_loop loop;
     weir::detail::parker done;
     std::vector<int> log;

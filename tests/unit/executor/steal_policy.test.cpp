@@ -55,7 +55,7 @@ struct scene {
 
 }  // namespace
 
-TEST_CASE("what a worker that chats has queued is left to it for 40 us") {
+TEST_CASE("coroutines of a worker with short resumptions are not stolen for 40 us") {
     scene s;
     s.watch(100, 100);
     s.queue_all();
@@ -63,8 +63,7 @@ TEST_CASE("what a worker that chats has queued is left to it for 40 us") {
     CHECK(s.watch(100, 100) == &s.items[0]);
 }
 
-TEST_CASE(
-    "what a worker that works has queued is taken at once, the eldest first, and what it has next last") {
+TEST_CASE("coroutines of a slow worker are stolen at once, the oldest first, and its next-to-run slot last") {
     scene s;
     s.watch(100, 1);
     s.victim.exchange_next(&s.items[7], s.thief.thread());
@@ -91,7 +90,7 @@ TEST_CASE("a worker that did nothing because it is idle is not taken for a slow 
     CHECK(s.steal_after(1'000) == nullptr);
 }
 
-TEST_CASE("what was seen before the thief was idle proves nothing") {
+TEST_CASE("a study that began before the thief was idle does not count") {
     scene s;
     s.watch(10, 100);
     // The thief had work of its own, and the two contended: the victim was slow.
@@ -105,7 +104,7 @@ TEST_CASE("what was seen before the thief was idle proves nothing") {
     }
 }
 
-TEST_CASE("what a worker did before the thief was idle doesn't make it look fast") {
+TEST_CASE("resumptions before the thief was idle don't make a worker look fast") {
     scene s;
     s.watch(10, 100);
     s.now += 10'000;

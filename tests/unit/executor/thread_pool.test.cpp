@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/detached.hpp"
 
+#include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
@@ -82,6 +83,13 @@ TEST_CASE("a pool has as many workers as asked for, one a core by default, and n
     CHECK(message_of([] { thread_pool pool(0); }).find("ask for at least 1") != std::string::npos);
 }
 
+TEST_CASE("default options of pools have no hook, and the default maximum of workers") {
+    const weir::thread_pool_options options;
+    CHECK(options.most_workers == 0);
+    CHECK_FALSE(options.on_thread_start);
+    CHECK_FALSE(weir::blocking_pool_options().on_thread_start);
+}
+
 TEST_CASE("a pool runs coroutines on its own threads") {
     thread_pool pool(1);
     const auto first = weir::sync_wait(pool, where());
@@ -90,7 +98,7 @@ TEST_CASE("a pool runs coroutines on its own threads") {
     CHECK(first == second);
 }
 
-TEST_CASE("a pool that is destroyed runs what is still posted") {
+TEST_CASE("the destructor of a pool runs all posted coroutines") {
     for (const unsigned workers : {1U, 2U, 4U}) {
         CAPTURE(workers);
         std::atomic<int> count{0};
@@ -102,7 +110,7 @@ TEST_CASE("a pool that is destroyed runs what is still posted") {
     }
 }
 
-TEST_CASE("a pool that is destroyed runs what was posted since its last worker looked for work") {
+TEST_CASE("the destructor of a pool runs coroutines that were posted after the last search") {
     using platform = late_look_platform;
     std::atomic<int> count{0};
     platform::looks = false;
@@ -115,7 +123,7 @@ TEST_CASE("a pool that is destroyed runs what was posted since its last worker l
     CHECK(count == 1);
 }
 
-TEST_CASE("what is posted is not resumed inside the call") {
+TEST_CASE("post does not resume the coroutine inside the call") {
     struct seen {
         static detached post_on_own_worker(thread_pool& pool, std::vector<int>& log,
                                            weir::detail::parker& done) {
@@ -221,7 +229,7 @@ TEST_CASE("a coroutine behind n others starts after at most 5 n + 4 resumptions 
     }
 }
 
-TEST_CASE("what is posted from outside behind n others starts after at most 61 (n + 1) resumptions") {
+TEST_CASE("a coroutine posted from outside behind n others starts after at most 61 (n + 1) resumptions") {
     struct body {
         static detached arrive(thread_pool& pool, std::atomic<std::uint64_t>& here) {
             co_await weir::schedule(pool);
@@ -669,7 +677,7 @@ TEST_CASE("a pool has more workers at once, and fewer, when it is told to") {
     }
 }
 
-TEST_CASE("a worker too many hands on what it has queued, and ends after what it does") {
+TEST_CASE("a surplus worker hands over its queues and ends after its current coroutine") {
     thread_pool pool(2, {.most_workers = 2});
     std::atomic<int> count{0};
     std::atomic<int> stuck{0};
@@ -738,7 +746,7 @@ TEST_CASE("a coroutine that changes a pool which is being destroyed changes noth
     CHECK(count.load() == 2);
 }
 
-TEST_CASE("each thread of a pool calls the hook before it runs anything, later ones, too") {
+TEST_CASE("each thread of a pool calls the hook before it runs anything, also a thread that starts later") {
     std::vector<unsigned> begun;  // by one thread after the other, which its starter waits for
     std::vector<std::thread::id> threads;
     thread_pool pool(2, {.most_workers = 3, .on_thread_start = [&](unsigned worker) {
@@ -752,7 +760,7 @@ TEST_CASE("each thread of a pool calls the hook before it runs anything, later o
     CHECK(begun == std::vector<unsigned>{0, 1, 2});
 }
 
-TEST_CASE("what the hook of a thread throws comes out of the constructor, and of set_workers") {
+TEST_CASE("an exception of a thread's hook leaves the constructor or set_workers") {
     std::atomic<int> calls{0};
     const auto fails_at = [&calls](int n) {
         return [&calls, n](unsigned) {
@@ -778,7 +786,7 @@ TEST_CASE("a pool that can't start more threads keeps those that it has") {
     wait_until_all_work(pool, 3);
 }
 
-TEST_CASE("where no thread can be started in the place of a worker that blocks, that is tried again") {
+TEST_CASE("if no thread can replace a worker that blocks, the pool tries again") {
     struct body {
         static task<int> inner() {
             co_await weir::yield();
@@ -883,7 +891,7 @@ TEST_CASE("forks run after the call, those of one worker last come, first served
     CHECK(log == std::vector<int>{0, 3, 2, 1});
 }
 
-TEST_CASE("a pool that is destroyed runs what was forked, from outside and by its workers") {
+TEST_CASE("the destructor of a pool runs all forks, from outside and from its workers") {
     struct body {
         static detached fork_more(thread_pool& pool, std::atomic<int>& count) {
             co_await weir::schedule(pool);
@@ -975,7 +983,7 @@ TEST_CASE("a worker that waits inside a coroutine runs others as the pool's, and
     CHECK(weir::detail::current_executor() == nullptr);
 }
 
-TEST_CASE("whoever looks sees whether the pool has anything to do") {
+TEST_CASE("an inspection sees whether the pool has anything to do") {
     weir::thread_pool pool(2);
     const auto seen = [&] {
         weir::detail::executor_view view;

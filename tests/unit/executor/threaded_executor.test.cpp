@@ -92,7 +92,7 @@ TEST_CASE("a pool has as many threads as its traits say, and at least one") {
     CHECK_THROWS_WITH(lazy<>(static_cast<unsigned>(-1)), "too few");
 }
 
-TEST_CASE("who posts to a pool asks whom to wake, and who adds a timer only if it is the first") {
+TEST_CASE("a post wakes a thread, and an added timer does so only if it is the earliest") {
     lazy<> one(1);
     const auto nobody = std::noop_coroutine();
     one.post(nobody);
@@ -118,7 +118,7 @@ TEST_CASE("who posts to a pool asks whom to wake, and who adds a timer only if i
     while (one.take() != nullptr) continue;
 }
 
-TEST_CASE("where a thread of a pool can't be started, the pool is told how many lack, and the others end") {
+TEST_CASE("if a thread can't be started, the pool learns how many are missing, and the others end") {
     failing_platform::left = 2;
     int expected = 0;
     CHECK_THROWS_AS(lazy<failing_platform>(3, &expected), std::system_error);

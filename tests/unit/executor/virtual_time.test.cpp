@@ -65,7 +65,7 @@ TEST_CASE("the clock goes to the earliest timer, and gives all of that instant")
     CHECK_FALSE(s.advance());
 }
 
-TEST_CASE("what is due at the limit has not happened yet") {
+TEST_CASE("a timer that is due at the limit has not fired yet") {
     scene s;
     timer t = a_timer(5);
     CHECK(s.clock.add(t));
@@ -74,7 +74,7 @@ TEST_CASE("what is due at the limit has not happened yet") {
     CHECK(s.advance(at(6)));
 }
 
-TEST_CASE("those that go before all others of an instant go alone") {
+TEST_CASE("before_all timers of an instant fire before all others, without them") {
     scene s;
     timer normal = a_timer(5), first = a_timer(5, timer_order::before_all);
     CHECK(s.clock.add(normal));
@@ -165,7 +165,7 @@ TEST_CASE("virtual time stands still while anything can run, and then jumps to t
     CHECK(time.now() == t0 + 72h);
 }
 
-TEST_CASE("without a seed what is ready runs first come, first served") {
+TEST_CASE("without a seed, ready coroutines run first come, first served") {
     virtual_time time;
     std::vector<int> log;
     for (int i = 0; i < 5; ++i) log_on(time, log, i);
@@ -202,7 +202,8 @@ TEST_CASE("with a seed the order is the seed's: the same each time, another one 
     CHECK(after);
 }
 
-TEST_CASE("run_until runs what happens before the instant, sets the clock, and leaves what is due then") {
+TEST_CASE(
+    "run_until runs everything before the instant, sets the clock, and fires no timer due at the instant") {
     virtual_time time;
     std::vector<int> log;
     log_at(time, t0 + 1s, log, 1);
@@ -236,7 +237,7 @@ TEST_CASE("run ends where nothing is ready and no timer is left, whether or not 
     CHECK(time.now() == t0 + 1h);
 }
 
-TEST_CASE("what only watches, before all else at its instants, keeps no time going") {
+TEST_CASE("virtual time does not advance for before_all timers alone") {
     struct body {
         static task<> tick(std::vector<weir::time_point>& laps, weir::stop_token stop) {
             for (weir::time_point t = t0 + 2s; laps.size() < 100; t += 2s) {
@@ -287,7 +288,7 @@ TEST_CASE("what only watches, before all else at its instants, keeps no time goi
     }
 }
 
-TEST_CASE("what virtual time measures doesn't depend on its seed") {
+TEST_CASE("statistics on virtual time don't depend on the seed") {
     struct body {
         static task<> produce(channel<int>& c, int items, weir::duration pause) {
             for (int i = 0; i < items; ++i) {
@@ -345,7 +346,7 @@ TEST_CASE("what virtual time measures doesn't depend on its seed") {
     }
 }
 
-TEST_CASE("a deadlock is reported with who waits for what on which channel") {
+TEST_CASE("a deadlock report names each waiter, its operation and its channel") {
     virtual_time time;
     channel<int> empty(2, time, "empty"), full(1, time, "full"), unnamed(3);
     take(time, empty);

@@ -68,7 +68,7 @@ TEST_CASE("slots of a stage that wait alike are one line, where the first of the
                                                        "stage 'x', slot 1", "stage 'w', slot 0"});
 }
 
-TEST_CASE("those that are no stage's are counted, too, and differ by what they are and what is behind it") {
+TEST_CASE("waiters without a stage are counted, too, separately for threads, coroutines and reasons") {
     wait_lines lines;
     for (const char* who : {"a coroutine", "a thread", "a coroutine"})
         lines.add({who, "", "", "channel 'y' is empty, 0 of 2", "to get", ""});
@@ -100,7 +100,7 @@ class site final : public wait_site {
 
 }  // namespace
 
-TEST_CASE("who waits is described in the order in which the sites came") {
+TEST_CASE("waiters are listed in the order in which their sites were registered") {
     registry r;
     site a("for a"), b("for b");
     r.add(b);
@@ -159,7 +159,7 @@ TEST_CASE("the likely cause comes first: a function, then a full queue, then a t
           "\n  channel 'empty' is empty, 0 of 4: 3 slots of stage 'parse' wait to get");
 }
 
-TEST_CASE("of sites that contradict themselves the first one says so, with who waits there") {
+TEST_CASE("the first site with a contradiction is reported with its waiters") {
     registry r;
     site a("for a"), b("for b", "b is wrong"), c("for c", "c is wrong");
     CHECK(contradiction_in(r).empty());

@@ -70,7 +70,7 @@ TEST_CASE("something waits outside while a timer is set, or anything was posted"
     CHECK_FALSE(f.waits_outside());
 }
 
-TEST_CASE("a worker finds what is at hand, then what it has queued, then what came from outside") {
+TEST_CASE("a worker searches its slot, then its queue, then the inbox") {
     finder f;
     auto& me = f.first();
     int slot = 0, queued = 0, outside = 0;

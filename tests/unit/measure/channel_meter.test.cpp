@@ -297,7 +297,7 @@ TEST_CASE("a sink has ended, and is off, when what it takes from is closed and i
     CHECK(slot.off == 290ns);
 }
 
-TEST_CASE("what a cancelled sink had in its hand was taken, and not passed on") {
+TEST_CASE("an item that a cancelled sink held counts as taken and not as passed on") {
     virtual_time time;
     channel<int> merged(2, time, "work");
     weir::detail::inside(merged).merge_sink("sink", 2 + 1 + 1, 1, 0);

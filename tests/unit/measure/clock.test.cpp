@@ -39,7 +39,7 @@ TEST_CASE("an instant plus a duration stops at the ends of the scale") {
 using weir::duration;
 using namespace std::chrono_literals;
 
-TEST_CASE("what only grows has a difference, and none where the snapshots are not in order") {
+TEST_CASE("since() is the difference of two snapshots, and 0 if they are not in order") {
     CHECK(weir::detail::since(3, 8) == 5);
     CHECK(weir::detail::since(8, 3) == 0);
     CHECK(weir::detail::since(duration(2s), duration(3s)) == 1s);

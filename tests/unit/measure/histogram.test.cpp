@@ -111,7 +111,7 @@ TEST_CASE("a histogram counts a duration many times at once") {
     CHECK(once.max() == 10ns);
 }
 
-TEST_CASE("a histogram takes what is out of range") {
+TEST_CASE("a histogram counts durations that are out of range") {
     histogram h;
     h.record(-1ns);
     CHECK(h.max() == 0ns);
@@ -272,7 +272,7 @@ TEST_CASE("a histogram is made again of its buckets, and equals the first") {
     CHECK(weir::histogram().buckets().empty());
 }
 
-TEST_CASE("what are no buckets of a histogram are refused") {
+TEST_CASE("buckets that are none of a histogram are rejected") {
     using weir::duration;
     using weir::histogram;
     CHECK_THROWS_AS(histogram::of({{duration(65), duration(65), 1}}, 1, duration(65), duration(65)),

@@ -148,7 +148,7 @@ TEST_CASE("a speed-up has Welch's degrees of freedom") {
     CHECK(both->holds(1));
 }
 
-TEST_CASE("of the intervals of a rate 95 in 100 hold the true one, with any number of slots") {
+TEST_CASE("95 % of the confidence intervals contain the true rate, with any number of slots") {
     for (const std::size_t slots : {1U, 4U, 16U}) {
         int hold = 0;
         for (std::uint64_t seed = 1; seed <= 1000; ++seed) {

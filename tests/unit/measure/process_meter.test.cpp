@@ -74,7 +74,7 @@ TEST_CASE("what the process does after the end of the run changes nothing, also 
     CHECK(m.stats() == s);
 }
 
-TEST_CASE("what the system doesn't say is absent, not 0") {
+TEST_CASE("a value that the system doesn't report is empty, not 0") {
     system_by_hand::reset();
     system_by_hand::counts.blocks_read = -1;
     system_by_hand::memory.peak = -1;
@@ -89,7 +89,7 @@ TEST_CASE("what the system doesn't say is absent, not 0") {
     CHECK_FALSE(s->processors.has_value());
 }
 
-TEST_CASE("what the system says at one end of the run alone is absent") {
+TEST_CASE("a value that the system reports only at one end of the run is empty") {
     const bool at_begin = GENERATE(true, false);
     system_by_hand::reset();
     const auto known = system_by_hand::counts;
@@ -106,7 +106,7 @@ TEST_CASE("what the system says at one end of the run alone is absent") {
     CHECK(s->system_time == 0ns);
 }
 
-TEST_CASE("of a system that says nothing there are no figures at all") {
+TEST_CASE("if the system reports nothing, there are no statistics") {
     system_by_hand::reset();
     system_by_hand::counts = {};
     system_by_hand::memory = {};

@@ -38,7 +38,7 @@ TEST_CASE("a process keeps as many processors busy as its time is of that which 
     CHECK(early.busy() == 0);
 }
 
-TEST_CASE("a lap of a process is what it used meanwhile, and the memory that it has at its end") {
+TEST_CASE("a lap has the resources used meanwhile and the memory at its end") {
     process_stats lap = at(1);
     lap.resident = at(3).resident;
     lap.peak_resident = at(3).peak_resident;
@@ -52,7 +52,7 @@ TEST_CASE("nothing of a lap becomes negative") {
     CHECK(lap.bytes_read == 0U);
 }
 
-TEST_CASE("what one of two snapshots lacks is unknown of the lap, not 0") {
+TEST_CASE("a value that one of two snapshots lacks is empty in the lap, not 0") {
     process_stats before = at(1);
     process_stats after = at(2);
     before.bytes_read.reset();

@@ -72,7 +72,7 @@ TEST_CASE("log_linear is nowhere off by 1/32 of the value or more") {
     CHECK(worst > 0.030);  // and the bound is not an idle one
 }
 
-TEST_CASE("log_linear puts what is out of range into the nearest bucket") {
+TEST_CASE("log_linear puts durations that are out of range into the nearest bucket") {
     CHECK(scale::bucket_of(-1) == 0);
     CHECK(scale::bucket_of(INT64_MIN) == 0);
     CHECK(scale::bucket_of(scale::limit - 1) == scale::last);
@@ -112,7 +112,7 @@ TEST_CASE("a recorder counts each duration in its bucket, the sum and the maximu
     CHECK(r->max() == 1'000);
 }
 
-TEST_CASE("a recorder takes what is out of range") {
+TEST_CASE("a recorder counts durations that are out of range") {
     const auto r = std::make_unique<recorder>();
     r->record(-5);
     CHECK(r->in_bucket(0) == 1);

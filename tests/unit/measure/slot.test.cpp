@@ -244,7 +244,7 @@ TEST_CASE("a sum that the count doesn't divide is not rounded") {
     CHECK(times->sum() == 1'000 + 163);
 }
 
-TEST_CASE("one long invocation among short ones is told from them") {
+TEST_CASE("one long invocation among short ones is timed separately") {
     const auto times = std::make_unique<recorder>();
     stopwatch watch;
     run(watch, *times, 1'000, 10);
@@ -259,7 +259,7 @@ TEST_CASE("one long invocation among short ones is told from them") {
     CHECK(watch.finished_one());
 }
 
-TEST_CASE("where each is to be timed alone, each is") {
+TEST_CASE("a stopwatch that times each invocation reads the clock for each") {
     const auto times = std::make_unique<recorder>();
     stopwatch watch(true);
     for (int i = 0; i < 100; ++i) {
@@ -283,7 +283,7 @@ TEST_CASE("a failure's time is not among the times; those that shared its readin
     CHECK_FALSE(watch.is_behind());
 }
 
-TEST_CASE("what is no invocation only has to be caught up with") {
+TEST_CASE("time outside of invocations needs no reading of its own") {
     const auto times = std::make_unique<recorder>();
     stopwatch watch;
     CHECK_FALSE(watch.is_behind());
@@ -310,7 +310,7 @@ TEST_CASE("two long invocations in a row are both told from the short ones") {
     CHECK(h.sum().count() == 10'000 + 12'000 + 15 * 10 + 12'000);
 }
 
-TEST_CASE("how many share a reading at most doubles, up to sixteen") {
+TEST_CASE("the number of invocations that share a reading at most doubles, up to sixteen") {
     const auto times = std::make_unique<recorder>();
     stopwatch watch;
     for (const int shared : {1, 2, 4, 8, 16, 16}) {
@@ -340,7 +340,7 @@ TEST_CASE("a clock that was set, back or ahead as far as it goes, leaves times t
     CHECK(times->in_bucket(0) == 2);
 }
 
-TEST_CASE("as many share a reading as fit into 8 us, of 16 at most") {
+TEST_CASE("as many invocations share a reading as fit into 8 us, at most 16") {
     constexpr std::int64_t takes[] = {
         0, 1, 498, 499, 500, 501, 999, 2'000, 7'998, 7'999, 8'000, 5'000'000'000, INT64_MAX / 1'000};
     for (const std::int64_t ns : takes) {

@@ -25,7 +25,7 @@ using weir::detail::slot_state;
 using weir::detail::stillness;
 using namespace std::chrono_literals;
 
-TEST_CASE("nothing has moved since the last of all who wait began to, or since something else moved") {
+TEST_CASE("a run has been still since the last slot began to wait, or since another movement") {
     stillness still;
     still.add(slot_state::wait_get, 100);
     CHECK(still.until(1000) == 900ns);
@@ -42,7 +42,7 @@ TEST_CASE("nothing has moved since the last of all who wait began to, or since s
     CHECK(still.until(998) == 0ns);  // the clock was set back, or it moved meanwhile
 }
 
-TEST_CASE("who has a thread is at work, for however long") {
+TEST_CASE("a slot that has a thread counts as moving, for however long") {
     for (const slot_state s : {slot_state::run, slot_state::overhead}) {
         stillness still;
         still.add(slot_state::wait_get, 0);
@@ -51,7 +51,7 @@ TEST_CASE("who has a thread is at work, for however long") {
     }
 }
 
-TEST_CASE("where all have ended, or there are none, nothing stands still") {
+TEST_CASE("a run without slots, or whose slots have all ended, is not still") {
     stillness still;
     CHECK(still.until(1000) == 0ns);
     still.add(slot_state::off, 10);

@@ -30,7 +30,7 @@ TEST_CASE("a place whose mark was not taken yet is not given away, which is coun
     CHECK(m.set(5 + 1024, 2));
 }
 
-TEST_CASE("what no stage takes from has no marks") {
+TEST_CASE("a queue that no stage takes from has no marks") {
     trail_marks m(0, 2, false);
     CHECK_FALSE(m.set(0, 1));
     CHECK(m.take(0) == 0);

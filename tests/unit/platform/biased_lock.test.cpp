@@ -176,7 +176,7 @@ void check_that_another_waits(Lock& lock, Leave&& leave) {
 
 }  // namespace
 
-TEST_CASE("who revokes a reservation waits until the owner is not inside") {
+TEST_CASE("a revoking thread waits until the owner is not inside") {
     using platform = counting<5>;
     using lock_type = basic_biased_lock<platform>;
     lock_type lock;
@@ -187,7 +187,7 @@ TEST_CASE("who revokes a reservation waits until the owner is not inside") {
     CHECK(cost(lock) == an_exchange);
 }
 
-TEST_CASE("who revokes a reservation spins, then yields, then sleeps, until the owner is not inside") {
+TEST_CASE("a revoking thread spins, then yields, then sleeps, until the owner is not inside") {
     using platform = counting<13>;
     using lock_type = basic_biased_lock<platform>;
     static std::unique_ptr<lock_type::guard> owner;
@@ -203,7 +203,7 @@ TEST_CASE("who revokes a reservation spins, then yields, then sleeps, until the 
     CHECK(platform::waits == 200);
 }
 
-TEST_CASE("who revokes a reservation does not wait for an owner that is inside of another lock") {
+TEST_CASE("a revoking thread does not wait for an owner that is inside of another lock") {
     using platform = counting<6>;
     using lock_type = basic_biased_lock<platform>;
     lock_type one, two;
@@ -218,7 +218,7 @@ TEST_CASE("who revokes a reservation does not wait for an owner that is inside o
     CHECK(cost(two) == nothing);
 }
 
-TEST_CASE("an owner whose reservation was revoked waits for who has the lock now") {
+TEST_CASE("an owner whose reservation was revoked waits for the current holder") {
     using platform = counting<7>;
     using lock_type = basic_biased_lock<platform>;
     lock_type lock;
@@ -403,7 +403,7 @@ struct protected_by_lock {
 
 }  // namespace
 
-TEST_CASE("an owner and those who revoke its reservation are never inside together") {
+TEST_CASE("an owner and a revoking thread are never inside together") {
     using lock_type = basic_biased_lock<>;
     for (unsigned round = 0; round < 100; ++round) {
         lock_type lock;

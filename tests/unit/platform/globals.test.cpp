@@ -19,7 +19,7 @@ constinit no_destroy<counted> there_already;
 
 }  // namespace
 
-TEST_CASE("it is made without running any code, and never destroyed") {
+TEST_CASE("a no_destroy object is constant-initialised and never destroyed") {
     CHECK((*there_already).value == 7);
     there_already->value = 8;
     CHECK(there_already->value == 8);
@@ -39,7 +39,7 @@ constinit weir::detail::process_function<function> it{&one};
 
 }  // namespace
 
-TEST_CASE("it is the first until it is replaced, and who does so is given the one before") {
+TEST_CASE("replacing a process_function returns the previous one") {
     CHECK(it.get()() == 1);
     CHECK(it.replace(&two) == &one);
     CHECK(it.get()() == 2);

@@ -45,7 +45,8 @@ class chained {
 
 }  // namespace
 
-TEST_CASE("what is put off is destroyed before the outermost destructor returns, and nothing twice") {
+TEST_CASE(
+    "objects whose destruction was put off are destroyed once, before the outermost destructor returns") {
     std::vector<int> gone;
     for (int n : {0, 1, 99, 100, 101, 1000}) {
         gone.clear();

@@ -70,7 +70,7 @@ TEST_CASE("a file is made where there is none, and goes on where there is one") 
     CHECK(text_of(path) == "one\ntwo\nthree\n");
 }
 
-TEST_CASE("what was left of a line that was never finished is cut off") {
+TEST_CASE("append_to removes an incomplete last line") {
     const folder here;
     const std::string path = here / "a.csv";
     for (const auto& [before, after] : {std::pair<std::string, std::string>("one\ntwo\nthr", "one\ntwo\n"),
@@ -171,7 +171,7 @@ parts_file open_parts(const a_path& at) { return {at.path, "head\n", ".\n"}; }
 
 }  // namespace
 
-TEST_CASE("what a killed process left of a part is cut off, and of a head, too") {
+TEST_CASE("an incomplete part or first line of a killed process is removed") {
     const a_path here;
     for (const auto& [before, after] : {std::pair<std::string, std::string>("", "head\n"),
                                         {"he", "head\n"},

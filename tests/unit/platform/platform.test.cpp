@@ -30,7 +30,7 @@ std::int64_t steady() {
 
 }  // namespace
 
-TEST_CASE("of each thread there is one of a type, which ends with it, and of the process one for all") {
+TEST_CASE("of_thread has one object for each type and thread, of_process one for each type") {
     mine::ended = 0;
     standard_platform::of_thread<mine>().value = 1;
     standard_platform::of_process<ours>().value = 1;
@@ -46,7 +46,7 @@ TEST_CASE("of each thread there is one of a type, which ends with it, and of the
     CHECK(standard_platform::of_process<ours>().value == 2);
 }
 
-TEST_CASE("what is made for good isn't destroyed") {
+TEST_CASE("an object of make_for_good is never destroyed") {
     mine::ended = 0;
     mine* const kept = standard_platform::make_for_good<mine>();
     REQUIRE(kept != nullptr);

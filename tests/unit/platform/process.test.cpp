@@ -5,7 +5,7 @@
 using weir::detail::process_of_origin;
 
 // What happens in a child: tests/programs/fork/fork.test.cpp.
-TEST_CASE("what is made in a process is at home there") {
+TEST_CASE("an object is in its process of origin until a fork") {
     const process_of_origin here;
     CHECK(weir::detail::forks_are_counted);
     CHECK(here.is_here());

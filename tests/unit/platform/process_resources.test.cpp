@@ -58,7 +58,7 @@ TEST_CASE("the quota of a control group of version 2 counts in whole processors,
     CHECK(of("9223372036854775807 1\n") == 4294967295U);
 }
 
-TEST_CASE("of a control group and those above the one with the least counts") {
+TEST_CASE("the quota is the minimum over a control group and its parents") {
     CHECK(tree({{"proc/self/cgroup", "0::/a/b\n"},
                 {"sys/fs/cgroup/a/cpu.max", "200000 100000\n"},
                 {"sys/fs/cgroup/a/b/cpu.max", "max 100000\n"}})
@@ -126,7 +126,7 @@ TEST_CASE("memory is read from the lines that name it") {
     CHECK(m.peak == 2048 * 1024);
 }
 
-TEST_CASE("what a text doesn't say, or says in another way, is unknown") {
+TEST_CASE("a value that is missing or malformed is unknown") {
     CHECK(memory_in("").resident == -1);
     CHECK(memory_in("Name:\tcat\nVmRSS:\t1024 kB\n").peak == -1);
     CHECK(kilobytes_in("a\nVmRSS:\t1024 MB\n", "\nVmRSS:") == -1);

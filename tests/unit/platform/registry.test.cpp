@@ -50,7 +50,7 @@ TEST_CASE("a registry has its sites in the order in which they came") {
     CHECK(sites_of(r) == "bca");
 }
 
-TEST_CASE("what goes takes itself out, from wherever it is") {
+TEST_CASE("a destroyed object removes itself, wherever it is in the list") {
     for (int seen = 0; seen < 2; ++seen) {
         for (int goes = 0; goes < 3; ++goes) {
             CAPTURE(seen, goes);
@@ -66,7 +66,7 @@ TEST_CASE("what goes takes itself out, from wherever it is") {
     }
 }
 
-TEST_CASE("who is in no registry, or has left it, leaves none") {
+TEST_CASE("an object in no registry leaves none") {
     registry r;
     site a('a'), b('b');
     CHECK_FALSE(a.is_registered());
@@ -93,7 +93,7 @@ TEST_CASE("a registry that goes lets all go, and another one may take them") {
     CHECK(sites_of(second) == "b");
 }
 
-TEST_CASE("whoever reads gets what it asks for") {
+TEST_CASE("a reader visits only the type that it asks for") {
     registry r;
     site a('a'), b('b');
     run one, other;
@@ -107,7 +107,7 @@ TEST_CASE("whoever reads gets what it asks for") {
     CHECK(runs == 2);
 }
 
-TEST_CASE("a registry that begins anew has lost what it had, whose ends change nothing in it") {
+TEST_CASE("after begin_anew a registry is empty, and destroying its former objects changes nothing") {
     registry r;
     site c('c');
     {

@@ -52,7 +52,7 @@ struct patient_platform : weir::detail::standard_platform {
 
 }  // namespace
 
-TEST_CASE("who waits long for a spin lock spins, then yields, then sleeps") {
+TEST_CASE("a waiter for a spin lock spins, then yields, then sleeps") {
     weir::detail::basic_spin_lock<patient_platform> lock;
     patient_platform::held = &lock;
     lock.lock();

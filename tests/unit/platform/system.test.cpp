@@ -60,7 +60,7 @@ TEST_CASE("a thread doesn't wait at a word that holds something else, nor longer
     CHECK(word == 1);
 }
 
-TEST_CASE("who waits at a word is woken, one after the other or all, with a limit or without") {
+TEST_CASE("waiters at a word are woken one at a time or all at once, with a time limit or without") {
     for (const bool all : {false, true}) {
         std::atomic<std::uint32_t> word{0};
         std::atomic<int> begun{0}, woken{0};

@@ -80,7 +80,7 @@ TEST_CASE("a file that is locked can be read by others, and is locked by one at 
     std::filesystem::remove(path);
 }
 
-TEST_CASE("what is no file has no size, and a device is told from a file that there isn't") {
+TEST_CASE("a device has no size, and is_device is false for a path that doesn't exist") {
     const int nul = d::open_output("NUL", false);
     CHECK(d::size_of_output(nul) < 0);
     CHECK_FALSE(d::is_terminal(nul));
@@ -89,7 +89,7 @@ TEST_CASE("what is no file has no size, and a device is told from a file that th
 }
 #endif
 
-TEST_CASE("of a file a part is read, or what there is of it, and of none nothing") {
+TEST_CASE("read_of_file reads a part of a file, up to its end, and fails for a missing file") {
     const std::string path = (std::filesystem::temp_directory_path() / "weir read test").string();
     const int file = d::open_output(path.c_str(), true);
     CHECK(d::write_whole(file, "one\r\ntwo"));
@@ -106,7 +106,7 @@ TEST_CASE("of a file a part is read, or what there is of it, and of none nothing
     CHECK(d::read_of_file(path.c_str(), 0, text, 3) < 0);
 }
 
-TEST_CASE("what is no terminal has the size of the usual one") {
+TEST_CASE("a file that is no terminal has the default size") {
     CHECK(d::size_of_terminal(-1).columns == 80);
     CHECK(d::size_of_terminal(-1).rows == 24);
     CHECK_FALSE(d::is_device("/no/such/file"));

@@ -55,7 +55,7 @@ void interrupt(int) { interruptions.fetch_add(1); }
 
 }  // namespace
 
-TEST_CASE("who listens hears each signal, in order, and ends with the pipe") {
+TEST_CASE("the listener gets each signal in order and ends with the pipe") {
     const own_pipe mine;
     REQUIRE(mine.is_there());
     heard.clear();

@@ -127,7 +127,7 @@ TEST_CASE("a thread that ends has its record until it gives it back, and then no
     }
 }
 
-TEST_CASE("whoever looks sees each record there is, whether it is in use, and whom its thread serves") {
+TEST_CASE("other threads see each record, whether it is in use, and whom its thread serves") {
     using record = record<6>;
     const auto count = [] {
         int all = 0;
@@ -179,7 +179,7 @@ struct interrupted_platform : weir::detail::standard_platform {
 
 }  // namespace
 
-TEST_CASE("in a process that was forked nobody waits for who was taking a record, and is left behind") {
+TEST_CASE("in a forked process no thread waits for a lock of the parent's thread that was taking a record") {
     using platform = interrupted_platform;
     using record = weir::detail::basic_thread_record<platform>;
     elsewhere([] { return record::acquire(); });  // to be had again
@@ -202,7 +202,7 @@ TEST_CASE("in a process that was forked nobody waits for who was taking a record
     CHECK(taken != nullptr);
 }
 
-TEST_CASE("in a process that was forked only the record of who forked is in use") {
+TEST_CASE("in a forked process only the record of the forking thread is in use") {
     using record = record<8>;
     record* const mine = record::acquire();
     std::atomic<bool> begun = false, ends = false;

@@ -103,7 +103,7 @@ struct interrupted : std::atomic<T> {
 
 }  // namespace
 
-TEST_CASE("who finds the line drawn already that it has come to draw leaves it as it is") {
+TEST_CASE("a thread that finds the next line already drawn does not draw another") {
     fake::reset(2.0);
     basic_tick_clock<fake, interrupted> clock;
     clock.now();
@@ -241,7 +241,7 @@ TEST_CASE("a machine that has slept for long may differ by a thousandth, and not
     CHECK(std::abs(clock.now() - time_now()) < 1'000);
 }
 
-TEST_CASE("who comes while another thread begins waits for the end of that") {
+TEST_CASE("a thread that reads the clock during calibration waits for the end of it") {
     fake::reset(2.0);
     basic_tick_clock<fake> clock;
     int waited = -1;

@@ -122,7 +122,7 @@ TEST_CASE("a trampoline resumes any number of coroutines, each from an empty sta
     CHECK(d.high - d.low < 64 * 1024);
 }
 
-TEST_CASE("trampolines nest: the inner one runs what is its own, and the outer one goes on after") {
+TEST_CASE("trampolines nest: the inner one runs its own transfers, then the outer one continues") {
     std::vector<int> log;
     trampoline outer;
     {
@@ -239,8 +239,7 @@ struct join final : weir::detail::owed_join {
 };
 }  // namespace
 
-TEST_CASE(
-    "a trampoline settles what it owes when its coroutine suspends, once, and not what was paid before") {
+TEST_CASE("a trampoline settles each owed join once, when its coroutine suspends") {
     join paid, first, second;
     const int task = 0;
     const auto owing = [&](trampoline& t) -> stepper {
