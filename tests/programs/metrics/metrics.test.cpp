@@ -218,6 +218,7 @@ TEST_CASE("the table in include/weir/report/README.md is that of the metrics, an
     const std::string text = weir::metrics_text(with_everything(std::move(p)));
     std::string table;
     add_rows(table, text, d::metrics_of::run);
+    add_rows(table, text, d::metrics_of::first_item);
     add_rows(table, text, d::metrics_of::stage);
     add_rows(table, text, d::metrics_of::added);
     add_rows(table, text, d::metrics_of::transfers);

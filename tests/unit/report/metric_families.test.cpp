@@ -28,6 +28,7 @@ std::vector<d::metric_family> families() {
         for (const auto& m : metrics) all.push_back(m.family);
     };
     take(d::metrics_of::run);
+    take(d::metrics_of::first_item);
     take(d::metrics_of::stage);
     take(d::metrics_of::added);
     take(d::metrics_of::transfers);
