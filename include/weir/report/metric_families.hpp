@@ -140,7 +140,7 @@ struct metric {
 
 // Adds the value of one member.
 template <auto Member>
-inline constexpr auto add = [](metric_samples& to, const auto& of) { to.add(of.*Member); };
+inline constexpr auto add_member = [](metric_samples& to, const auto& of) { to.add(of.*Member); };
 
 // The families, as in the table of include/weir/report/README.md.
 namespace metrics_of {
@@ -149,62 +149,63 @@ using enum metric_type;
 
 inline constexpr metric<pipeline_stats> run[] = {
     {{"weir.run.elapsed", "s", gauge, "From the start of the run to the snapshot."},
-     add<&pipeline_stats::elapsed>},
+     add_member<&pipeline_stats::elapsed>},
     {{"weir.run.idle", "s", gauge, "For how long nothing has moved at the snapshot."},
-     add<&pipeline_stats::idle>},
+     add_member<&pipeline_stats::idle>},
     {{"weir.run.items", "{item}", counter, "Items that the consumer has taken."},
-     add<&pipeline_stats::num_items>},
+     add_member<&pipeline_stats::num_items>},
 };
 
 inline constexpr metric<first_item_stats> first_item[] = {
     {{"weir.run.first_item.time", "s", gauge, "From the start of the run to the first item at the consumer."},
-     add<&first_item_stats::after>},
+     add_member<&first_item_stats::after>},
     {{"weir.run.first_item.items", "{item}", counter,
       "Items that the consumer has taken after the first one."},
-     add<&first_item_stats::num_items>},
+     add_member<&first_item_stats::num_items>},
     {{"weir.run.first_item.elapsed", "s", gauge, "From the first item at the consumer to the snapshot."},
-     add<&first_item_stats::since>},
+     add_member<&first_item_stats::since>},
 };
 
 inline constexpr metric<stage_stats> stage[] = {
-    {{"weir.stage.concurrency", "{slot}", gauge, "Slots at work."}, add<&stage_stats::concurrency>},
+    {{"weir.stage.concurrency", "{slot}", gauge, "Slots at work."}, add_member<&stage_stats::concurrency>},
     {{"weir.stage.tasks", "{task}", counter, "Invocations finished, failed ones included."},
-     add<&stage_stats::num_tasks>},
+     add_member<&stage_stats::num_tasks>},
     {{"weir.stage.failures", "{task}", counter, "Invocations that ended with an exception."},
-     add<&stage_stats::num_failures>},
+     add_member<&stage_stats::num_failures>},
     {{"weir.stage.failure.time", "s", counter, "Time of the failed invocations, summed."},
-     add<&stage_stats::failure_time>},
+     add_member<&stage_stats::failure_time>},
     {{"weir.stage.busy", "s", counter, "Time of all invocations, summed over slots, open ones included."},
-     add<&stage_stats::busy>},
+     add_member<&stage_stats::busy>},
     {{"weir.stage.slot.time", "s", counter, "Where the slots spent their time; the states sum to all of it."},
      [](metric_samples& to, const stage_stats& s) {
          const slot_times t = s.times();
          for (const auto& state : states_by_number) to.add("state", state.name, t.*state.time);
      }},
     {{"weir.stage.task.duration", "s", histogram, "Time of each successful invocation."},
-     add<&stage_stats::task_times>},
+     add_member<&stage_stats::task_times>},
 };
 
 inline constexpr metric<added_stats> added[] = {
     {{"weir.stage.added", "{item}", counter, "Items that the function of a traversal added to its stage."},
-     add<&added_stats::num_added>},
+     add_member<&added_stats::num_added>},
     {{"weir.stage.pending", "{item}", gauge, "Of those, how many no slot has begun."},
-     add<&added_stats::num_waiting>},
+     add_member<&added_stats::num_waiting>},
 };
 
 inline constexpr metric<transfer_stats> transfers[] = {
     {{"weir.device.copies", "{copy}", counter, "Copies to a device that are done."},
-     add<&transfer_stats::num_copies>},
-    {{"weir.device.io", "By", counter, "Bytes of the copies that are done."}, add<&transfer_stats::bytes>},
+     add_member<&transfer_stats::num_copies>},
+    {{"weir.device.io", "By", counter, "Bytes of the copies that are done."},
+     add_member<&transfer_stats::bytes>},
     {{"weir.device.copy.time", "s", counter, "Time that the device took for the copies."},
-     add<&transfer_stats::copying>},
+     add_member<&transfer_stats::copying>},
     {{"weir.device.handovers", "{copy}", counter, "Copies that a consumer's stream took over."},
-     add<&transfer_stats::num_handed_over>},
+     add_member<&transfer_stats::num_handed_over>},
     {{"weir.device.handover.time", "s", counter, "Time that the device took for those."},
-     add<&transfer_stats::handed_over>},
+     add_member<&transfer_stats::handed_over>},
     {{"weir.device.exposed.time", "s", counter,
       "The part of the handovers' time in which the consumer's stream had nothing to do."},
-     add<&transfer_stats::exposed>},
+     add_member<&transfer_stats::exposed>},
     {{"weir.device.waits", "{wait}", counter,
       "Times that a page-locked block, or the device's memory, ran out."},
      [](metric_samples& to, const transfer_stats& t) {
@@ -219,9 +220,9 @@ inline constexpr metric<transfer_stats> transfers[] = {
 };
 
 inline constexpr metric<channel_stats> queue[] = {
-    {{"weir.queue.depth", "{item}", gauge, "Items in the queue."}, add<&channel_stats::size>},
+    {{"weir.queue.depth", "{item}", gauge, "Items in the queue."}, add_member<&channel_stats::size>},
     {{"weir.queue.capacity", "{item}", gauge, "Items that the queue has room for."},
-     add<&channel_stats::capacity>},
+     add_member<&channel_stats::capacity>},
     {{"weir.queue.usage", "By", gauge, "Bytes in the queue, where they are limited."},
      [](metric_samples& to, const channel_stats& c) {
          if (c.max_bytes != 0) to.add(c.bytes);
@@ -230,31 +231,31 @@ inline constexpr metric<channel_stats> queue[] = {
      [](metric_samples& to, const channel_stats& c) {
          if (c.max_bytes != 0) to.add(c.max_bytes);
      }},
-    {{"weir.queue.puts", "{item}", counter, "Items put."}, add<&channel_stats::num_put>},
-    {{"weir.queue.gets", "{item}", counter, "Items taken."}, add<&channel_stats::num_get>},
+    {{"weir.queue.puts", "{item}", counter, "Items put."}, add_member<&channel_stats::num_put>},
+    {{"weir.queue.gets", "{item}", counter, "Items taken."}, add_member<&channel_stats::num_get>},
     {{"weir.queue.discards", "{item}", counter, "Items destroyed in the queue, when a run was stopped."},
-     add<&channel_stats::num_discarded>},
+     add_member<&channel_stats::num_discarded>},
     {{"weir.queue.put.wait", "s", counter,
       "Time that puts waited for room, summed over puts, open ones included."},
-     add<&channel_stats::put_wait>},
+     add_member<&channel_stats::put_wait>},
     {{"weir.queue.get.wait", "s", counter,
       "Time that gets waited for an item, summed over gets, open ones included."},
-     add<&channel_stats::get_wait>},
+     add_member<&channel_stats::get_wait>},
     {{"weir.queue.put.blocked", "s", counter, "Time in which at least one put waited."},
-     add<&channel_stats::put_blocked>},
+     add_member<&channel_stats::put_blocked>},
     {{"weir.queue.get.blocked", "s", counter, "Time in which at least one get waited."},
-     add<&channel_stats::get_blocked>},
+     add_member<&channel_stats::get_blocked>},
     {{"weir.queue.empty", "s", counter, "Time without an item; data readiness is 1 - its rate."},
-     add<&channel_stats::empty>},
+     add_member<&channel_stats::empty>},
     {{"weir.queue.put.wait.duration", "s", histogram, "How long each completed put waited."},
-     add<&channel_stats::put_waits>},
+     add_member<&channel_stats::put_waits>},
     {{"weir.queue.get.wait.duration", "s", histogram, "How long each completed get waited."},
-     add<&channel_stats::get_waits>},
+     add_member<&channel_stats::get_waits>},
 };
 
 inline constexpr metric<process_stats> process[] = {
     {{"weir.process.processors", "{cpu}", gauge, "Processors that the process may use."},
-     add<&process_stats::processors>},
+     add_member<&process_stats::processors>},
     {{"weir.process.cpu.time", "s", counter, "Processor time of all threads since the run began."},
      [](metric_samples& to, const process_stats& p) {
          to.add("mode", "user", p.user_time);
@@ -277,9 +278,9 @@ inline constexpr metric<process_stats> process[] = {
          to.add("direction", "read", p.bytes_read);
          to.add("direction", "write", p.bytes_written);
      }},
-    {{"weir.process.memory.usage", "By", gauge, "Resident memory."}, add<&process_stats::resident>},
+    {{"weir.process.memory.usage", "By", gauge, "Resident memory."}, add_member<&process_stats::resident>},
     {{"weir.process.memory.peak", "By", gauge, "The most resident memory since the process began."},
-     add<&process_stats::peak_resident>},
+     add_member<&process_stats::peak_resident>},
 };
 
 }  // namespace metrics_of
