@@ -28,8 +28,8 @@ constexpr bool is_idle(slot_state s) noexcept {
     return !has_thread(s) && s != slot_state::await && s != slot_state::runnable;
 }
 
-// The last states of a slot, for traced items. The thread that makes the slot enter a state writes; the
-// slot's coroutine reads, which is not suspended then: so both never happen at once.
+// The last 32 states of a slot, for traced items. The thread that makes the slot enter a state writes. The
+// slot's coroutine reads while it runs, when no other thread changes its state.
 class state_journal {
   public:
     struct entry {

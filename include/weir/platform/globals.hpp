@@ -29,7 +29,7 @@ class no_destroy {
     kept kept_;
 };
 
-// `Function`: a function pointer type; null: no callback.
+// A process-wide callback that any thread may replace. `Function`: a function pointer type; null for none.
 template <class Function>
 class process_function {
   public:
