@@ -10,7 +10,7 @@
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/intake.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 
 #include <cstddef>     // for std::size_t
 #include <cstdint>     // for std::uint64_t
@@ -44,10 +44,8 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     using typename base::slot;
 
   public:
-    using pass = typename base::template hand<merge_ticket>;
-    static constexpr bool is_invoked = false;
-    static constexpr bool gives_item = true;
-    static constexpr bool has_turns = true;
+    using iteration = typename base::template iteration_with<merge_ticket>;
+    static constexpr stage_traits traits{.counts_tasks = false, .forwards_item = true};
 
     running_fan_in(run_context& run, const stage_options& options, const char* kind, merge_rule rule,
                    bool as_they_come, merge_choice choice, std::vector<queue*> in, queue& out)
@@ -56,29 +54,29 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         open_.reserve(ins_.size());
     }
 
-    void take(intake<queue>& next, slot& me, pass& now) noexcept {
-        now.input = me.number();
-        next.comes_from(*ins_[now.input]);
+    void take(intake<queue>& next, slot& me, iteration& it) noexcept {
+        it.input = me.number();
+        next.comes_from(*ins_[it.input]);
     }
-    void accept(pass& now) noexcept {
-        now.epoch = now.mine.epoch;
-        now.mark = now.mine.mark;
+    void on_item(iteration& it) noexcept {
+        it.epoch = it.place.epoch;
+        it.mark = it.place.mark;
     }
-    C* next(pass& now) noexcept { return now.item; }
+    C* next_result(iteration& it) noexcept { return it.item; }
 
-    bool takes_turns() const noexcept { return !as_they_come_; }
-    auto turn(const merge_ticket& mine, slot& me) noexcept {
+    bool is_ordered() const noexcept { return !as_they_come_; }
+    auto wait_for_turn(const merge_ticket& mine, slot& me) noexcept {
         room_.update([&mine](merge_rule& rule) { rule.arrive(mine); }, me);
         make_choices(me);
         return room_.wait(mine, me, slot_state::wait_turn);
     }
-    bool leave_turn(const pass& now) noexcept {
-        const bool more = ins_[now.input]->size() > 0;
-        room_.update([&now, more](merge_rule& rule) { rule.leave(now, more); }, now.on->me);
-        make_choices(now.on->me);
+    bool leave_turn(const iteration& it) noexcept {
+        const bool more = ins_[it.input]->size() > 0;
+        room_.update([&it, more](merge_rule& rule) { rule.leave(it, more); }, it.context->slot);
+        make_choices(it.context->slot);
         return !is_shut();
     }
-    bool goes_on_without(const pass&) noexcept {
+    bool continues_when_output_closed(const iteration&) noexcept {
         room_.update([](merge_rule& rule) { rule.shut(); });
         return false;
     }
@@ -88,7 +86,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
                room_.read([](const merge_rule& rule) { return rule.is_shut() || rule.is_broken(); });
     }
 
-    void take_no_more(slot& me) noexcept {
+    void close_input(slot& me) noexcept {
         ins_[me.number()]->cancel();
         const bool early = this->is_cut_short();
         room_.update([&me, early](merge_rule& rule) { rule.end(me.number(), early); });
@@ -148,9 +146,9 @@ channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage
     const bool as_they_come =
         how.order == merge_order::arrival && !is_epoch_item<C> && !how.until_first_end && !how.is_asked;
     merge_rule rule(how, run.first_epoch());
-    run.template add<worker_loop<running_fan_in<C, Policy>>>(std::move(inputs), {&out}, options, kind,
-                                                             std::move(rule), as_they_come, std::move(choice),
-                                                             std::move(in), out);
+    run.template add<stage_of<running_fan_in<C, Policy>>>(std::move(inputs), {&out}, options, kind,
+                                                          std::move(rule), as_they_come, std::move(choice),
+                                                          std::move(in), out);
     return out;
 }
 

@@ -13,7 +13,7 @@
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 
 #include <array>            // for std::array
 #include <cstddef>          // for std::size_t
@@ -55,50 +55,51 @@ template <class Function, class C, class Policy>
 class running_route : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
     using queue = channel<C, Policy>;
-    using traits = typename the_chooser<Function>::template is_given<carried_value_t<C>>;
+    using choice = typename the_chooser<Function>::template is_given<carried_value_t<C>>;
 
   public:
-    using pass = typename base::template hand<routed_item<C>>;
-    static constexpr bool is_tolerant = true;
-    static constexpr bool gives_item = true;
-    static constexpr bool gives_several = true;
-    static constexpr bool waits = traits::waits;
+    using iteration = typename base::template iteration_with<routed_item<C>>;
+    static constexpr stage_traits traits{.forwards_item = true};
 
     running_route(run_context& run, const stage_options& options, Function&& f, branch_names names, queue& in,
                   std::vector<queue*> out)
         : base(run, "route", options, &in, nullptr), f_(std::move(f)), names_(std::move(names)),
           branches_{std::move(out)} {}
 
-    decltype(auto) begin(pass& now) {
-        return detail::call(f_, std::as_const(base::load::value_of(*now.item)), nullptr);
+    decltype(auto) work(iteration& it) {
+        if constexpr (choice::waits) {
+            return choose(it);
+        } else if (this->has_work(it)) {
+            store_result(it, choose(it));
+        }
     }
     template <class Chosen>
-    void keep(pass& now, Chosen&& chosen) {
-        now.where = names_.index_of(std::forward<Chosen>(chosen));
-    }
-    void work(pass& now) {
-        if constexpr (!waits) {
-            if (this->is_call(now)) keep(now, begin(now));
-        }
+    void store_result(iteration& it, Chosen&& chosen) {
+        it.where = names_.index_of(std::forward<Chosen>(chosen));
     }
     // A mark goes to each branch in turn.
-    C* next(pass& now) noexcept {
+    C* next_result(iteration& it) noexcept {
         if constexpr (is_epoch_item<C>) {
-            if (now.mine.mark) {
-                now.where = now.mark ? now.where + 1 : 0;
-                return &now.mark.emplace(C::end_of_epoch(now.mine.epoch));
+            if (it.place.mark) {
+                it.where = it.mark ? it.where + 1 : 0;
+                return &it.mark.emplace(C::end_of_epoch(it.place.epoch));
             }
         }
-        return now.item;
+        return it.item;
     }
-    bool is_done(const pass& now) const noexcept {
-        return !now.mine.mark || now.where + 1 == branches_.queues.size();
+    bool is_last_result(const iteration& it) const noexcept {
+        return !it.place.mark || it.where + 1 == branches_.queues.size();
     }
-    queue& output_for(const pass& now) noexcept { return *branches_.queues[now.where]; }
-    void acknowledge(pass& now) noexcept { this->dismiss(base::load::provenance_of(*now.item)); }
-    void leave_stage(typename base::slot& me) noexcept { this->leave(me, branches_); }
+    queue& output_for(const iteration& it) noexcept { return *branches_.queues[it.where]; }
+    bool tolerates_failure(const iteration&) const noexcept { return true; }
+    void acknowledge(iteration& it) noexcept { this->acknowledge_drop(base::load::provenance_of(*it.item)); }
+    void close_output(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
+    decltype(auto) choose(iteration& it) {
+        return detail::call(f_, std::as_const(base::load::value_of(*it.item)), nullptr);
+    }
+
     Function f_;
     branch_names names_;
     all_of<queue> branches_;
@@ -127,8 +128,9 @@ struct route_stage : stage_of_branches<Function, Branches...> {
                           "routes: it sends one item after the other, its concurrency is 1");
         stage_options join = self.options_of_join();
         join.max_failures = std::nullopt;
-        auto ends = route_stage::template attach_branches<worker_loop<running_route<Function, C, Policy>>, C,
-                                                          output<C>>(std::forward<Self>(self), run, in);
+        auto ends =
+            route_stage::template attach_branches<stage_of<running_route<Function, C, Policy>>, C, output<C>>(
+                std::forward<Self>(self), run, in);
         return detail::attach_fan_in(run, "join", join, {}, std::move(ends));
     }
 

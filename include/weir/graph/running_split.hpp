@@ -11,7 +11,7 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/call_traits.hpp>
 #include <weir/stages/intake.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_worker.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/task.hpp>
 
@@ -34,7 +34,8 @@ struct divided_batch {
     std::vector<Batch> parts;
     typename Ledger::entry entry;
     std::uint64_t number = 0;  // as an epoch of the branches
-    std::size_t place = 0;  // what is to be given next: of branch `place / 2`, its part, then the mark behind
+    std::size_t next_part =
+        0;  // what is to be given next: of branch `next_part / 2`, its part, then the mark behind
     std::optional<epoch_item<Batch>> result;
 };
 
@@ -51,102 +52,101 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     using choice = split_choice<Function, Batch>;
 
   public:
-    using pass = typename base::template hand<divided_batch<Batch, ledger>>;
-    static constexpr bool is_tolerant = true;
-    static constexpr bool gives_item = true;  // of which something is left if it fails
-    static constexpr bool gives_several = true;
-    static constexpr bool waits = choice::waits;
+    using iteration = typename base::template iteration_with<divided_batch<Batch, ledger>>;
+    static constexpr stage_traits traits{.forwards_item = true};  // something is left of it if it fails
 
     running_split(run_context& run, const stage_options& options, Function&& f, branch_names names,
                   channel<C, Policy>& in, std::vector<queue*> out, std::shared_ptr<ledger> batches)
         : base(run, "split", options, &in, nullptr), f_(std::move(f)), names_(std::move(names)),
           branches_{std::move(out)}, batches_(std::move(batches)), number_(run.first_epoch()) {}
 
-    void work(pass& now) {
-        if (now.mine.mark) {
-            now.entry.end_of_epoch = now.mine.epoch;
-        } else if constexpr (!waits) {
-            prepare(now);
-            auto& batch = load::value_of(*now.item);
+    auto work(iteration& it) {
+        if constexpr (choice::waits) {
+            return choose(it);
+        } else if (!it.place.mark) {
+            prepare(it);
+            auto& batch = load::value_of(*it.item);
             if constexpr (choice::is_of_batch) {
-                assign_all(now, detail::call(f_, std::as_const(batch), nullptr));
+                assign_all(it, detail::call(f_, std::as_const(batch), nullptr));
             } else {
                 std::size_t place = 0;
                 for (auto& element : batch) {
-                    assign(now, element, place++,
+                    assign(it, element, place++,
                            names_.index_of(detail::call(f_, std::as_const(element), nullptr)));
                 }
             }
         }
     }
+    static task<bool>&& observe(task<bool>& choices, coroutine_env&) noexcept { return std::move(choices); }
+    void store_result(iteration&, bool) noexcept {}
+
+    // Into the ledger, now that its parts are sure to follow.
+    void commit(iteration& it) noexcept {
+        try {
+            if (it.place.mark) it.entry.end_of_epoch = it.place.epoch;
+            batches_->add(std::move(it.entry), *it.item);
+            it.number = number_++;
+        } catch (...) {
+            it.error = std::current_exception();
+        }
+    }
+    part* next_result(iteration& it) noexcept {
+        const std::size_t at = it.next_part / 2;
+        if (at == branches_.queues.size()) return nullptr;
+        if (it.next_part++ % 2 == 0) {
+            if (!it.place.mark) {
+                return &it.result.emplace(std::move(it.parts[at]), provenance(it.number));
+            }
+            ++it.next_part;
+        }
+        return &it.result.emplace(part::end_of_epoch(it.number));
+    }
+    queue& output_for(const iteration& it) noexcept { return *branches_.queues[(it.next_part - 1) / 2]; }
+    bool is_last_result(const iteration& it) const noexcept {
+        return it.next_part == 2 * branches_.queues.size();
+    }
+    // Without a mark the epochs would run together.
+    bool tolerates_failure(const iteration& it) const noexcept { return !it.place.mark; }
+    void acknowledge(iteration& it) noexcept { this->acknowledge_drop(load::provenance_of(*it.item)); }
+    void close_output(typename base::slot& me) noexcept { this->leave(me, branches_); }
+
+  private:
     // Each choice has to be awaited, one after the other, or that for the whole batch.
-    task<bool> begin(pass& now) {
-        prepare(now);
-        auto& batch = load::value_of(*now.item);
+    task<bool> choose(iteration& it) {
+        prepare(it);
+        auto& batch = load::value_of(*it.item);
         if constexpr (choice::is_of_batch) {
             auto pending = detail::call(f_, std::as_const(batch), nullptr);
             auto got = co_await std::move(pending);
-            assign_all(now, got);
+            assign_all(it, got);
         } else {
             std::size_t place = 0;
             for (auto& element : batch) {
                 auto pending = detail::call(f_, std::as_const(element), nullptr);
                 auto got = co_await std::move(pending);
-                assign(now, element, place++, names_.index_of(got));
+                assign(it, element, place++, names_.index_of(got));
             }
         }
         co_return true;
     }
-    static task<bool>&& awaiting(task<bool>& pending, coroutine_env&) noexcept { return std::move(pending); }
-    void keep(pass&, bool) noexcept {}
-
-    // Into the ledger, now that its parts are sure to follow.
-    std::exception_ptr commit(pass& now) noexcept {
-        try {
-            batches_->add(std::move(now.entry), *now.item);
-            now.number = number_++;
-            return nullptr;
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-    part* next(pass& now) noexcept {
-        const std::size_t at = now.place / 2;
-        if (at == branches_.queues.size()) return nullptr;
-        if (now.place++ % 2 == 0) {
-            if (!now.mine.mark) {
-                return &now.result.emplace(std::move(now.parts[at]), provenance(now.number));
-            }
-            ++now.place;
-        }
-        return &now.result.emplace(part::end_of_epoch(now.number));
-    }
-    queue& output_for(const pass& now) noexcept { return *branches_.queues[(now.place - 1) / 2]; }
-    bool is_done(const pass& now) const noexcept { return now.place == 2 * branches_.queues.size(); }
-    // Without a mark the epochs would run together.
-    bool is_tolerable(const pass& now) const noexcept { return !now.mine.mark; }
-    void acknowledge(pass& now) noexcept { this->dismiss(load::provenance_of(*now.item)); }
-    void leave_stage(typename base::slot& me) noexcept { this->leave(me, branches_); }
-
-  private:
-    void prepare(pass& now) {
-        now.parts.resize(names_.size());
-        now.entry.places.resize(names_.size());
+    void prepare(iteration& it) {
+        it.parts.resize(names_.size());
+        it.entry.places.resize(names_.size());
     }
     template <class Choices>
-    void assign_all(pass& now, Choices&& choices) const {
-        auto& batch = load::value_of(*now.item);
+    void assign_all(iteration& it, Choices&& choices) const {
+        auto& batch = load::value_of(*it.item);
         const std::vector<std::size_t> all = detail::branches_of(choices, batch, names_);
         std::size_t place = 0;
         for (auto& element : batch) {
-            assign(now, element, place, all[place]);
+            assign(it, element, place, all[place]);
             ++place;
         }
     }
     template <class Element>
-    static void assign(pass& now, Element& element, std::size_t place, std::size_t where) {
-        now.parts[where].push_back(std::move(element));
-        now.entry.places[where].push_back(place);
+    static void assign(iteration& it, Element& element, std::size_t place, std::size_t where) {
+        it.parts[where].push_back(std::move(element));
+        it.entry.places[where].push_back(place);
     }
 
     Function f_;
@@ -172,59 +172,59 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     using typename base::slot;
 
   public:
-    using pass = typename base::template hand<joined_batch<Batch, D, ledger>>;
-    static constexpr bool gathers_parts = true;
-    static constexpr made_of results_are_of = made_of::all;
-    static constexpr bool is_tolerant = true;
-    static constexpr bool numbers_itself = true;
+    using iteration = typename base::template iteration_with<joined_batch<Batch, D, ledger>>;
+    static constexpr stage_traits traits{.gathers_parts = true,
+                                         .numbers_results = true,
+                                         .origin = result_origin::all_held};
 
     running_split_join(run_context& run, const stage_options& options, split_order order,
-                       std::vector<queue*> in, typename base::output& out, std::shared_ptr<ledger> batches)
+                       std::vector<queue*> in, typename base::output_queue& out,
+                       std::shared_ptr<ledger> batches)
         : base(run, "join", options, nullptr, &out), order_(order), ins_(std::move(in)),
           batches_(std::move(batches)) {}
 
-    void take(intake<queue>& next, slot&, pass&) noexcept { next.comes_from(*ins_[at_]); }
+    void take(intake<queue>& next, slot&, iteration&) noexcept { next.comes_from(*ins_[at_]); }
     // When the last branch's part of a batch is at its end. What goes wrong before fails the batch.
-    bool is_complete(pass& now) noexcept {
-        if (now.mine.mark) {
-            now.mine.mark = false;
+    bool completes_item(iteration& it, typename base::input& from) noexcept {
+        if (it.place.mark) {
+            it.place.mark = false;
             at_ = (at_ + 1) % ins_.size();
             return at_ == 0;
         }
-        this->went_on(now.on->me);
+        item_tracer& tracer = it.context->tracer;
+        if (tracer.is_on()) tracer.hold(from.queue(), from.number(), it.place.epoch);
+        this->went_on(it.context->slot);
         try {
             parts_.resize(ins_.size());
-            parts_[at_].push_back(std::move(now.item->value()));
+            parts_[at_].push_back(std::move(it.item->value()));
         } catch (...) {
             if (!lost_) lost_ = std::current_exception();
         }
         return false;
     }
-    void work(pass& now) {
-        now.entry = batches_->take();
-        now.mine.mark = now.entry.end_of_epoch.has_value();
+    void work(iteration& it) {
+        it.entry = batches_->take();
+        it.place.mark = it.entry.end_of_epoch.has_value();
         auto parts = std::exchange(parts_, {});
         if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
-        put_together(now, parts);
+        put_together(it, parts);
     }
-    static bool has_item(const pass&) noexcept { return true; }
-    static bool holds(const pass&) noexcept { return false; }
     // No batch once the run was asked to stop: it would count what a branch has given up because of that.
-    D* next(pass& now) noexcept {
-        if (this->run_.may_give_up()) now.whole.reset();
-        if (!now.whole) this->dismiss(std::move(now.entry.about));
-        return now.whole ? &*now.whole : nullptr;
+    D* next_result(iteration& it) noexcept {
+        if (this->run_.may_give_up()) it.whole.reset();
+        if (!it.whole) this->acknowledge_drop(std::move(it.entry.about));
+        return it.whole ? &*it.whole : nullptr;
     }
-    void acknowledge(pass& now) noexcept { this->dismiss(std::move(now.entry.about)); }
-    void take_no_more(slot&) noexcept {
+    void acknowledge(iteration& it) noexcept { this->acknowledge_drop(std::move(it.entry.about)); }
+    void close_input(slot&) noexcept {
         for (queue* const each : ins_) each->cancel();
     }
 
   private:
-    void put_together(pass& now, std::vector<std::vector<Batch>>& parts) {
+    void put_together(iteration& it, std::vector<std::vector<Batch>>& parts) {
         if constexpr (is_epoch_item<D>) {
-            if (now.mine.mark) {
-                now.whole.emplace(D::end_of_epoch(*now.entry.end_of_epoch));
+            if (it.place.mark) {
+                it.whole.emplace(D::end_of_epoch(*it.entry.end_of_epoch));
                 return;
             }
         }
@@ -239,10 +239,10 @@ class running_split_join : public stage_kind<Part, D, Policy> {
             }
             any = batch.begin() != batch.end();
         } else {
-            any = restore(now.entry, parts, batch);
+            any = restore(it.entry, parts, batch);
         }
-        now.entry.about.forget_places();
-        if (any) now.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(now.entry.about)));
+        it.entry.about.forget_places();
+        if (any) it.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(it.entry.about)));
     }
 
     // Each result to the place of its element.

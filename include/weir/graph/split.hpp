@@ -93,11 +93,11 @@ struct split_stage : stage_of_branches<Function, Branches...> {
         const split_order order = self.order;
         auto batches = std::make_shared<split_ledger<about>>();
         auto ends =
-            split_stage::template attach_branches<worker_loop<running_split<Function, C, Policy>>, part,
+            split_stage::template attach_branches<stage_of<running_split<Function, C, Policy>>, part,
                                                   part_of<C>>(std::forward<Self>(self), run, in, batches);
         auto& out = run.template add_queue<output<C>>(join);
         std::vector<queue_id> inputs(ends.begin(), ends.end());
-        run.template add<worker_loop<running_split_join<part_of<C>, output<C>, about, Policy>>>(
+        run.template add<stage_of<running_split_join<part_of<C>, output<C>, about, Policy>>>(
             std::move(inputs), {&out}, join, order, std::move(ends), out, std::move(batches));
         return out;
     }

@@ -11,7 +11,7 @@
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 
 #include <cstddef>          // for std::size_t
 #include <cstdint>          // for std::uint64_t
@@ -51,15 +51,15 @@ class running_drain : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
 
   public:
-    using pass = typename base::template hand<>;
-    static constexpr bool is_invoked = false;
+    using iteration = typename base::template iteration_with<>;
+    static constexpr stage_traits traits{.counts_tasks = false};
 
     running_drain(run_context& run, const stage_options& options, channel<C, Policy>& in, Main& main,
                   end_of_side& end)
         : base(run, "drain", options, &in, nullptr), main_(main), end_(end) {}
 
-    C* next(pass&) noexcept { return nullptr; }
-    void leave_stage(typename base::slot& me) noexcept {
+    C* next_result(iteration&) noexcept { return nullptr; }
+    void close_output(typename base::slot& me) noexcept {
         // The tee may wait for an item that never comes; what is finished still goes on its way.
         if (this->run_.has_failed()) main_.close();
         end_.update([](side_rule& rule) { rule.ended = true; });
@@ -85,47 +85,45 @@ class running_tee : public stage_kind<C, C, Policy> {
     using queue = channel<C, Policy>;
 
   public:
-    using pass = typename base::template hand<copied_item<C>>;
-    static constexpr bool is_invoked = false;
-    static constexpr bool gives_item = true;
-    static constexpr bool gives_several = true;
+    using iteration = typename base::template iteration_with<copied_item<C>>;
+    static constexpr stage_traits traits{.counts_tasks = false, .forwards_item = true};
 
     running_tee(run_context& run, const stage_options& options, queue& in, queue& out, queue& side)
         : base(run, "tee", options, &in, &out), side_(side) {}
 
     end_of_side& end() noexcept { return end_; }
 
-    void work(pass& now) {
+    void work(iteration& it) {
         if (!copies_) return;
         if constexpr (is_epoch_item<C>) {
-            if (now.mine.mark) {
-                now.copy.emplace(C::end_of_epoch(now.mine.epoch));
+            if (it.place.mark) {
+                it.copy.emplace(C::end_of_epoch(it.place.epoch));
             } else {
-                carried_value_t<C> value(std::as_const(*now.item).value());
+                carried_value_t<C> value(std::as_const(*it.item).value());
                 // No share of where it came from: the side may end, and drop what it was given, and
                 // it is the consumer who takes.
-                now.copy.emplace(std::move(value), provenance(now.mine.epoch));
+                it.copy.emplace(std::move(value), provenance(it.place.epoch));
             }
         } else {
-            now.copy.emplace(std::as_const(*now.item));
+            it.copy.emplace(std::as_const(*it.item));
         }
     }
     // First the copy, then the item.
-    C* next(pass& now) noexcept {
-        now.was_given = !now.copy || std::exchange(now.was_offered, true);
-        return now.was_given ? now.item : &*now.copy;
+    C* next_result(iteration& it) noexcept {
+        it.was_given = !it.copy || std::exchange(it.was_offered, true);
+        return it.was_given ? it.item : &*it.copy;
     }
-    bool is_done(const pass& now) const noexcept { return now.was_given; }
-    queue& output_for(const pass& now) noexcept { return now.was_given ? *this->out_ : side_; }
+    bool is_last_result(const iteration& it) const noexcept { return it.was_given; }
+    queue& output_for(const iteration& it) noexcept { return it.was_given ? *this->out_ : side_; }
     // The side may end by itself; if it failed, so has the run.
-    bool goes_on_without(pass& now) noexcept {
-        if (now.was_given) return false;
+    bool continues_when_output_closed(iteration& it) noexcept {
+        if (it.was_given) return false;
         copies_ = false;
-        now.is_last = this->run_.has_failed();
+        it.is_last = this->run_.has_failed();
         return true;
     }
-    bool is_over(const pass& now) const noexcept { return now.is_last; }
-    auto linger(typename base::slot& me) noexcept {
+    bool is_finished(const iteration& it) const noexcept { return it.is_last; }
+    auto wait_before_end(typename base::slot& me) noexcept {
         side_.close();
         return end_.wait(char(), me, slot_state::wait_turn);
     }
@@ -161,15 +159,15 @@ struct tee_stage : stage_base {
         named.name += "_side";
         auto& side = run.template add_queue<C>(named);
         auto& out = run.template add_queue<C>(options);
-        auto& tee = run.template add<worker_loop<running_tee<C, Policy>>>({&in}, {&out, &side}, options, in,
-                                                                          out, side);
+        auto& tee =
+            run.template add<stage_of<running_tee<C, Policy>>>({&in}, {&out, &side}, options, in, out, side);
         const std::string main_way = run.why_no_checkpoint();
         auto& end = pipeline<Row>::attach(std::forward<Self>(self).part, run, side);
         run.why_no_checkpoint() = main_way;  // what the side gives is no consumer's
         named.name = options.name + "_end";
         using last = typename std::remove_reference_t<decltype(end)>::value_type;
-        run.template add<worker_loop<running_drain<last, channel<C, Policy>, Policy>>>({&end}, {}, named, end,
-                                                                                       in, tee.end());
+        run.template add<stage_of<running_drain<last, channel<C, Policy>, Policy>>>({&end}, {}, named, end,
+                                                                                    in, tee.end());
         return out;
     }
 

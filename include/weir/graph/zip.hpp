@@ -12,7 +12,7 @@
 #include <weir/stages/intake.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 #include <weir/task/task.hpp>
 
 #include <cstddef>          // for std::size_t
@@ -61,27 +61,24 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     static constexpr std::size_t size = sizeof...(C);
 
   public:
-    using pass = typename base::template hand<joined_row<D>>;
-    using taking = gathering;
-    static constexpr bool is_invoked = false;
-    static constexpr made_of results_are_of = made_of::all;
+    using iteration = typename base::template iteration_with<joined_row<D>>;
+    using input = gathering;
+    static constexpr stage_traits traits{.counts_tasks = false, .origin = result_origin::all_held};
 
     running_zip(run_context& run, const stage_options& options, std::tuple<channel<C, Policy>*...> in,
-                typename base::output& out)
+                typename base::output_queue& out)
         : base(run, "zip", options, nullptr, &out), in_(in) {}
 
-    void take(gathering& next, slot& me, pass& now) noexcept {
-        next.comes_by([this, &me] { return fetch<0>(me); }, now.error);
+    void take(gathering& next, slot& me, iteration& it) noexcept {
+        next.comes_by([this, &me] { return fetch<0>(me); }, it.error);
     }
-    void work(pass& now) { make(now.row, std::index_sequence_for<C...>()); }
-    static bool has_item(const pass&) noexcept { return true; }
-    static bool holds(const pass&) noexcept { return false; }
-    bool counts(const pass& now) const noexcept {
-        return now.row && !epoch_item_traits<D>::is_mark(*now.row);
+    void work(iteration& it) { make(it.row, std::index_sequence_for<C...>()); }
+    bool counts_as_task(const iteration& it) const noexcept {
+        return it.row && !epoch_item_traits<D>::is_mark(*it.row);
     }
-    D* next(pass& now) noexcept { return now.row ? &*now.row : nullptr; }
+    D* next_result(iteration& it) noexcept { return it.row ? &*it.row : nullptr; }
     // A failure in one of them leaves to the others what they have finished; it is of no use here.
-    void take_no_more(slot&) noexcept {
+    void close_input(slot&) noexcept {
         std::apply([](auto*... each) { (each->cancel(), ...); }, in_);
     }
 
@@ -98,9 +95,8 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
                 get_operation<std::remove_reference_t<decltype(queue)>> get(queue, &me);
                 auto item = co_await get;
                 if (!item) co_return false;
-                if (me.trail != nullptr) {
-                    keep_part(detail::inside(queue), get.number(), me, epoch_of(*item));
-                }
+                item_tracer tracer(me, result_origin::all_held);
+                if (tracer.is_on()) tracer.hold(detail::inside(queue), get.number(), epoch_of(*item));
                 detail::replace(place, std::move(item));
             }
             task<bool> rest = fetch<Index + 1>(me);
@@ -167,8 +163,8 @@ struct zip_stage : stage_of_inputs<Inputs...> {
         auto& out = run.template add_queue<output>(options);
         std::vector<queue_id> inputs =
             std::apply([](auto*... each) { return std::vector<queue_id>{each...}; }, in);
-        run.template add<worker_loop<running_zip<Policy, given_by_t<Inputs>...>>>(std::move(inputs), {&out},
-                                                                                  options, in, out);
+        run.template add<stage_of<running_zip<Policy, given_by_t<Inputs>...>>>(std::move(inputs), {&out},
+                                                                               options, in, out);
         return out;
     }
 

@@ -18,7 +18,7 @@ namespace weir {
 
 namespace detail {
 
-class surroundings;
+class invocation_guard;
 
 // Of each type the address of one object: without run-time type information, which a program may lack.
 template <class T>
@@ -87,7 +87,7 @@ class invocation {
     }
 
   private:
-    friend class detail::surroundings;
+    friend class detail::invocation_guard;
 
     detail::any_item input_;
     detail::any_item output_;

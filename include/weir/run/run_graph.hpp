@@ -90,8 +90,8 @@ class run_graph : public run_context, public watched_run {
     }
     // The same behind the queue `in`, with one behind it, which is returned.
     template <class Running, class In, class... Args>
-    typename Running::output& append(const stage_options& options, In& in, Args&&... args) {
-        auto& out = add_queue<typename Running::output::value_type>(options);
+    typename Running::output_queue& append(const stage_options& options, In& in, Args&&... args) {
+        auto& out = add_queue<typename Running::output_queue::value_type>(options);
         add<Running>({&in}, {&out}, options, std::forward<Args>(args)..., in, out);
         return out;
     }

@@ -63,8 +63,10 @@ class running_stage : public worker_set<Policy> {
     }
 
   protected:
-    using typename worker_set<Policy>::worker;
     using worker_set<Policy>::run_;
+
+  public:
+    using typename worker_set<Policy>::worker;
 
     // Those of the run, then its own.
     const std::vector<shared_hook>& hooks() const noexcept { return hooks_; }

@@ -26,7 +26,9 @@ class stage_gate {
     // Null: they aren't.
     turnstile* stile() const noexcept { return turnstile_.get(); }
 
-  protected:
+  public:
+    run_context& run() const noexcept { return run_; }
+    bool may_be_held_up() const noexcept { return run_.may_hold_up(); }
     // Where all that keeps a slot from going on with an item that it has, or is to make, holds: a pause,
     // stages that go first, other stages that are tried alone. Every worker, of whatever kind of stage, asks
     // before it begins:
@@ -46,6 +48,7 @@ class stage_gate {
         return admission_gate<Slot>(run_, executor_, me, turnstile_.get());
     }
 
+  protected:
     run_context& run_;
     executor& executor_;
 

@@ -121,7 +121,7 @@ class worker_set : public stage_gate {
     // While the stage is whole: frames may refer to it.
     void destroy_workers() noexcept { workers_.clear(); }
 
-  protected:
+  public:
     using worker = detached_task<void>;
     virtual worker make_worker(slot& me) = 0;
 

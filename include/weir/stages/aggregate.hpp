@@ -49,7 +49,7 @@ class batch_op {
     using D = carry_t<C, Batch>;
 
   public:
-    static constexpr made_of results_are_of = made_of::all;
+    static constexpr result_origin results_are_of = result_origin::all_held;
 
     batch_op(std::size_t size, std::uint64_t most, Weigh weigh, const aggregate_options& options)
         : size_(size), most_(most), weigh_(std::move(weigh)), drop_last_(options.drop_last),

@@ -10,7 +10,7 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/intake.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 
 #include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
@@ -47,36 +47,33 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     using T = carried_value_t<C>;
     using D = epoch_item<T>;
     using load = epoch_item_traits<C>;
-    using input = channel<C, Policy>;
     using base = stage_kind<C, D, Policy>;
 
   public:
-    using pass = typename base::template hand<cached_item<D>>;
-    static constexpr bool makes_items = true;
-    static constexpr bool works_without_item = true;
-    static constexpr bool numbers_itself = true;
+    using iteration = typename base::template iteration_with<cached_item<D>>;
+    static constexpr stage_traits traits{.works_without_item = true, .numbers_results = true};
 
-    running_cache(run_context& run, const stage_options& options, std::uint64_t epochs, input& in,
-                  channel<D, Policy>& out)
+    running_cache(run_context& run, const stage_options& options, std::uint64_t epochs,
+                  channel<C, Policy>& in, channel<D, Policy>& out)
         : base(run, "cache", options, &in, &out), left_(epochs), epoch_(run.first_epoch()) {}
 
-    std::uint64_t sources(const pass&) const noexcept {
+    std::uint64_t byte_sources(const iteration&) const noexcept {
         return is_first_ ? 0 : detail::inside(*this->out_).sources();
     }
-    void take(intake<input>& next, typename base::slot&, pass& now) noexcept {
-        now.mine.epoch = epoch_;
+    void take(intake<channel<C, Policy>>& next, typename base::slot&, iteration& it) noexcept {
+        it.place.epoch = epoch_;
         next.comes_from(*this->in_, !is_first_);
     }
-    bool is_call(const pass& now) const noexcept {
-        return now.item != nullptr ? !now.mine.mark : !is_first_ && at_ < record_.size();
+    bool has_work(const iteration& it) const noexcept {
+        return it.item != nullptr ? !it.place.mark : !is_first_ && at_ < record_.size();
     }
-    bool counts(const pass& now) const noexcept { return now.value && !now.is_end; }
-    void work(pass& now) {
-        if (is_call(now)) {
-            now.item != nullptr ? record(now) : play(now);
-        } else if (!now.has_ended || !this->run_.has_failed()) {  // of one that failed that was not all
-            now.is_end = true;
-            now.value.emplace(D::end_of_epoch(epoch_));
+    bool counts_as_task(const iteration& it) const noexcept { return it.value && !it.is_end; }
+    void work(iteration& it) {
+        if (has_work(it)) {
+            it.item != nullptr ? record(it) : play(it);
+        } else if (!it.input_ended || !this->run_.has_failed()) {  // of one that failed that was not all
+            it.is_end = true;
+            it.value.emplace(D::end_of_epoch(epoch_));
             if (is_first_) this->in_->cancel();
             is_first_ = false;
             at_ = 0;
@@ -84,24 +81,27 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             if (left_ != no_end) --left_;
         }
     }
-    D* next(pass& now) noexcept { return now.value ? &*now.value : nullptr; }
-    bool is_over(const pass& now) const noexcept {
-        if (!now.is_end) return !now.value;
+    any_item result_for_hooks(iteration& it) const noexcept {
+        return it.value && !it.is_end ? any_item(std::as_const(it.value->value())) : any_item();
+    }
+    D* next_result(iteration& it) noexcept { return it.value ? &*it.value : nullptr; }
+    bool is_finished(const iteration& it) const noexcept {
+        if (!it.is_end) return !it.value;
         return left_ == 0 || record_.empty() || this->run_.has_failed();
     }
 
   private:
-    void record(pass& now) {
-        if (left_ > 1) record_.push_back(load::value_of(*now.item));
-        now.value.emplace(std::move(load::value_of(*now.item)), of_an_epoch(load::provenance_of(*now.item)));
+    void record(iteration& it) {
+        if (left_ > 1) record_.push_back(load::value_of(*it.item));
+        it.value.emplace(std::move(load::value_of(*it.item)), of_an_epoch(load::provenance_of(*it.item)));
     }
-    void play(pass& now) {
+    void play(iteration& it) {
         T& place = record_[at_++];
         if (left_ == 1) {
-            now.value.emplace(std::move(place), provenance(epoch_));
+            it.value.emplace(std::move(place), provenance(epoch_));
         } else {
             T copy(place);
-            now.value.emplace(std::move(copy), provenance(epoch_));
+            it.value.emplace(std::move(copy), provenance(epoch_));
         }
     }
     provenance of_an_epoch(provenance&& about) const noexcept { return std::move(about); }
@@ -136,7 +136,7 @@ struct cache_stage : stage_base {
         run.refuse_unless(self.options.concurrency == 1, self.options,
                           "caches: it gives one item after the other, its concurrency is 1");
         run.has_no_checkpoint(self.options, "repeats what its source can't go on from");
-        return run.template append<worker_loop<running_cache<C, Policy>>>(self.options, in, self.epochs);
+        return run.template append<stage_of<running_cache<C, Policy>>>(self.options, in, self.epochs);
     }
 
     std::uint64_t epochs;

@@ -13,10 +13,10 @@
 #include <weir/run/void_run.hpp>
 #include <weir/stages/call_traits.hpp>
 #include <weir/stages/function_stage.hpp>
-#include <weir/stages/in_hand.hpp>
+#include <weir/stages/iteration.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 #include <weir/task/awaitable.hpp>
 
 #include <cstdint>   // for std::uint64_t
@@ -45,7 +45,6 @@ struct acting : Tools {
 
 template <class C, class More>
 struct acted_on : More {
-    std::optional<nothing> value;  // it had come to its end when its time limit was
     [[no_unique_address]] typename epoch_item_traits<C>::provenance about;
 };
 
@@ -55,35 +54,36 @@ class running_for_each : public function_stage<Given, act_types<typename Call::t
     using base = function_stage<Given, act_types<typename Call::traits>, C, no_item, Policy>;
 
   public:
-    using tools = acting<typename base::tools>;
-    using pass = typename base::template hand<acted_on<C, typename Call::more>, tools>;
-    static constexpr bool drops_result = true;
-    static constexpr bool has_time_limit = true;
+    using resources = acting<typename base::resources>;
+    using iteration = typename base::template iteration_with<acted_on<C, typename Call::more>, resources>;
 
     template <class G>
     running_for_each(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
-                     typename base::output& end)
+                     typename base::output_queue& end)
         : base(run, "for_each", options, std::forward<G>(f), in, end), limit_(options.time_limit) {
         run_context::refuse_unless(options.output_order == output_order::completion, options,
                                    "gives nothing on, and so in no order: leave .output_order out");
     }
 
-    duration limit() const noexcept { return limit_; }
+    duration time_limit() const noexcept { return limit_; }
 
-    void work(pass& now) {
-        if constexpr (!base::waits) {
-            if (!now.mine.mark) static_cast<void>(this->begin(now));
+    decltype(auto) work(iteration& it) {
+        if constexpr (base::waits) {
+            return this->call(it);
+        } else if (!it.place.mark) {
+            static_cast<void>(this->call(it));
         }
     }
-    // It has acted on it.
-    no_item* next(pass& now) noexcept {
-        if (!now.mine.mark) ++now.on->tools.num_done;
-        now.about.acknowledge(true);
+    static void store_result(iteration&, auto&&) noexcept {}
+    static void store_result(iteration&) noexcept {}
+    no_item* next_result(iteration& it) noexcept {
+        if (!it.place.mark) ++it.context->resources.num_done;
+        it.about.acknowledge(true);
         return nullptr;
     }
-    void put_away(auto& on) noexcept {
-        base::put_away(on);
-        this->run_.count_done(std::exchange(on.tools.num_done, 0));
+    void release_resources(auto& context) noexcept {
+        base::release_resources(context);
+        this->run_.count_done(std::exchange(context.resources.num_done, 0));
     }
 
   private:
@@ -104,7 +104,7 @@ struct for_each_stage : stage_base {
     template <class Self, class Policy, class C>
     static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append_last<worker_loop<running_for_each<Function, C, Policy>>>(
+        return run.template append_last<stage_of<running_for_each<Function, C, Policy>>>(
             self.options, in, std::forward<Self>(self).function);
     }
 

@@ -11,7 +11,7 @@
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/call_traits.hpp>
-#include <weir/stages/in_hand.hpp>
+#include <weir/stages/iteration.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage_kind.hpp>
 
@@ -40,60 +40,60 @@ class function_stage : public stage_kind<C, D, Policy> {
   public:
     using typename base::slot;
     // A function of its own for each slot, or one for all.
-    using tools = std::conditional_t<is_slot_factory<Given>, std::optional<Function>, nothing>;
-    static constexpr bool any_concurrency = true;
-    static constexpr bool is_tolerant = true;
+    using resources = std::conditional_t<is_slot_factory<Given>, std::optional<Function>, nothing>;
     static constexpr bool waits = Types::waits;
 
     template <class G>
     function_stage(run_context& run, const char* kind, const stage_options& options, G&& f,
-                   channel<C, Policy>& in, typename base::output& out)
+                   channel<C, Policy>& in, typename base::output_queue& out)
         : base(run, kind, options, &in, &out), given_(std::forward<G>(f)) {
         if constexpr (!Policy::statistics) detail::measure_nothing(given_);
         run_context::refuse_unless(options.time_limit >= duration(0), options,
                                    "has a negative time limit; 0 means that there is none");
     }
 
-    bool wants_call() const noexcept { return Types::takes_call; }
-    bool equip([[maybe_unused]] auto& on) noexcept {
+    bool resizable() const noexcept override { return true; }
+    bool tolerates_failure(const auto&) const noexcept { return true; }
+    bool needs_invocation() const noexcept { return Types::takes_call; }
+    bool acquire_resources([[maybe_unused]] auto& context) noexcept {
         if constexpr (is_slot_factory<Given>) {
             try {
-                on.tools.emplace(given_.make());
-                this->tick(on.me);
+                context.resources.emplace(given_.make());
+                this->tick(context.slot);
             } catch (...) {
-                this->tick(on.me);
-                this->gave_up(on.me, 0, std::current_exception());
+                this->tick(context.slot);
+                this->gave_up(context.slot, 0, std::current_exception());
                 return false;  // what the other slots have in hand is finished
             }
         }
         return true;
     }
-    void put_away([[maybe_unused]] auto& on) noexcept {
-        if constexpr (is_slot_factory<Given>) on.tools.reset();
+    void release_resources([[maybe_unused]] auto& context) noexcept {
+        if constexpr (is_slot_factory<Given>) context.resources.reset();
     }
 
-    void accept(auto& now) noexcept { now.about = base::load::provenance_of(*now.item); }
-    void left_out(auto& now) noexcept {
-        if constexpr (requires { function(now).left_out(now.on->around->call()); }) {
-            if (now.on->around) function(now).left_out(now.on->around->call());
+    void on_item(auto& it) noexcept { it.about = base::load::provenance_of(*it.item); }
+    void on_skipped(auto& it) noexcept {
+        if constexpr (requires { function(it).left_out(it.context->guard->call()); }) {
+            if (it.context->guard) function(it).left_out(it.context->guard->call());
         }
     }
-    decltype(auto) begin(auto& now) {
-        auto& item = base::load::value_of(*now.item);
+    decltype(auto) call(auto& it) {
+        auto& item = base::load::value_of(*it.item);
         const invocation* call = nullptr;
-        if constexpr (Types::takes_call) call = &now.on->around->call();
-        if constexpr (requires { now.more; }) {
-            return detail::call(function(now), std::move(item), call, *now.more);
+        if constexpr (Types::takes_call) call = &it.context->guard->call();
+        if constexpr (requires { it.more; }) {
+            return detail::call(function(it), std::move(item), call, *it.more);
         } else {
-            return detail::call(function(now), std::move(item), call);
+            return detail::call(function(it), std::move(item), call);
         }
     }
-    void acknowledge(auto& now) noexcept { this->dismiss(std::move(now.about)); }
+    void acknowledge(auto& it) noexcept { this->acknowledge_drop(std::move(it.about)); }
 
   private:
-    auto& function([[maybe_unused]] auto& now) noexcept {
+    auto& function([[maybe_unused]] auto& it) noexcept {
         if constexpr (is_slot_factory<Given>) {
-            return *now.on->tools;
+            return *it.context->resources;
         } else {
             return given_;
         }

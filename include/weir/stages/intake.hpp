@@ -42,6 +42,8 @@ class intake : public get_operation<Queue> {
         this->resumed();
         return this->waiter_.outcome == outcome::done;
     }
+    // Whether the item is none of the queue's.
+    static constexpr bool is_added() noexcept { return false; }
     auto& queue() const noexcept { return *this->channel_; }
     std::uint64_t queue_number() const noexcept { return this->number(); }
 

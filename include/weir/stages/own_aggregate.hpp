@@ -27,7 +27,7 @@ class own_batch_op {
 
   public:
     using D = carry_t<C, Batch>;
-    static constexpr made_of results_are_of = made_of::unknown;
+    static constexpr result_origin results_are_of = result_origin::unknown;
 
     own_batch_op(A aggregator, bool drop_last) : aggregator_(std::move(aggregator)), drop_last_(drop_last) {}
 

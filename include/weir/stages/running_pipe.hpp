@@ -15,7 +15,7 @@
 #include <weir/stages/output_sequencer.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 
 #include <exception>    // for std::current_exception
 #include <optional>     // for std::optional
@@ -51,26 +51,27 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
 
   public:
     using typename base::slot;
-    static constexpr bool has_turns = true;
 
     template <class G>
     ordered_function(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
-                     typename base::output& out)
+                     typename base::output_queue& out)
         : base(run, "pipe", options, std::forward<G>(f), in, out),
           keeps_order_(options.output_order == output_order::input ||
                        (run.rehearses() && options.concurrency == 1)),
           takes_turns_(keeps_order_ || is_epoch_item<C>),
           turns_(turn_rule(keeps_order_, run.first_epoch()), "for its turn to give an item on") {}
 
-    bool takes_turns() const noexcept { return takes_turns_; }
-    auto turn(const auto& now, slot& me) noexcept { return turns_.wait(now.mine, me, slot_state::wait_turn); }
-    bool leave_turn(const auto& now) noexcept {
-        turns_.update([&now](turn_rule& rule) { rule.leave(now.mine); }, now.on->me);
+    bool is_ordered() const noexcept { return takes_turns_; }
+    auto wait_for_turn(const auto& it, slot& me) noexcept {
+        return turns_.wait(it.place, me, slot_state::wait_turn);
+    }
+    bool leave_turn(const auto& it) noexcept {
+        turns_.update([&it](turn_rule& rule) { rule.leave(it.place); }, it.context->slot);
         return true;
     }
     // Nothing comes of this item, and of none that has to leave after it.
-    void block(const auto& now) noexcept {
-        if (takes_turns_) turns_.update([&now](turn_rule& rule) { rule.block(now.mine); });
+    void block_turns(const auto& it) noexcept {
+        if (takes_turns_) turns_.update([&it](turn_rule& rule) { rule.block(it.place); });
     }
 
   private:
@@ -96,37 +97,43 @@ class running_pipe : public ordered_function<Given, piped<Call, C>, C, Policy> {
     using D = typename kept::D;
 
   public:
-    using pass = typename base::template hand<one_result<C, typename kept::value, typename kept::more>,
-                                              typename base::tools>;
-    static constexpr bool has_time_limit = true;
+    using iteration =
+        typename base::template iteration_with<one_result<C, typename kept::value, typename kept::more>,
+                                               typename base::resources>;
 
     template <class G>
     running_pipe(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
-                 typename base::output& out)
+                 typename base::output_queue& out)
         : base(run, options, std::forward<G>(f), in, out), limit_(options.time_limit),
           is_elementwise_(options.elementwise) {}
 
-    duration limit() const noexcept { return limit_; }
+    duration time_limit() const noexcept { return limit_; }
 
-    void work(pass& now) {
-        if constexpr (!base::waits) {
-            if (!now.mine.mark) kept::keep(now.value, this->begin(now));
+    decltype(auto) work(iteration& it) {
+        if constexpr (base::waits) {
+            return this->call(it);
+        } else if (!it.place.mark) {
+            kept::keep(it.value, this->call(it));
         }
     }
     template <class Got>
-    void keep(pass& now, Got&& got) {
-        kept::keep(now.value, std::forward<Got>(got));
+    void store_result(iteration& it, Got&& got) {
+        kept::keep(it.value, std::forward<Got>(got));
     }
-    D* next(pass& now) noexcept {
+    void discard_result(iteration& it) noexcept { it.value.reset(); }
+    any_item result_for_hooks(iteration& it) const noexcept {
+        return it.value ? any_item(*it.value) : any_item();
+    }
+    D* next_result(iteration& it) noexcept {
         if constexpr (!is_epoch_item<C>) {
-            return now.value ? &*now.value : nullptr;
-        } else if (now.mine.mark) {
-            return &now.result.emplace(D::end_of_epoch(now.mine.epoch));
-        } else if (now.value) {
-            if (!is_elementwise_) now.about.forget_places();
-            return &now.result.emplace(base::load::carry(*now.value, std::move(now.about)));
+            return it.value ? &*it.value : nullptr;
+        } else if (it.place.mark) {
+            return &it.result.emplace(D::end_of_epoch(it.place.epoch));
+        } else if (it.value) {
+            if (!is_elementwise_) it.about.forget_places();
+            return &it.result.emplace(base::load::carry(*it.value, std::move(it.about)));
         } else {
-            this->dismiss(std::move(now.about));
+            this->acknowledge_drop(std::move(it.about));
             return nullptr;
         }
     }
@@ -149,17 +156,16 @@ class running_expansion : public ordered_function<Given, piped<Call, C>, C, Poli
     using kept = piped<Call, C>;
     using base = ordered_function<Given, kept, C, Policy>;
     using types = typename kept::types;
+    using value = typename types::value;
     using D = typename kept::D;
 
   public:
-    using pass = typename base::template hand<many_results<C, kept>, typename base::tools>;
-    static constexpr bool gives_several = true;
-    static constexpr bool results_are_work = true;
-    static constexpr bool results_wait = is_async_generator<typename types::result>;
+    using iteration = typename base::template iteration_with<many_results<C, kept>, typename base::resources>;
+    static constexpr stage_traits traits{.makes_results_later = true};
 
     template <class G>
     running_expansion(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
-                      typename base::output& out)
+                      typename base::output_queue& out)
         : base(run, options, std::forward<G>(f), in, out) {
         run_context::refuse_unless(options.output_order == output_order::completion, options,
                                    "gives many items for one, each as it comes: with several slots it "
@@ -169,49 +175,50 @@ class running_expansion : public ordered_function<Given, piped<Call, C>, C, Poli
                                    "a time limit");
     }
 
-    void work(pass& now) {
-        if constexpr (!base::waits) {
-            if (!now.mine.mark) now.values.emplace(this->begin(now));
+    decltype(auto) work(iteration& it) {
+        if constexpr (base::waits) {
+            return this->call(it);
+        } else if (!it.place.mark) {
+            it.values.emplace(this->call(it));
         }
     }
     template <class Got>
-    void keep(pass& now, Got&& got) {
-        now.values.emplace(std::forward<Got>(got));
+    void store_result(iteration& it, Got&& got) {
+        it.values.emplace(std::forward<Got>(got));
     }
-    auto next_value(pass& now) { return now.values->next(); }
-    void keep_next(pass& now, std::optional<typename types::value>&& value) {
-        detail::replace(now.value, std::move(value));
-    }
-    D* next(pass& now) noexcept {
-        try {
-            const bool is_first = std::exchange(now.is_first, false);
-            if constexpr (is_epoch_item<C>) {
-                if (now.mine.mark) {
-                    return is_first ? &now.result.emplace(D::end_of_epoch(now.mine.epoch)) : nullptr;
-                }
-            }
-            if constexpr (!results_wait) {
-                detail::replace(now.value, detail::next_of<typename types::value>(*now.values, is_first));
-            }
-            if (!now.value) return nullptr;
-            if constexpr (is_epoch_item<C>) {
-                return &now.result.emplace(base::load::carry(*now.value, now.about.share()));
-            } else {
-                return &*now.value;
-            }
-        } catch (...) {
-            now.error = std::current_exception();
-            return nullptr;
+    auto fetch_result(iteration& it) {
+        if constexpr (is_async_generator<typename types::result>) {
+            return it.values->next();
+        } else if (!it.place.mark) {
+            detail::replace(it.value, detail::next_of<value>(*it.values, it.is_first));
         }
     }
-    void release(pass& now) noexcept { now.values.reset(); }
+    void store_fetched(iteration& it, std::optional<value>&& next) {
+        detail::replace(it.value, std::move(next));
+    }
+    D* next_result(iteration& it) noexcept {
+        const bool is_first = std::exchange(it.is_first, false);
+        if constexpr (is_epoch_item<C>) {
+            if (it.place.mark) {
+                return is_first ? &it.result.emplace(D::end_of_epoch(it.place.epoch)) : nullptr;
+            }
+        }
+        if (!it.value) return nullptr;
+        if constexpr (is_epoch_item<C>) {
+            return &it.result.emplace(base::load::carry(*it.value, it.about.share()));
+        } else {
+            return &*it.value;
+        }
+    }
+    bool is_last_result(const iteration&) const noexcept { return false; }
+    void end_task(iteration& it) noexcept { it.values.reset(); }
 };
 
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
 using pipe_kind = std::conditional_t<Call::traits::gives_many, running_expansion<Given, C, Policy, Call>,
                                      running_pipe<Given, C, Policy, Call>>;
 template <class Given, class C, class Policy>
-using running_function = worker_loop<pipe_kind<Given, C, Policy>>;
+using running_function = stage_of<pipe_kind<Given, C, Policy>>;
 
 }  // namespace weir::detail
 

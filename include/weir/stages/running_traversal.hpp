@@ -54,34 +54,35 @@ class running_traversal : public Base {
     using Policy = typename Base::policy_type;
 
   public:
-    using typename Base::pass;
+    using typename Base::iteration;
     using typename Base::slot;
-    using taking = traversal_intake<C, Policy>;
+    using input = traversal_intake<C, Policy>;
 
     template <class G>
     running_traversal(run_context& run, const stage_options& options, bool first_found_first,
-                      std::size_t max_waiting, G&& f, channel<C, Policy>& in, typename Base::output& out)
+                      std::size_t max_waiting, G&& f, channel<C, Policy>& in,
+                      typename Base::output_queue& out)
         : Base(run, options, std::forward<G>(f), in, out),
           all_(item_type_of<C>, this->name(), first_found_first, max_waiting) {}
 
-    void take(taking& next, slot& me, pass& now) noexcept {
+    void take(input& next, slot& me, iteration& it) noexcept {
         if (next.has_mark) all_.update([&next](traversal_rule& rule) { rule.forget_mark(next); });
-        now.more = &next;
+        it.more = &next;
         const bool at_once =
             next.is_present && !must_look(me) && !detail::is_special<Policy>(false, next.num_taken, &me);
-        next.comes_from(all_, at_once, [&] { return fetch(next, me); }, now.error);
+        next.comes_from(all_, at_once, [&] { return fetch(next, me); }, it.error);
     }
     // Else it is no item's failure that it could not be taken.
-    bool is_tolerable(const pass& now) const noexcept { return now.item != nullptr; }
-    void accept(pass& now) noexcept {
-        Base::accept(now);
-        static_cast<taking&>(*now.more).begin_call(now.about);
+    bool tolerates_failure(const iteration& it) const noexcept { return it.item != nullptr; }
+    void on_item(iteration& it) noexcept {
+        Base::on_item(it);
+        static_cast<input&>(*it.more).begin_call(it.about);
     }
-    void release(pass& now) noexcept {
-        static_cast<taking&>(*now.more).end_call();
-        Base::release(now);
+    void release(iteration& it) noexcept {
+        static_cast<input&>(*it.more).end_call();
+        Base::release(it);
     }
-    void take_no_more(slot& me) noexcept {
+    void close_input(slot& me) noexcept {
         all_.end(me);
         this->in_->cancel();
     }
@@ -97,7 +98,7 @@ class running_traversal : public Base {
     bool has_to_end() const noexcept { return all_.is_over() || this->run_.ends().stop_requested(); }
 
     // What can't be had at once. False: nothing came, as the stage ends, or the slot was recalled.
-    task<bool> fetch(taking& mine, slot& me) {
+    task<bool> fetch(input& mine, slot& me) {
         if (mine.is_present && !must_look(me)) {
             yielded_turn<slot> turn(me);
             co_await turn;
@@ -132,7 +133,7 @@ class running_traversal : public Base {
             }
         }
     }
-    void heard(taking& mine, bool came) noexcept {
+    void heard(input& mine, bool came) noexcept {
         const bool mark = came && epoch_item_traits<C>::is_mark(*mine.from_queue.item());
         const bool ended = !came && !mine.from_queue.was_recalled();
         all_.update([&](traversal_rule& rule) { rule.heard(mine, came, mark, ended); });

@@ -50,7 +50,7 @@ class epoch_numbers {
 template <class C>
 class shuffle_op {
   public:
-    static constexpr made_of results_are_of = made_of::unknown;
+    static constexpr result_origin results_are_of = result_origin::unknown;
 
     shuffle_op(std::size_t size, std::uint64_t seed) : size_(size), seed_(seed), random_(seed) {}
 

@@ -13,10 +13,10 @@
 #include <weir/run/run_graph.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/void_run.hpp>
-#include <weir/stages/in_hand.hpp>
+#include <weir/stages/iteration.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_kind.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 
 #include <cstdint>          // for std::uint64_t
 #include <source_location>  // for std::source_location
@@ -53,16 +53,15 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
     using typename base::slot;
 
   public:
-    using pass = typename base::template hand<put_into<C>>;
-    static constexpr bool waits = true;
+    using iteration = typename base::template iteration_with<put_into<C>>;
 
     running_sink_to(run_context& run, const stage_options& options, To& to, bool closes,
-                    channel<C, Policy>& in, typename base::output& end)
+                    channel<C, Policy>& in, typename base::output_queue& end)
         : base(run, "sink_to", options, &in, &end), to_(to), closes_(closes) {}
 
-    void accept(pass& now) noexcept { now.about = base::load::provenance_of(*now.item); }
-    C* begin(pass& now) const noexcept { return now.item; }
-    auto awaiting(C* item, coroutine_env&) {
+    void on_item(iteration& it) noexcept { it.about = base::load::provenance_of(*it.item); }
+    C* work(iteration& it) const noexcept { return it.item; }
+    auto observe(C* item, coroutine_env&) {
         auto& value = base::load::value_of(*item);
         if constexpr (std::is_same_v<carried_value_t<C>, typename To::value_type>) {
             return to_.put(std::move(value));
@@ -70,19 +69,19 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
             return to_.emplace(std::move(value));
         }
     }
-    void keep(pass& now, bool is_in) noexcept { now.is_in = is_in; }
-    no_item* next(pass& now) noexcept {
-        if (now.mine.mark || !now.is_in) return nullptr;
+    void store_result(iteration& it, bool is_in) noexcept { it.is_in = is_in; }
+    no_item* next_result(iteration& it) noexcept {
+        if (it.place.mark || !it.is_in) return nullptr;
         ++num_put_;
-        now.about.acknowledge(true);
+        it.about.acknowledge(true);
         return nullptr;
     }
     // Nobody takes from the channel any more.
-    bool is_over(const pass& now) const noexcept { return !now.is_in; }
-    void leave_stage(slot& me) noexcept {
+    bool is_finished(const iteration& it) const noexcept { return !it.is_in; }
+    void close_output(slot& me) noexcept {
         this->run_.count_done(num_put_);
         if (closes_) to_.close();
-        base::leave_stage(me);
+        base::close_output(me);
     }
 
   private:
@@ -112,8 +111,8 @@ struct sink_to_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return run.template append_last<worker_loop<running_sink_to<To, C, Policy>>>(self.options, in,
-                                                                                     *self.to, self.closes);
+        return run.template append_last<stage_of<running_sink_to<To, C, Policy>>>(self.options, in, *self.to,
+                                                                                  self.closes);
     }
 
     To* to;

@@ -11,7 +11,7 @@
 #include <weir/stages/intake.hpp>
 #include <weir/stages/source_items.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 
 #include <array>             // for std::to_array
 #include <cstddef>           // for std::size_t
@@ -54,9 +54,8 @@ class running_source : public stage_kind<nothing, typename items_of<S>::item, Po
     using base = stage_kind<nothing, Out, Policy>;
 
   public:
-    using pass = typename base::template hand<made_item<Out>>;
-    static constexpr bool makes_items = true;
-    static constexpr bool waits = items::waits;
+    using iteration = typename base::template iteration_with<made_item<Out>>;
+    static constexpr stage_traits traits{.numbers_results = true};
 
     running_source(run_context& run, const stage_options& options, S&& from, channel<Out, Policy>& out)
         : base(run, "source", options, nullptr, &out), items_(std::move(from)) {
@@ -69,27 +68,36 @@ class running_source : public stage_kind<nothing, typename items_of<S>::item, Po
         epoch_ = run.first_epoch();
     }
 
-    std::uint64_t sources(const pass&) const noexcept { return detail::inside(*this->out_).sources(); }
-    void take(no_intake&, typename base::slot&, [[maybe_unused]] pass& now) noexcept {
-        if constexpr (is_epoch_item<Out>) now.mine.epoch = epoch_;
+    std::uint64_t byte_sources(const iteration&) const noexcept {
+        return detail::inside(*this->out_).sources();
     }
-    void work(pass& now) {
-        if constexpr (!waits) keep(now, items_.next());
+    void take(no_intake&, typename base::slot&, [[maybe_unused]] iteration& it) noexcept {
+        if constexpr (is_epoch_item<Out>) it.place.epoch = epoch_;
     }
-    nothing begin(pass&) noexcept { return {}; }
-    decltype(auto) awaiting(nothing&, coroutine_env& env) { return items_.next(env); }
-    void keep(pass& now, std::optional<Out>&& item) {
-        detail::replace(now.value, std::move(item));
-        if constexpr (is_epoch_item<Out>) {
-            if (!now.value) return;
-            now.mine.mark = now.value->is_mark();
-            epoch_ = now.value->epoch() + (now.mine.mark ? 1 : 0);
+    auto work(iteration& it) {
+        if constexpr (items::waits) {
+            return nothing();  // the items say themselves what is to be observed
+        } else {
+            store_result(it, items_.next());
         }
     }
-    bool counts(const pass& now) const noexcept { return now.value && !now.mine.mark; }
-    Out* next(pass& now) noexcept { return now.value ? &*now.value : nullptr; }
-    bool is_over(const pass& now) const noexcept { return !now.value; }
-    void take_no_more(typename base::slot&) noexcept {
+    decltype(auto) observe(nothing&, coroutine_env& env) { return items_.next(env); }
+    void store_result(iteration& it, std::optional<Out>&& item) {
+        detail::replace(it.value, std::move(item));
+        if constexpr (is_epoch_item<Out>) {
+            if (!it.value) return;
+            it.place.mark = it.value->is_mark();
+            epoch_ = it.value->epoch() + (it.place.mark ? 1 : 0);
+        }
+    }
+    bool counts_as_task(const iteration& it) const noexcept { return it.value && !it.place.mark; }
+    any_item result_for_hooks(iteration& it) const noexcept {
+        using made = epoch_item_traits<Out>;
+        return it.value && !made::is_mark(*it.value) ? any_item(made::value_of(*it.value)) : any_item();
+    }
+    Out* next_result(iteration& it) noexcept { return it.value ? &*it.value : nullptr; }
+    bool is_finished(const iteration& it) const noexcept { return !it.value; }
+    void close_input(typename base::slot&) noexcept {
         if constexpr (requires { items_.end(); }) items_.end();
     }
 
@@ -115,8 +123,8 @@ struct source_stage : stage_base {
                           "is a source: it gives one item after the other, its concurrency is 1");
         auto& out = run.template add_queue<output>(self.options);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        run.template add<worker_loop<running_source<S, Policy>>>({}, {&out}, self.options,
-                                                                 S(std::forward<Self>(self).items), out);
+        run.template add<stage_of<running_source<S, Policy>>>({}, {&out}, self.options,
+                                                              S(std::forward<Self>(self).items), out);
         return out;
     }
 

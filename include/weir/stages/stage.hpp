@@ -170,23 +170,6 @@ void replace(std::optional<T>& place, std::optional<T>&& by) {
     }
 }
 
-// The environment of the coroutine that awaits it. A pointer: nvcc takes a reference that co_await gives for
-// a value.
-class my_env {
-  public:
-    bool await_ready() const noexcept { return false; }
-    // Never suspends: resumes at once.
-    template <class Promise>
-    bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
-        env_ = &h.promise().env();
-        return false;
-    }
-    coroutine_env* await_resume() const noexcept { return env_; }
-
-  private:
-    coroutine_env* env_ = nullptr;
-};
-
 }  // namespace detail
 
 }  // namespace weir

@@ -1,4 +1,4 @@
-// weir stages, internal: what a kind of stage says of itself to the loop of its workers
+// weir stages, internal: the base of every stage kind: its contract with the workers, and the defaults
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_STAGE_KIND_HPP
 #define WEIR_STAGES_STAGE_KIND_HPP
@@ -9,20 +9,32 @@
 #include <weir/platform/env.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/in_hand.hpp>
 #include <weir/stages/intake.hpp>
+#include <weir/stages/iteration.hpp>
 #include <weir/stages/stage.hpp>
 
+#include <coroutine>    // for std::suspend_never
 #include <cstdint>      // for std::uint64_t
+#include <exception>    // for std::exception_ptr
 #include <type_traits>  // for std::is_same_v
 
 namespace weir::detail {
 
-// `C`: what comes, or `nothing`; `D`: what is given on. A kind derives from this, and the
-// `worker_loop` from it; it has a type `pass`, which is a `hand` with what it adds, and says:
-//     D* next(pass& now) noexcept  what is to be given on now, and stays until it is taken; null: nothing
-//     void work(pass& now)         what it does before; what it throws fails the item, or the stage
-// All else is here, as most kinds have it; what a kind has otherwise it says by a member of the same name.
+// An awaitable of bool that never waits.
+struct no_wait : std::suspend_never {
+    static bool await_resume() noexcept { return true; }
+};
+
+// A stage kind derives from this class. It has the state that all slots of the stage share, and is used by the
+// `stage_worker` of each slot. `C`: what the queue before the stage holds, or `nothing`; `D`: what the queue behind it
+// holds. A kind has to have two members:
+//     using iteration = typename base::template iteration_with<State>;   what it needs for each item
+//     D* next_result(iteration& it) noexcept;   the next result, which stays until it is put; null: there is none
+// and, unless each result is the item itself,
+//     void work(iteration& it);                 once for each item. An exception fails the item, or the stage
+// `work` may return an awaitable instead; then the kind has
+//     void store_result(iteration& it, Result&& result);   what awaiting it gave
+// A kind overrides each of the defaults below by a member with the same name.
 template <class C, class D, class Policy>
 class stage_kind : public running_stage<Policy> {
   public:
@@ -30,95 +42,125 @@ class stage_kind : public running_stage<Policy> {
     using policy_type = Policy;
     using item_taken = C;
     using item_given = D;
-    using input = channel<C, Policy>;
-    using output = channel<D, Policy>;
+    using input_queue = channel<C, Policy>;
+    using output_queue = channel<D, Policy>;
 
-    stage_kind(run_context& run, const char* kind, const stage_options& options, input* in, output* out)
+    stage_kind(run_context& run, const char* kind, const stage_options& options, input_queue* in,
+               output_queue* out)
         : running_stage<Policy>(run, kind, options), in_(in), out_(out) {}
 
-  protected:
     using load = epoch_item_traits<C>;
-    template <class Own = nothing, class Tools = nothing>
-    using hand = in_hand<C, D, slot, Own, Tools>;
-    static constexpr bool takes = !std::is_same_v<C, nothing>;
+    template <class State = nothing, class Resources = nothing>
+    using iteration_with = iteration_of<C, D, slot, State, Resources>;
 
-    // ---- what kind it is
-    static constexpr bool makes_items = false;      // it is a source, of which the run's bytes are limited
-    static constexpr bool any_concurrency = false;  // it works with any number of slots, also a changing one
-    static constexpr bool is_invoked = true;        // its work is an invocation: hooks hear, it is counted
-    static constexpr bool is_tolerant = false;      // an item may fail; else the stage can't go on
-    static constexpr bool gathers_parts = false;    // several of what comes are one: see `is_complete`
-    static constexpr bool gives_item = false;       // what it gives on is the item that came
-    static constexpr bool waits = false;            // its work is awaited: `begin`, `awaiting` and `keep`
-    static constexpr bool drops_result = false;     // and what it gives is nobody's: no `keep`
-    static constexpr bool has_time_limit = false;   // of an invocation, whose result is `now.value`
-    static constexpr bool works_without_item = false;  // also at the end, or when it is recalled
-    static constexpr bool gives_several = false;       // `next` is called until it gives null, or `is_done`
-    static constexpr bool results_are_work = false;    // to make the next one is part of the invocation
-    static constexpr bool results_wait = false;        // and is awaited: `next_value` and `keep_next`
-    static constexpr bool has_turns = false;  // it may have to wait for its turn: `turn`, `leave_turn`
+    static constexpr bool has_input = !std::is_same_v<C, nothing>;
+    static constexpr stage_traits traits{};
+    // How a worker takes an item: see intake.hpp.
+    using input = std::conditional_t<has_input, intake<input_queue>, no_intake>;
 
-    static constexpr made_of results_are_of = made_of::its_item;  // if all: `has_item` and `holds`
+    // ---- in the order in which a worker calls them
+    // When the worker begins, or is back in service. False: that has failed, and the failure was reported.
+    bool acquire_resources(auto& /*context*/) noexcept { return true; }
+    void release_resources(auto& /*context*/) noexcept {}
+    // Whether the function of the stage takes the `invocation`.
+    bool needs_invocation() const noexcept { return false; }
+    duration time_limit() const noexcept { return duration(0); }
 
-    static constexpr bool numbers_itself = !takes;                       // by those that count, from 0
-    using tools = nothing;                                               // what each slot works with
-    using taking = std::conditional_t<takes, intake<input>, no_intake>;  // how it takes: see intake.hpp
-
-    // ---- what it does, in this order
-    // False: it can't, and has told why.
-    bool equip(auto&) noexcept { return true; }
-    void put_away(auto&) noexcept {}
-    void take(taking& next, slot&, auto&) noexcept {
-        if constexpr (takes) next.comes_from(*in_);
+    // Tells `from` where the next item comes from.
+    void take(input& from, slot& /*me*/, auto& /*it*/) noexcept {
+        if constexpr (has_input) from.comes_from(*in_);
     }
-    // Which sources of the run it is, if it makes items: see `byte_budget`.
-    std::uint64_t sources(const auto&) const noexcept { return 0; }
-    bool wants_call() const noexcept { return false; }  // to know which invocation it is
-    duration limit() const noexcept { return duration(0); }
-    // Whether there is anything to invoke. A kind that has `counts` says there, afterwards, whether that
-    // counts as an invocation; else it does.
-    bool is_call(const auto& now) const noexcept { return !now.mine.mark && (now.item != nullptr || !takes); }
-    void accept(auto&) noexcept {}  // an item came
-    // It failed before it began.
-    void left_out(auto&) noexcept {}
-    void work(auto&) noexcept {}
-    // What its work waits for, so that its slot knows.
-    static decltype(auto) awaiting(auto& pending, coroutine_env& env) {
-        return detail::await_measured(pending, env);
+    // An item came.
+    void on_item(auto& /*it*/) noexcept {}
+    // Of a kind that gathers parts: whether `it` has all of them now.
+    bool completes_item(auto& /*it*/, input& /*from*/) noexcept { return true; }
+    // Whether there is an item to work on.
+    bool has_work(const auto& it) const noexcept {
+        return !it.place.mark && (it.item != nullptr || !has_input);
     }
-    bool is_tolerable(const auto&) const noexcept { return true; }
-    // The invocation has ended; what it needed goes, before the item does.
-    void release(auto&) noexcept {}
-    // All that comes of the item was given, or it failed, which is tolerated: for a checkpoint it is taken,
-    // if the run goes on (`dismiss`).
-    void acknowledge(auto&) noexcept {}
-    bool is_done(const auto&) const noexcept { return false; }
-    output& output_for(const auto&) noexcept { return *out_; }
-    // Who takes it takes nothing any more.
-    bool goes_on_without(const auto&) noexcept { return false; }
-    bool takes_turns() const noexcept { return false; }
-    void block(const auto&) noexcept {}
+    // Which sources of the run the stage is, as a set of bits: see `byte_budget`.
+    std::uint64_t byte_sources(const auto& /*it*/) const noexcept { return 0; }
+
+    void work(auto& /*it*/) noexcept {}
+    // What is awaited in place of what `work` has returned, so that the slot knows that it waits.
+    static decltype(auto) observe(auto& awaitable, coroutine_env& env) {
+        return detail::await_measured(awaitable, env);
+    }
+    // Called in place of `work` for an item that failed before.
+    void on_skipped(auto& /*it*/) noexcept {}
+    // The result came after the time limit.
+    void discard_result(auto& /*it*/) noexcept {}
+    // Prepares the next result. It may return an awaitable; `store_fetched` then gets what awaiting it gave. An
+    // exception fails the item.
+    void fetch_result(auto& /*it*/) noexcept {}
+    // Whether the result that `next_result` has returned is the last one.
+    bool is_last_result(const auto& /*it*/) const noexcept { return true; }
+    // What the hooks are shown of the result.
+    any_item result_for_hooks(auto& /*it*/) const noexcept { return any_item(); }
+    // The task has ended: what only the task needed is destroyed, before the item is.
+    void end_task(auto& /*it*/) noexcept {}
+    // The task has succeeded, and its results are about to be put. Sets `error` of the iteration to fail it.
+    void commit(auto& /*it*/) noexcept {}
+    // Whether a failed task fails its item only, and not the stage.
+    bool tolerates_failure(const auto& /*it*/) const noexcept { return false; }
+    // Whether what was worked on counts as a task. Asked when the work is done, only if `has_work` said yes.
+    bool counts_as_task(const auto& /*it*/) const noexcept { return true; }
+    // All results of the item were put, or its failure is tolerated. For a checkpoint the item is taken then, if
+    // the run goes on: see `acknowledge_drop`.
+    void acknowledge(auto& /*it*/) noexcept {}
+
+    // Where the stage keeps an order: a worker waits for its turn before it puts, and leaves it afterwards.
+    bool is_ordered() const noexcept { return false; }
+    no_wait wait_for_turn(auto& /*it*/, slot& /*me*/) noexcept { return {}; }
+    // False: the stage ends.
+    bool leave_turn(const auto& /*it*/) noexcept { return true; }
+    // Nothing comes of this item, nor of any whose turn comes after it.
+    void block_turns(const auto& /*it*/) noexcept {}
+
+    // The queue for the result that `next_result` has returned.
+    output_queue& output_for(const auto& /*it*/) noexcept { return *out_; }
+    // Whether the stage continues when the consumer of that queue has closed it.
+    bool continues_when_output_closed(auto& /*it*/) noexcept { return false; }
+    // Whether a worker that is refused its turn or admission ends.
     bool ends_when_refused() const noexcept { return true; }
-    bool is_over(const auto&) const noexcept { return false; }
-    // It has ended: takes no more, and then gives no more.
-    void take_no_more(slot&) noexcept { in_->cancel(); }
-    void leave_stage(slot& me) noexcept { this->leave(me, *out_); }
+    // Asked when all results are put: whether the stage ends with this iteration.
+    bool is_finished(const auto& /*it*/) const noexcept { return false; }
 
-    // A function made nothing of it, which for a checkpoint is for good; not once the run was asked to stop,
-    // as the function may have given up because of that.
-    void dismiss(provenance about) const noexcept {
+    // For a kind that holds items for a limited time. Before the next item is taken, `stop_timer` says whether the
+    // timer has to be cancelled; `start_timer` starts one where that is needed, and returns false where that fails.
+    bool stops_timer(auto& /*it*/, bool /*ends*/) noexcept { return false; }
+    no_wait cancel_timer(auto& /*it*/) noexcept { return {}; }
+    void timer_cancelled(auto& /*it*/) noexcept {}
+    bool start_timer(auto& /*it*/) noexcept { return true; }
+
+    // See `stage_traits::origin`.
+    bool has_item(const auto& /*it*/) const noexcept { return true; }
+    bool holds_items(const auto& /*it*/) const noexcept { return false; }
+
+    // When the worker ends: it closes the input, waits for what still uses the stage, and closes the output.
+    void close_input(slot& /*me*/) noexcept { in_->cancel(); }
+    no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
+    void close_output(slot& me) noexcept { this->leave(me, *out_); }
+    // A slot is taken out of service while it waits elsewhere than in its queue.
+    void recall_idle() noexcept {}
+
+  protected:
+    // The function has made nothing of an item: for a checkpoint the item is taken. Not once the run was asked to
+    // stop, as the function may have given up because of that.
+    void acknowledge_drop(provenance about) const noexcept {
         if (!this->run_.may_give_up()) about.acknowledge();
     }
-    static void dismiss(no_provenance) noexcept {}
+    static void acknowledge_drop(no_provenance) noexcept {}
 
-    // Marks are no items.
-    template <class Turn>
-    std::uint64_t number_of(const Turn& t) const noexcept {
-        return t.number - (is_epoch_item<C> ? t.epoch - this->run_.first_epoch() : 0);
+  public:
+    // The number of an item without the marks before it.
+    template <class Place>
+    std::uint64_t number_of(const Place& place) const noexcept {
+        return place.number - (is_epoch_item<C> ? place.epoch - this->run_.first_epoch() : 0);
     }
 
-    input* const in_;
-    output* const out_;
+    input_queue* const in_;
+    output_queue* const out_;
 };
 
 }  // namespace weir::detail

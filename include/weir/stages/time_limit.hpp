@@ -1,4 +1,4 @@
-// weir stages: how long one invocation may take
+// weir stages: the time limit of a task
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TIME_LIMIT_HPP
 #define WEIR_STAGES_TIME_LIMIT_HPP
@@ -10,15 +10,14 @@
 #include <weir/task/stop_token.hpp>
 
 #include <exception>  // for std::exception_ptr
-#include <optional>   // for std::optional
 #include <stdexcept>  // for std::runtime_error
 #include <string>     // for std::string
 #include <utility>    // for std::move
 
 namespace weir {
 
-/// An invocation took longer than its stage's `time_limit`. If the function threw after it was asked to
-/// stop, that exception is nested, unless it is `stopped`.
+/// A task took longer than the `time_limit` of its stage. If the function threw after it was asked to stop, that
+/// exception is nested, unless it is `stopped`.
 class time_limit_exceeded : public std::runtime_error {
   public:
     /// \param limit  the stage's.
@@ -35,33 +34,31 @@ class time_limit_exceeded : public std::runtime_error {
 
 namespace detail {
 
-// Watches one invocation: asks it to stop when its time is over, or the run's, and says afterwards
-// whether its time was. `env`: of the worker; until this is destroyed, its awaits end with that stop.
-class limited {
+// The time limit of one task: asks the task to stop when its time is over, or when the run ends, and tells
+// afterwards whether the time was over. `env`: of the worker; what the worker awaits ends with that stop, until this
+// is destroyed.
+class task_timer {
   public:
-    limited(coroutine_env& env, duration limit, stop_token run_ends)
+    task_timer(coroutine_env& env, duration limit, stop_token run_ends)
         : env_(env), outer_(env.ends), executor_(*env.executor), limit_(limit),
-          deadline_(saturating_add(executor_.now(), limit)), on_end_(std::move(run_ends), pass_on{&stop_}),
-          delayed_(executor_, limit, expire{this}) {
+          deadline_(saturating_add(executor_.now(), limit)),
+          on_end_(std::move(run_ends), forward_stop{&stop_}), delayed_(executor_, limit, expire{this}) {
         env.ends = &ends_;
     }
-    limited(const limited&) = delete;
-    limited& operator=(const limited&) = delete;
-    ~limited() { env_.ends = outer_; }
+    task_timer(const task_timer&) = delete;
+    task_timer& operator=(const task_timer&) = delete;
+    ~task_timer() { env_.ends = outer_; }
 
     const stop_token& token() const noexcept { return token_; }
 
-    // To be awaited when the invocation has ended.
+    // Awaitable of void, for the end of the task. Resumes on the coroutine's executor.
     auto off() noexcept {
-        late_ = executor_.now() > deadline_;
+        was_late_ = executor_.now() > deadline_;
         return delayed_.off();
     }
-
-    // What came late is nothing.
-    template <class T>
-    void judge(std::optional<T>& value, std::exception_ptr& error) const noexcept {
-        if (!late_ && !expired_) return;
-        value.reset();
+    // After `off`. True: the time was over; the task has failed with `error` then, whatever its result.
+    bool judge(std::exception_ptr& error) const noexcept {
+        if (!was_late_ && !expired_) return false;
         try {
             if (!error) throw time_limit_exceeded(limit_);
             try {
@@ -74,18 +71,19 @@ class limited {
         } catch (...) {
             error = std::current_exception();
         }
+        return true;
     }
 
   private:
-    struct pass_on {
+    struct forward_stop {
         const stop_source* stop;
         void operator()() const noexcept { stop->request_stop(); }
     };
     struct expire {
-        limited* invocation;
+        task_timer* timer;
         void operator()() const noexcept {
-            invocation->expired_ = true;  // read when the action is called off
-            invocation->stop_.request_stop();
+            timer->expired_ = true;  // read after `off`
+            timer->stop_.request_stop();
         }
     };
 
@@ -94,12 +92,12 @@ class limited {
     executor& executor_;
     const duration limit_;
     const time_point deadline_;
-    bool late_ = false;
+    bool was_late_ = false;
     bool expired_ = false;
     const stop_source stop_;
     const stop_token token_{stop_.get_token()};
     const end_token ends_{&token_, detail::whose_work(outer_)};
-    stop_callback<pass_on> on_end_;
+    stop_callback<forward_stop> on_end_;
     delayed_action<expire> delayed_;
 };
 

@@ -9,7 +9,7 @@
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 #include <weir/task/delayed_action.hpp>
 
 #include <cstddef>      // for std::size_t
@@ -41,13 +41,13 @@ namespace weir::detail {
 template <class Op>
 inline constexpr bool is_patient = requires(const Op& op) { op.patience(); };
 
-//     static constexpr made_of results_are_of   if that is not the item that was pushed last
+//     static constexpr result_origin results_are_of   if that is not the item that was pushed last
 // If it is `all`, what a push puts out has all items but that one, and what a pop does has it.
 template <class Op>
-inline constexpr made_of results_are_of = made_of::its_item;
+inline constexpr result_origin results_are_of = result_origin::its_item;
 template <class Op>
     requires requires { Op::results_are_of; }
-inline constexpr made_of results_are_of<Op> = Op::results_are_of;
+inline constexpr result_origin results_are_of<Op> = Op::results_are_of;
 
 template <class D>
 struct transformed {
@@ -76,12 +76,11 @@ class running_transform : public stage_kind<C, D, Policy> {
     using time_limited = held_for_a_time<running_transform, slot>;
 
   public:
-    using tools = std::conditional_t<is_patient<Op>, time_limited, nothing>;
-    using pass = typename base::template hand<transformed<D>, tools>;
-    static constexpr bool works_without_item = true;
-    static constexpr bool gives_several = true;
-    static constexpr bool results_are_work = true;
-    static constexpr made_of results_are_of = detail::results_are_of<Op>;
+    using resources = std::conditional_t<is_patient<Op>, time_limited, nothing>;
+    using iteration = typename base::template iteration_with<transformed<D>, resources>;
+    static constexpr stage_traits traits{.makes_results_later = true,
+                                         .works_without_item = true,
+                                         .origin = detail::results_are_of<Op>};
 
     running_transform(run_context& run, const stage_options& options, const char* kind, Op&& op,
                       channel<C, Policy>& in, channel<D, Policy>& out)
@@ -89,88 +88,99 @@ class running_transform : public stage_kind<C, D, Policy> {
         enter(run.first_epoch());
     }
 
-    void work(pass& now) {
-        now.mark_is_due = is_epoch_item<C> && now.mine.mark;
-        if (this->is_call(now)) {
-            if constexpr (is_patient<Op>) now.on->tools.came = now.on->env.executor->now();
-            op_.push(std::move(*now.item), now.result);
-        } else if (now.item != nullptr || now.has_ended) {
-            if constexpr (requires { op_.end(now.result, true); }) {
-                op_.end(now.result, now.has_ended || this->is_cut_short());
+    void work(iteration& it) {
+        it.mark_is_due = is_epoch_item<C> && it.place.mark;
+        if (this->has_work(it)) {
+            if constexpr (is_patient<Op>) it.context->resources.came = it.context->env.executor->now();
+            op_.push(std::move(*it.item), it.result);
+        } else if (it.item != nullptr || it.input_ended) {
+            if constexpr (requires { op_.end(it.result, true); }) {
+                op_.end(it.result, it.input_ended || this->is_cut_short());
             }
-            if (now.mark_is_due) enter(now.mine.epoch + 1);
+            if (it.mark_is_due) enter(it.place.epoch + 1);
         } else if constexpr (is_patient<Op>) {
             op_.hurry();
         }
     }
-    D* next(pass& now) noexcept {
-        try {
-            if (!std::exchange(now.is_first, false)) now.result.reset();
-            if constexpr (pops) {
-                now.was_popped = !now.result;
-                if (now.was_popped) op_.pop(now.result);
-            }
-        } catch (...) {
-            now.error = std::current_exception();
-            return nullptr;
+    void fetch_result(iteration& it) {
+        if (!std::exchange(it.is_first, false)) it.result.reset();
+        if constexpr (pops) {
+            it.was_popped = !it.result;
+            if (it.was_popped) op_.pop(it.result);
         }
+    }
+    D* next_result(iteration& it) noexcept {
         if constexpr (is_epoch_item<D>) {
-            if (!now.result && std::exchange(now.mark_is_due, false)) {
-                now.result.emplace(D::end_of_epoch(now.mine.epoch));
+            if (!it.result && std::exchange(it.mark_is_due, false)) {
+                it.result.emplace(D::end_of_epoch(it.place.epoch));
             }
         }
-        now.gave_any = now.gave_any || now.result;
-        return now.result ? &*now.result : nullptr;
+        it.gave_any = it.gave_any || it.result;
+        return it.result ? &*it.result : nullptr;
     }
-    bool is_done(const pass& now) const noexcept {
+    bool is_last_result(const iteration& it) const noexcept {
         if constexpr (!pops) {
-            return !now.mark_is_due;
+            return !it.mark_is_due;
         } else if constexpr (requires { op_.done(); }) {
-            return op_.done() && !now.mark_is_due;
+            return op_.done() && !it.mark_is_due;
         } else {
             return false;
         }
     }
-    bool is_over(const pass& now) const noexcept {
+    bool is_finished(const iteration& it) const noexcept {
         if constexpr (requires { op_.finished(); }) {
-            return now.has_ended || op_.finished();
+            return it.input_ended || op_.finished();
         } else {
-            return now.has_ended;
+            return it.input_ended;
         }
     }
 
-    bool has_item(const pass& now) const noexcept { return now.was_popped; }
-    bool holds(const pass&) const noexcept { return op_.holds(); }
-
-    // ---- what is due after some time
-    // If it expired while there was an item in hand, what is held is still due.
-    bool is_timeout_over(const pass& now, bool over) const noexcept
-        requires is_patient<Op>
-    {
-        const bool expired = now.item == nullptr && !now.has_ended;
-        return now.on->tools.patience_over && (over || now.gave_any || expired || !op_.holds());
-    }
-    auto cancel_timeout(pass& now) noexcept
-        requires is_patient<Op>
-    {
-        return now.on->tools.patience_over->off();
-    }
-    void forget_timeout(pass& now) noexcept {
-        now.on->tools.patience_over.reset();
-        now.on->me.recalled.store(false, std::memory_order_relaxed);
-    }
-    // False: there is no memory for it, which ends the stage.
-    bool set_timeout(pass& now) noexcept {
-        if (now.on->tools.patience_over || op_.patience() == duration(0) || !op_.holds()) return true;
-        try {
-            executor& ex = *now.on->env.executor;
-            now.on->tools.patience_over.emplace(ex, op_.patience() - (ex.now() - now.on->tools.came),
-                                                typename time_limited::expire{this, &now.on->me});
-            return true;
-        } catch (...) {
-            this->gave_up(now.on->me, now.on->nth, std::current_exception());
+    bool has_item(const iteration& it) const noexcept { return it.was_popped; }
+    bool holds_items(const iteration&) const noexcept {
+        if constexpr (traits.origin == result_origin::all_held) {
+            return op_.holds();
+        } else {
             return false;
         }
+    }
+
+    // A timer that expires while an item is in hand leaves what is held due.
+    bool stops_timer(const iteration& it, bool ends) const noexcept {
+        if constexpr (is_patient<Op>) {
+            const bool expired = it.item == nullptr && !it.input_ended;
+            return it.context->resources.patience_over && (ends || it.gave_any || expired || !op_.holds());
+        } else {
+            return false;
+        }
+    }
+    auto cancel_timer(iteration& it) noexcept {
+        if constexpr (is_patient<Op>) {
+            return it.context->resources.patience_over->off();
+        } else {
+            return no_wait();
+        }
+    }
+    void timer_cancelled([[maybe_unused]] iteration& it) noexcept {
+        if constexpr (is_patient<Op>) {
+            it.context->resources.patience_over.reset();
+            it.context->slot.recalled.store(false, std::memory_order_relaxed);
+        }
+    }
+    // False: there is no memory for a timer, which ends the stage.
+    bool start_timer([[maybe_unused]] iteration& it) noexcept {
+        if constexpr (is_patient<Op>) {
+            auto& held = it.context->resources;
+            if (held.patience_over || op_.patience() == duration(0) || !op_.holds()) return true;
+            try {
+                executor& ex = *it.context->env.executor;
+                held.patience_over.emplace(ex, op_.patience() - (ex.now() - held.came),
+                                           typename time_limited::expire{this, &it.context->slot});
+            } catch (...) {
+                this->gave_up(it.context->slot, it.context->number, std::current_exception());
+                return false;
+            }
+        }
+        return true;
     }
     void let_go(slot& who) noexcept {
         who.recalled.store(true, std::memory_order_relaxed);
@@ -207,9 +217,9 @@ struct transform_stage : stage_base {
         }
         auto op = own::op(std::forward<Self>(self), in);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append<worker_loop<running_transform<decltype(op), C, D, Policy>>>(self.options,
-                                                                                               in, own::kind,
-                                                                                               std::move(op));
+        return run.template append<stage_of<running_transform<decltype(op), C, D, Policy>>>(self.options, in,
+                                                                                            own::kind,
+                                                                                            std::move(op));
     }
 };
 

@@ -48,7 +48,7 @@ class traversal {
         while (before >= most &&
                !most_waiting_.compare_exchange_weak(most, before + 1, std::memory_order_relaxed)) {
         }
-        // Behind the deque's lock: a slot that has found that deque empty before is counted by now.
+        // Behind the deque's lock: a slot that has found that deque empty before is counted by it.
         if (idle_.load(std::memory_order_relaxed) != 0) {
             slots_.update([](traversal_rule& rule) { rule.call_one(); });
         }
@@ -109,7 +109,7 @@ class traversal {
         waiting_.fetch_sub(n, std::memory_order_relaxed);
         discarded_.fetch_add(n, std::memory_order_relaxed);
     }
-    // While slots are at work, the figures may be apart by what they do just now.
+    // While slots are at work, the figures may be apart by what they do just it.
     added_stats stats() const noexcept {
         added_stats s;
         // relaxed: as in add()

@@ -19,7 +19,7 @@
 #include <weir/stages/running_pipe.hpp>
 #include <weir/stages/running_traversal.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 
 #include <cstddef>          // for std::size_t
 #include <optional>         // for std::optional
@@ -101,7 +101,7 @@ struct traverse_stage : traversal_stage<Function> {
         if (first_found_first) options.output_order = output_order::input;
         using kind_of_stage = running_traversal<pipe_kind<Function, C, Policy, fed_call<Function, C>>>;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append<worker_loop<kind_of_stage>>(options, in, first_found_first,
+        return run.template append<stage_of<kind_of_stage>>(options, in, first_found_first,
                                                                self.max_waiting,
                                                                std::forward<Self>(self).function);
     }
@@ -121,7 +121,7 @@ struct traverse_each_stage : traversal_stage<Function> {
         self.refuse_limits(run);
         using kind_of_stage = running_traversal<running_for_each<Function, C, Policy, fed_call<Function, C>>>;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append_last<worker_loop<kind_of_stage>>(self.options, in,
+        return run.template append_last<stage_of<kind_of_stage>>(self.options, in,
                                                                     self.order == traverse_order::as_found,
                                                                     self.max_waiting,
                                                                     std::forward<Self>(self).function);

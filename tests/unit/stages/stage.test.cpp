@@ -23,17 +23,7 @@ generator<std::string> two_words() {
     co_yield kept;
 }
 
-task<weir::executor*> my_executor() {
-    const weir::detail::coroutine_env* env = co_await weir::detail::my_env();
-    co_return env->executor;
-}
-
 }  // namespace
-
-TEST_CASE("a coroutine finds its own environment") {
-    weir::virtual_time time;
-    CHECK(weir::sync_wait(time, my_executor()) == &time);
-}
 
 TEST_CASE("values of a generator are taken one by one, and then none") {
     auto words = two_words();

@@ -1,4 +1,4 @@
-#include <weir/stages/followed_stage.hpp>
+#include <weir/stages/item_tracer.hpp>
 
 #include "support/catch.hpp"
 
@@ -10,7 +10,7 @@
 
 using namespace weir::detail;
 
-TEST_CASE("a part that is followed is seen for an instant and kept, another one isn't") {
+TEST_CASE("a held item that is followed is visited for an instant, another one is not") {
     weir::virtual_time time;
     const std::string name = "join";
     run_trace run({.every = 1, .most = 100, .after = 0, .until = INT64_MAX});
@@ -19,12 +19,13 @@ TEST_CASE("a part that is followed is seen for an instant and kept, another one 
     run.reserve();
     weir::channel<int> queue(2, time);
     auto& inside = weir::detail::inside(queue);
-    keep_part(inside, 0, me, 0);  // the queue has no marks
+    item_tracer tracer(me, result_origin::all_held);
+    tracer.hold(inside, 0, 0);  // the queue has no marks
     inside.mark_in(run, true);
     CHECK(inside.marks()->set(4, 7));
-    keep_part(inside, 3, me, 0);
+    tracer.hold(inside, 3, 0);
     CHECK_FALSE(me.trail->has_kept());
-    keep_part(inside, 4, me, 0);
+    tracer.hold(inside, 4, 0);
     CHECK(me.trail->has_kept());
     CHECK(me.trail->gives(false, 0, 0, 0) == 7);
 }

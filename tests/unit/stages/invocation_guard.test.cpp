@@ -1,4 +1,4 @@
-#include <weir/stages/surroundings.hpp>
+#include <weir/stages/invocation_guard.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,12 +1,12 @@
-#include <weir/stages/in_hand.hpp>
+#include <weir/stages/iteration.hpp>
 
 #include "support/catch.hpp"
 
+using weir::detail::place_without_epoch;
 using weir::detail::turn;
-using weir::detail::turn_without_epoch;
 
-TEST_CASE("a turn without epochs is one of epoch 0, and no mark") {
-    turn_without_epoch mine;
+TEST_CASE("a place without epochs is one of epoch 0, and no mark") {
+    place_without_epoch mine;
     mine.number = 7;
     const turn t = mine;
     CHECK(t.number == 7);

@@ -1,4 +1,4 @@
-#include <weir/stages/worker_loop.hpp>
+#include <weir/stages/stage_of.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
@@ -28,16 +28,16 @@ class running_thin : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
 
   public:
-    using pass = typename base::template hand<>;
-    static constexpr bool gives_item = true;
+    using iteration = typename base::template iteration_with<>;
+    static constexpr stage_traits traits{.forwards_item = true};
 
     running_thin(run_context& run, const stage_options& options, std::size_t n, channel<C, Policy>& in,
                  channel<C, Policy>& out)
         : base(run, "thin", options, &in, &out), n_(n) {}
 
-    C* next(pass& now) noexcept {
-        if (now.mine.mark || this->number_of(now.mine) % n_ == 0) return now.item;
-        base::load::provenance_of(*now.item).acknowledge();  // for a checkpoint it is taken
+    C* next_result(iteration& it) noexcept {
+        if (it.place.mark || this->number_of(it.place) % n_ == 0) return it.item;
+        base::load::provenance_of(*it.item).acknowledge();  // for a checkpoint it is taken
         return nullptr;
     }
 
@@ -53,7 +53,7 @@ struct thin_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<C, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        return run.template append<worker_loop<running_thin<C, Policy>>>(self.options, in, self.every);
+        return run.template append<stage_of<running_thin<C, Policy>>>(self.options, in, self.every);
     }
 
     std::size_t every;

@@ -1,0 +1,253 @@
+// weir stages, internal: type-erased awaiters: what a worker waits for, and its coroutine does not know
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_ANY_AWAITER_HPP
+#define WEIR_STAGES_ANY_AWAITER_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/detached_task.hpp>
+
+#include <concepts>     // for std::same_as
+#include <coroutine>    // for std::coroutine_handle, std::noop_coroutine
+#include <cstddef>      // for std::byte, std::max_align_t
+#include <exception>    // for std::current_exception, std::exception_ptr
+#include <memory>       // for std::addressof, std::destroy_at
+#include <new>          // for placement new
+#include <type_traits>  // for std::is_reference_v, std::is_void_v
+#include <utility>      // for std::declval, std::exchange
+
+namespace weir::detail {
+
+using worker_handle = detached_task<void>::handle;
+
+// An awaiter whose type the coroutine of a worker does not know.
+class any_awaiter {
+  public:
+    // As `await_suspend`. Returns the coroutine to resume next; null: the worker was not suspended. The awaiter
+    // may be gone when the call returns.
+    virtual std::coroutine_handle<> suspend(worker_handle worker) = 0;
+    // Whether `suspend` returns a coroutine of the awaiter's choice. Such an awaiter never returns null.
+    bool transfers() const noexcept { return transfers_; }
+
+  protected:
+    explicit any_awaiter(bool transfers) noexcept : transfers_(transfers) {}
+    ~any_awaiter() = default;
+
+  private:
+    const bool transfers_;
+};
+
+template <class Awaiter>
+inline constexpr bool transfers_to_others =
+    !std::same_as<decltype(std::declval<Awaiter&>().await_suspend(std::declval<worker_handle>())), bool> &&
+    !std::is_void_v<decltype(std::declval<Awaiter&>().await_suspend(std::declval<worker_handle>()))>;
+
+// The three kinds of answer of an `await_suspend`, as one.
+template <class Awaiter>
+std::coroutine_handle<> suspend_in(Awaiter& awaiter, worker_handle worker) {
+    using answer = decltype(awaiter.await_suspend(worker));
+    if constexpr (std::is_void_v<answer>) {
+        awaiter.await_suspend(worker);
+        return std::noop_coroutine();
+    } else if constexpr (std::same_as<answer, bool>) {
+        return awaiter.await_suspend(worker) ? std::coroutine_handle<>(std::noop_coroutine()) : nullptr;
+    } else {
+        return awaiter.await_suspend(worker);
+    }
+}
+
+// An operation of a channel that a worker uses again and again.
+template <class Operation>
+class erased_operation final : public any_awaiter {
+  public:
+    template <class Slot>
+    explicit erased_operation(Slot& me) noexcept
+        : any_awaiter(transfers_to_others<Operation>), operation_(me) {}
+
+    Operation& operator*() noexcept { return operation_; }
+    Operation* operator->() noexcept { return std::addressof(operation_); }
+    std::coroutine_handle<> suspend(worker_handle worker) override {
+        return detail::suspend_in(operation_, worker);
+    }
+
+  private:
+    Operation operation_;
+};
+
+// An object that cannot be moved, and is made by a function; or none. A reference is kept as it is.
+template <class T>
+class in_place {
+  public:
+    in_place() noexcept {}
+    in_place(const in_place&) = delete;
+    in_place& operator=(const in_place&) = delete;
+    WEIR_ALWAYS_INLINE ~in_place() { reset(); }
+
+    template <class Make>
+    WEIR_ALWAYS_INLINE void construct(Make make) {
+        ::new (static_cast<void*>(std::addressof(value_))) T(make());
+        has_value_ = true;
+    }
+    T& operator*() noexcept { return value_; }
+    T&& take() noexcept { return static_cast<T&&>(value_); }
+    WEIR_ALWAYS_INLINE void reset() noexcept {
+        if (std::exchange(has_value_, false)) std::destroy_at(std::addressof(value_));
+    }
+
+  private:
+    union {
+        T value_;  // NOLINT(readability-identifier-naming): private, as the union is
+    };
+    bool has_value_ = false;
+};
+template <class T>
+    requires std::is_reference_v<T>
+class in_place<T> {
+  public:
+    template <class Make>
+    void construct(Make make) {
+        T made = make();
+        value_ = std::addressof(made);
+    }
+    auto& operator*() noexcept { return *value_; }
+    T&& take() noexcept { return static_cast<T&&>(*value_); }
+    void reset() noexcept {}
+
+  private:
+    std::remove_reference_t<T>* value_;
+};
+
+// Awaits what a user's function has returned. `Awaitable`: that; `Observed`: what is awaited in its place, so
+// that the slot knows that it waits.
+template <class Awaitable, class Observed>
+class erased_call final : public any_awaiter {
+    using awaiter = decltype(detail::get_awaiter(std::declval<Observed>()));
+
+  public:
+    erased_call() noexcept : any_awaiter(transfers_to_others<std::remove_reference_t<awaiter>>) {}
+    erased_call(const erased_call&) = delete;
+    erased_call& operator=(const erased_call&) = delete;
+    ~erased_call() = default;
+
+    // Calls `call` for the awaitable, and `observe` with that for what is awaited. Null: nothing has to be awaited.
+    // What they throw is kept in `error`.
+    template <class Call, class Observe>
+    any_awaiter* begin(Call call, Observe observe, std::exception_ptr& error) noexcept {
+        try {
+            awaitable_.construct(call);
+            observed_.construct([&]() -> Observed { return observe(*awaitable_); });
+            awaiter_.construct([&]() -> awaiter { return detail::get_awaiter(observed_.take()); });
+            return (*awaiter_).await_ready() ? nullptr : this;
+        } catch (...) {
+            error = std::current_exception();
+            return nullptr;
+        }
+    }
+    // Calls `store` with the result, unless `error` is set. What awaiting throws is kept there, too.
+    template <class Store>
+    void end(Store store, std::exception_ptr& error) noexcept {
+        try {
+            if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+            if (!error) resume(store);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        clear();
+    }
+
+    std::coroutine_handle<> suspend(worker_handle worker) override {
+        try {
+            return detail::suspend_in(*awaiter_, worker);
+        } catch (...) {
+            error_ = std::current_exception();
+        }
+        if (!this->transfers()) return nullptr;
+        worker.promise().env().executor->post(worker);
+        return std::noop_coroutine();
+    }
+
+  private:
+    template <class Store>
+    void resume(Store& store) {
+        if constexpr (std::is_void_v<decltype((*awaiter_).await_resume())>) {
+            (*awaiter_).await_resume();
+            store();
+        } else {
+            decltype(auto) result = (*awaiter_).await_resume();
+            store(static_cast<decltype(result)&&>(result));
+        }
+    }
+    void clear() noexcept {
+        awaiter_.reset();
+        observed_.reset();
+        awaitable_.reset();
+    }
+
+    in_place<Awaitable> awaitable_;
+    in_place<Observed> observed_;
+    in_place<awaiter> awaiter_;
+    std::exception_ptr error_;  // of `await_suspend`
+};
+
+// One of the awaiters that a worker needs seldom: for its turn, the end of a pause, a timer.
+class seldom_awaiter {
+  public:
+    seldom_awaiter() noexcept = default;
+    seldom_awaiter(const seldom_awaiter&) = delete;
+    seldom_awaiter& operator=(const seldom_awaiter&) = delete;
+    ~seldom_awaiter() { clear(); }
+
+    // What the worker has to wait for; null: nothing. `make` gives an awaitable of bool, or void.
+    template <class Make>
+    any_awaiter* begin(Make make) {
+        using kept = held<decltype(make())>;
+        static_assert(sizeof(kept) <= sizeof memory_ && alignof(kept) <= alignof(std::max_align_t));
+        kept* const it = ::new (static_cast<void*>(memory_)) kept(make);
+        held_ = it;
+        return it->awaiter.await_ready() ? nullptr : it;
+    }
+    // What awaiting it gave; of void: true.
+    bool resume() {
+        const bool answer = held_->resume();
+        clear();
+        return answer;
+    }
+
+  private:
+    class any_held : public any_awaiter {
+      public:
+        using any_awaiter::any_awaiter;
+        virtual ~any_held() = default;
+        virtual bool resume() = 0;
+    };
+    template <class Awaiter>
+    class held final : public any_held {
+      public:
+        template <class Make>
+        explicit held(Make& make) : any_held(transfers_to_others<Awaiter>), awaiter(make()) {}
+        std::coroutine_handle<> suspend(worker_handle worker) override {
+            return detail::suspend_in(awaiter, worker);
+        }
+        bool resume() override {
+            if constexpr (std::is_void_v<decltype(awaiter.await_resume())>) {
+                awaiter.await_resume();
+                return true;
+            } else {
+                return awaiter.await_resume();
+            }
+        }
+        Awaiter awaiter;
+    };
+    void clear() noexcept {
+        if (held_ != nullptr) std::exchange(held_, nullptr)->~any_held();
+    }
+
+    alignas(std::max_align_t) std::byte memory_[256];
+    any_held* held_ = nullptr;
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,116 @@
+// weir stages, internal: the state of a worker: what it has for its whole life, and what it has for one item
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_ITERATION_HPP
+#define WEIR_STAGES_ITERATION_HPP
+
+#include <weir/channel/epoch_item.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/stages/invocation_guard.hpp>
+#include <weir/stages/item_tracer.hpp>
+#include <weir/stages/output_sequencer.hpp>
+
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <exception>    // for std::exception_ptr
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::conditional_t
+
+namespace weir::detail {
+
+// Empty placeholder type: used where a stage kind has no input, no per-iteration state or no per-slot resources.
+struct nothing {};
+
+// Properties of a stage kind that the worker knows at compile time.
+struct stage_traits {
+    // Each call of `work` counts as a task: hooks run, and statistics record its time.
+    bool counts_tasks = true;
+    // The results are made one by one by `fetch_result`, as part of the task. Otherwise the task ends with `work`.
+    bool makes_results_later = false;
+    // The stage puts the item that it has taken, so the item outlives the task.
+    bool forwards_item = false;
+    // `work` is also called without an item: at the end of the input, and when a timer recalls the slot.
+    bool works_without_item = false;
+    // Several input items are one iteration: see `completes_item`.
+    bool gathers_parts = false;
+    // Items are numbered by their results that count as tasks, not by their places in the input queue.
+    bool numbers_results = false;
+    // See `result_origin`. If it is `all_held`, the kind has `has_item` and `holds_items`.
+    result_origin origin = result_origin::its_item;
+};
+
+// How the task on an item has ended.
+enum class task_end : std::uint8_t {
+    succeeded,
+    tolerated,  // it failed, within `max_failures`
+    last,       // it succeeded, but more tasks have failed than are tolerated: the stage ends behind it
+    fatal       // it failed, and the stage ends
+};
+
+// What a worker does next: `take` and `end` finish an iteration, each other one is something to wait for.
+enum class worker_step : std::uint8_t {
+    take,
+    end,
+    admission,     // until the run lets the slot begin
+    byte_budget,   // until the queues of the run hold fewer bytes
+    turn,          // until earlier items have left
+    work,          // for the function of the user
+    time_limit,    // until the timer of the task is off
+    fetch_result,  // for the next result of an asynchronous generator
+    service,       // until the slot is in service again
+    timeout        // until the timer of held items is off
+};
+
+// Where there are no epochs, the place of an item in the order of the input is a number.
+struct place_without_epoch {
+    std::uint64_t number = 0;
+    static constexpr std::uint64_t epoch = 0;
+    static constexpr bool mark = false;
+    // NOLINTNEXTLINE(google-explicit-constructor): it is one
+    operator turn() const noexcept { return turn{number, epoch, mark}; }
+};
+
+// The context of a worker: created once, when its coroutine starts. `Resources`: what each slot of the stage kind
+// has of its own, as a function made by `per_slot`.
+template <class Slot, class Resources>
+struct worker_context {
+    worker_context(Slot& s, coroutine_env& e, bool guarded, result_origin origin) noexcept
+        : slot(s), env(e), tracer(s, origin), needs_guard(guarded), is_watched(guarded || tracer.is_on()) {}
+
+    Slot& slot;
+    coroutine_env& env;  // of the coroutine
+    item_tracer tracer;
+    const bool needs_guard;  // hooks, a time limit, or a function that takes the `invocation`
+    const bool is_watched;   // that, or items are followed
+    Resources resources;
+    std::uint64_t number = 0;  // of the current or last item, without marks; see `numbers_results`
+    std::optional<invocation_guard> guard;  // of the current task
+};
+
+// The state of one iteration of the worker loop: the input item, its results or error, and what to do next. `C`,
+// `D`: what the queues before and behind the stage hold; `State`: what the stage kind adds. Members are written
+// before they are read, and have no initial values: setting all of them costs 3 ns an item.
+template <class C, class D, class Slot, class State = nothing, class Resources = nothing>
+struct iteration_of : State {
+    using context_type = worker_context<Slot, Resources>;
+
+    iteration_of() noexcept {}  // user-provided, so that the members are not set to zero
+
+    C* item;  // null: none came, or the kind takes none
+    // Its number in the input, its epoch, and whether it is the mark at the end of that.
+    [[no_unique_address]] std::conditional_t<is_epoch_item<C> || is_epoch_item<D>, turn, place_without_epoch>
+        place;
+    std::exception_ptr error;
+    D* to_put;  // when the turn of the item has come
+    context_type* context;
+    std::int64_t began;  // the task, or the part of it since its last result
+    std::int64_t spent;  // on the task so far, in nanoseconds
+    worker_step next;
+    task_end task;
+    bool has_work;          // see `stage_kind::has_work`, before the work
+    bool input_ended;       // no item came, and none will
+    bool has_more_results;  // after the one that is being put
+    bool ends_stage;
+};
+
+}  // namespace weir::detail
+
+#endif

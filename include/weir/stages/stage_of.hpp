@@ -1,0 +1,37 @@
+// weir stages, internal: a stage of a run: a stage kind, with a worker for each slot
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_STAGE_OF_HPP
+#define WEIR_STAGES_STAGE_OF_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/stages/slot_loop.hpp>
+#include <weir/stages/stage_worker.hpp>
+#include <weir/stages/worker_waits.hpp>
+#include <weir/task/detached_task.hpp>
+
+#include <memory>  // for std::make_unique
+
+namespace weir::detail {
+
+template <class Kind>
+class stage_of final : public Kind {
+  public:
+    using Kind::Kind;
+
+  private:
+    using slot = slot_of<typename Kind::policy_type>;
+    using worker = stage_worker<Kind>;
+
+    bool takes_threads() const noexcept override { return !awaits_work<Kind> && !awaits_fetch<Kind>; }
+    void recall(slot& who) noexcept override {
+        if constexpr (Kind::has_input) detail::inside(*this->in_).recall(who);
+        this->recall_idle();
+    }
+    detached_task<void> make_worker(slot& me) override {
+        return run_machine(std::make_unique<worker>(*this, me));
+    }
+};
+
+}  // namespace weir::detail
+
+#endif

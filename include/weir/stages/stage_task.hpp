@@ -1,0 +1,148 @@
+// weir stages, internal: one task of a stage: its account, its failure, its hooks, and the trace of its item
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_STAGE_TASK_HPP
+#define WEIR_STAGES_STAGE_TASK_HPP
+
+#include <weir/channel/epoch_item.hpp>
+#include <weir/executor/overhead.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/stages/any_awaiter.hpp>
+#include <weir/stages/iteration.hpp>
+#include <weir/stages/slot_loop.hpp>
+#include <weir/stages/stage_kind.hpp>
+#include <weir/stages/worker_waits.hpp>
+
+#include <cstdint>  // for std::int64_t, std::uint64_t
+#include <utility>  // for std::as_const, std::move
+
+namespace weir::detail {
+
+// The base of a `stage_worker`: what surrounds the work on an item. What is rare is not inlined.
+template <class Kind>
+class stage_task : public slot_machine {
+    using C = typename Kind::item_taken;
+    using D = typename Kind::item_given;
+    using slot = slot_of<typename Kind::policy_type>;
+    using iteration = typename Kind::iteration;
+    using context = typename iteration::context_type;
+    static constexpr stage_traits traits = Kind::traits;
+
+  public:
+    stage_task(const stage_task&) = delete;
+    stage_task& operator=(const stage_task&) = delete;
+
+  protected:
+    stage_task(Kind& stage, slot& me) noexcept : stage_(stage), me_(me), input_(me) {}
+    ~stage_task() override = default;
+
+    // The worker begins. False: it cannot, and the stage fails.
+    bool begin_work(coroutine_env& env) noexcept {
+        stage_.arrive(me_);
+        const bool guarded =
+            traits.counts_tasks &&
+            (stage_.needs_invocation() || stage_.time_limit() > duration(0) || !stage_.hooks().empty());
+        context_.construct([&] { return context(me_, env, guarded, traits.origin); });
+        return stage_.acquire_resources(*context_);
+    }
+
+    std::uint64_t item_number(const iteration& it) noexcept {
+        if (traits.numbers_results || traits.works_without_item) return (*context_).number;
+        return stage_.number_of(it.place);
+    }
+    bool counts_as_task(const iteration& it) const noexcept {
+        return it.has_work && stage_.counts_as_task(it);
+    }
+
+    WEIR_ALWAYS_INLINE task_end end_task(iteration& it) noexcept {
+        stage_.end_task(it);
+        // The destructor of the item is part of the task.
+        if constexpr (Kind::has_input && !traits.forwards_item) input_->drop();
+        // Tasks that cannot wait, and have one result, are timed together (see `stopwatch`), but not between hooks.
+        const bool is_guarded = traits.counts_tasks && (*context_).guard;
+        const bool is_timed = awaits_work<Kind> || traits.makes_results_later || is_guarded;
+        if (traits.counts_tasks && is_timed) it.spent += stage_.work_done(me_, it.began);
+        if (is_guarded) {
+            detail::begins_overhead(me_);
+            end_guard(it);
+        }
+        if (!it.error) stage_.commit(it);
+        if (it.error) return fail(it, is_timed);
+        if constexpr (traits.makes_results_later) stage_.acknowledge(it);
+        if (!traits.counts_tasks || !counts_as_task(it)) {
+            stage_.went_on(me_);
+            return task_end::succeeded;
+        }
+        is_timed ? stage_.gave(me_, it.spent) : stage_.gave(me_);
+        return !stage_.tolerates_failure(it) || stage_.succeeded() ? task_end::succeeded : task_end::last;
+    }
+    WEIR_NOINLINE void watch(iteration& it) noexcept {
+        const bool is_followed = (*context_).tracer.is_on() && begin_trace(it);
+        // A followed item has a guard, too, so that the end of its task is recorded.
+        if (!traits.counts_tasks || !it.has_work || !(is_followed || (*context_).needs_guard)) return;
+        detail::begins_overhead(me_);
+        any_item input;
+        if constexpr (Kind::has_input) {
+            if (it.item != nullptr) input = any_item(std::as_const(epoch_item_traits<C>::value_of(*it.item)));
+        }
+        (*context_).guard.emplace(stage_.hooks(), stage_.run().ends(), stage_.name(), item_number(it),
+                                  it.place.epoch, me_.number(), input, stage_.time_limit(), (*context_).env,
+                                  it.error);
+        it.began = stage_.begins(me_);
+    }
+    WEIR_NOINLINE void end_guard(iteration& it) noexcept {
+        if ((*context_).tracer.is_on())
+            (*context_).tracer.worked(it.error != nullptr, it.item == nullptr && !counts_as_task(it));
+        (*context_).guard->end(it.error ? any_item() : stage_.result_for_hooks(it), it.error);
+        (*context_).guard.reset();
+    }
+
+    WEIR_NOINLINE void trace_result(iteration& it, const D& result) noexcept {
+        item_tracer& tracer = (*context_).tracer;
+        if (!tracer.is_on()) return;
+        tracer.gives(epoch_item_traits<D>::is_mark(result), stage_.has_item(it), item_number(it),
+                     it.place.epoch);
+    }
+
+    WEIR_NOINLINE void end_trace(iteration& it) noexcept {
+        if ((*context_).tracer.is_on()) (*context_).tracer.end(stage_.holds_items(it));
+    }
+
+  private:
+    WEIR_NOINLINE task_end fail(iteration& it, bool is_timed) noexcept {
+        std::int64_t spent = 0;
+        if (traits.counts_tasks) spent = is_timed ? it.spent : stage_.failed(me_);
+        if (!stage_.tolerates_failure(it)) {
+            stage_.gave_up(me_, item_number(it), std::move(it.error), spent);
+            return task_end::fatal;
+        }
+        if (!stage_.tolerates(me_, item_number(it), std::move(it.error), spent)) return task_end::fatal;
+        stage_.acknowledge(it);
+        return task_end::tolerated;
+    }
+
+    bool begin_trace(iteration& it) noexcept {
+        item_tracer& tracer = (*context_).tracer;
+        if constexpr (Kind::has_input && !traits.gathers_parts) {
+            if (it.has_work && it.item != nullptr && !input_->is_added()) {
+                return tracer.begin(input_->queue(), input_->queue_number(), item_number(it), it.place.epoch);
+            }
+        }
+        if (it.has_work && it.item == nullptr && traits.origin == result_origin::its_item) {
+            return tracer.begin_new((*context_).number, item_number(it), it.place.epoch);
+        }
+        tracer.begin_none();
+        return false;
+    }
+
+  protected:
+    Kind& stage_;
+    slot& me_;
+    in_place<context> context_;
+    erased_operation<typename Kind::input> input_;
+};
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,144 @@
+// weir stages, internal: what a worker waits for besides its two queues
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_WORKER_WAITS_HPP
+#define WEIR_STAGES_WORKER_WAITS_HPP
+
+#include <weir/platform/config.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/stages/any_awaiter.hpp>
+#include <weir/stages/iteration.hpp>
+#include <weir/stages/stage_kind.hpp>
+
+#include <type_traits>  // for std::decay_t, std::is_same_v
+#include <utility>      // for std::declval, std::move
+
+namespace weir::detail {
+
+// How the awaitable that `Kind::work` returns is awaited; `nothing` where it returns none. The same of `fetch_result`.
+template <class Kind,
+          class Returned = decltype(std::declval<Kind&>().work(std::declval<typename Kind::iteration&>()))>
+struct awaited_work {
+    using kept = std::decay_t<Returned>;
+    using type = erased_call<kept, decltype(std::declval<Kind&>().observe(std::declval<kept&>(),
+                                                                          std::declval<coroutine_env&>()))>;
+};
+template <class Kind>
+struct awaited_work<Kind, void> {
+    using type = nothing;
+};
+template <class Kind, class Returned = decltype(std::declval<Kind&>().fetch_result(
+                          std::declval<typename Kind::iteration&>()))>
+struct awaited_fetch {
+    using type = erased_call<Returned, Returned&&>;
+};
+template <class Kind>
+struct awaited_fetch<Kind, void> {
+    using type = nothing;
+};
+template <class Kind>
+inline constexpr bool awaits_work = !std::is_same_v<typename awaited_work<Kind>::type, nothing>;
+template <class Kind>
+inline constexpr bool awaits_fetch = !std::is_same_v<typename awaited_fetch<Kind>::type, nothing>;
+
+// The waits of one worker, one at a time.
+template <class Kind>
+class worker_waits {
+    using slot = slot_of<typename Kind::policy_type>;
+    using iteration = typename Kind::iteration;
+    using context = typename iteration::context_type;
+
+  public:
+    worker_waits(Kind& stage, slot& me) noexcept : stage_(stage), me_(me) {}
+
+    // Begins what `next` of the iteration says. Null: the worker need not wait. Then, or when the worker is resumed,
+    // it calls `end`.
+    WEIR_NOINLINE any_awaiter* begin(iteration& it, context& all) noexcept {
+        switch (it.next) {
+            case worker_step::admission:
+                return other_.begin([this] { return stage_.admitted(me_); });
+            case worker_step::byte_budget:
+                return other_.begin(
+                    [&] { return stage_.run().budget()->wait(stage_.byte_sources(it), me_); });
+            case worker_step::turn:
+                return other_.begin([&] { return stage_.wait_for_turn(it, me_); });
+            case worker_step::work:
+                if constexpr (awaits_work<Kind>) {
+                    return call_.begin([&] { return stage_.work(it); },
+                                       [&](auto& awaitable) -> decltype(auto) {
+                                           return stage_.observe(awaitable, all.env);
+                                       },
+                                       it.error);
+                }
+                break;
+            case worker_step::time_limit:
+                return other_.begin([&all] { return all.guard->timer()->off(); });
+            case worker_step::fetch_result:
+                if constexpr (awaits_fetch<Kind>) {
+                    return fetch_.begin([&] { return stage_.fetch_result(it); },
+                                        [](auto& awaitable) -> auto&& { return std::move(awaitable); },
+                                        it.error);
+                }
+                break;
+            case worker_step::service:
+                stage_.release_resources(all);
+                return other_.begin([this] { return stage_.next_shift(me_); });
+            case worker_step::timeout:
+                return other_.begin([&] { return stage_.cancel_timer(it); });
+            default:
+                break;
+        }
+        return nullptr;
+    }
+    // False: the wait was in vain. A turn or an admission was refused, or the slot is not back in service.
+    WEIR_NOINLINE bool end(iteration& it, context& all) noexcept {
+        switch (it.next) {
+            case worker_step::admission:
+            case worker_step::byte_budget:
+            case worker_step::turn:
+                return other_.resume();
+            case worker_step::work:
+                if constexpr (awaits_work<Kind>) {
+                    const auto store = [&](auto&&... result) {
+                        stage_.store_result(it, static_cast<decltype(result)>(result)...);
+                    };
+                    call_.end(store, it.error);
+                }
+                break;
+            case worker_step::time_limit:
+                other_.resume();
+                if (all.guard->timer()->judge(it.error)) stage_.discard_result(it);
+                break;
+            case worker_step::fetch_result:
+                if constexpr (awaits_fetch<Kind>) {
+                    fetch_.end([&](auto&& next) { stage_.store_fetched(it, std::move(next)); }, it.error);
+                }
+                break;
+            case worker_step::service:
+                return other_.resume() && stage_.acquire_resources(all);
+            case worker_step::timeout:
+                other_.resume();
+                stage_.timer_cancelled(it);
+                break;
+            default:
+                break;
+        }
+        return true;
+    }
+
+    // The same for `wait_before_end` of the stage.
+    any_awaiter* begin_before_end() noexcept {
+        return other_.begin([this] { return stage_.wait_before_end(me_); });
+    }
+    void end_before_end() noexcept { other_.resume(); }
+
+  private:
+    Kind& stage_;
+    slot& me_;
+    seldom_awaiter other_;
+    typename awaited_work<Kind>::type call_;
+    typename awaited_fetch<Kind>::type fetch_;
+};
+
+}  // namespace weir::detail
+
+#endif
