@@ -67,8 +67,11 @@ ELSEWHERE = {
     "stages/stage_row.hpp": ("tests/unit/stages/pipeline.test.cpp", "how a pipeline puts stages in a row"),
     "stages/own_aggregate.hpp": ("tests/unit/stages/aggregate.test.cpp", "one of its two forms"),
     "stages/source_items.hpp": ("tests/unit/stages/source.test.cpp", "what a source is made from"),
-    "stages/invoking_stage.hpp": ("tests/unit/stages/worker_loop.test.cpp", "a base of the loop"),
-    "stages/stage_kind.hpp": ("tests/unit/stages/worker_loop.test.cpp", "what the loop asks of a kind"),
+    "stages/any_awaiter.hpp": ("tests/unit/stages/slot_loop.test.cpp", "what the loop awaits"),
+    "stages/stage_kind.hpp": ("tests/unit/stages/stage_of.test.cpp", "a base of each stage"),
+    "stages/stage_task.hpp": ("tests/unit/stages/stage_of.test.cpp", "a base of each worker"),
+    "stages/stage_worker.hpp": ("tests/unit/stages/stage_of.test.cpp", "works in each stage"),
+    "stages/worker_waits.hpp": ("tests/unit/stages/stage_of.test.cpp", "a part of each worker"),
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
 }
 

@@ -25,8 +25,8 @@ using worker_handle = detached_task<void>::handle;
 // An awaiter whose type the coroutine of a worker does not know.
 class any_awaiter {
   public:
-    // As `await_suspend`. Returns the coroutine to resume next; null: the worker was not suspended. The awaiter
-    // may be gone when the call returns.
+    // As `await_suspend`. Returns the coroutine to resume next; null: the worker was not suspended. The
+    // awaiter may be gone when the call returns.
     virtual std::coroutine_handle<> suspend(worker_handle worker) = 0;
     // Whether `suspend` returns a coroutine of the awaiter's choice. Such an awaiter never returns null.
     bool transfers() const noexcept { return transfers_; }
@@ -131,8 +131,8 @@ class erased_call final : public any_awaiter {
     erased_call& operator=(const erased_call&) = delete;
     ~erased_call() = default;
 
-    // Calls `call` for the awaitable, and `observe` with that for what is awaited. Null: nothing has to be awaited.
-    // What they throw is kept in `error`.
+    // Calls `call` for the awaitable, and `observe` with that for what is awaited. Null: nothing has to be
+    // awaited. What they throw is kept in `error`.
     template <class Call, class Observe>
     any_awaiter* begin(Call call, Observe observe, std::exception_ptr& error) noexcept {
         try {

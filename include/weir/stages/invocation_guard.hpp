@@ -18,8 +18,8 @@
 
 namespace weir::detail {
 
-// Surrounds one task. Made only where something is to be done: most stages have neither hooks nor a time limit nor a
-// function that takes the `invocation`.
+// Surrounds one task. Made only where something is to be done: most stages have neither hooks nor a time
+// limit nor a function that takes the `invocation`.
 class invocation_guard {
   public:
     // Begins the task. `error` is set where that fails: a hook threw, or there is no memory for the timer.
@@ -50,7 +50,8 @@ class invocation_guard {
     // Null: the stage has no time limit. Else its `off()` is awaited when the function has ended.
     task_timer* timer() noexcept { return timer_ ? &*timer_ : nullptr; }
 
-    // Ends the task: the hooks whose `before` has returned are called, the last one first. They may set `error`.
+    // Ends the task: the hooks whose `before` has returned are called, the last one first. They may set
+    // `error`.
     void end(const any_item& output, std::exception_ptr& error) noexcept {
         call_.output_ = output;
         while (entered_ > 0) {

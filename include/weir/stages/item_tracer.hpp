@@ -13,20 +13,20 @@
 
 namespace weir::detail {
 
-// Of which items a stage makes its results: of the item in hand; of that item and all items that it holds; or the
-// framework cannot tell.
+// Of which items a stage makes its results: of the item in hand; of that item and all items that it holds; or
+// the framework cannot tell.
 enum class result_origin : std::uint8_t { its_item, all_held, unknown };
 
-// Records the visits of followed items to one slot. A visit begins with the work on an item, and ends before the
-// next one begins. Used by the worker of the slot only, and only where the run follows items (`is_on`).
+// Records the visits of followed items to one slot. A visit begins with the work on an item, and ends before
+// the next one begins. Used by the worker of the slot only, and only where the run follows items (`is_on`).
 class item_tracer {
   public:
     item_tracer(slot& me, result_origin origin) noexcept : me_(me), origin_(origin) {}
 
     bool is_on() const noexcept { return me_.trail != nullptr; }
 
-    // The work on the `number`-th item of a queue begins. True: the item is followed. `item`, `epoch`: its number
-    // at this stage, and its epoch.
+    // The work on the `number`-th item of a queue begins. True: the item is followed. `item`, `epoch`: its
+    // number at this stage, and its epoch.
     template <class Queue>
     WEIR_NOINLINE bool begin(Queue& from, std::uint64_t number, std::uint64_t item,
                              std::uint64_t epoch) noexcept {

@@ -16,14 +16,16 @@
 
 namespace weir::detail {
 
-// Empty placeholder type: used where a stage kind has no input, no per-iteration state or no per-slot resources.
+// Empty placeholder type: used where a stage kind has no input, no per-iteration state or no per-slot
+// resources.
 struct nothing {};
 
 // Properties of a stage kind that the worker knows at compile time.
 struct stage_traits {
     // Each call of `work` counts as a task: hooks run, and statistics record its time.
     bool counts_tasks = true;
-    // The results are made one by one by `fetch_result`, as part of the task. Otherwise the task ends with `work`.
+    // The results are made one by one by `fetch_result`, as part of the task. Otherwise the task ends with
+    // `work`.
     bool makes_results_later = false;
     // The stage puts the item that it has taken, so the item outlives the task.
     bool forwards_item = false;
@@ -68,8 +70,8 @@ struct place_without_epoch {
     operator turn() const noexcept { return turn{number, epoch, mark}; }
 };
 
-// The context of a worker: created once, when its coroutine starts. `Resources`: what each slot of the stage kind
-// has of its own, as a function made by `per_slot`.
+// The context of a worker: created once, when its coroutine starts. `Resources`: what each slot of the stage
+// kind has of its own, as a function made by `per_slot`.
 template <class Slot, class Resources>
 struct worker_context {
     worker_context(Slot& s, coroutine_env& e, bool guarded, result_origin origin) noexcept
@@ -85,9 +87,9 @@ struct worker_context {
     std::optional<invocation_guard> guard;  // of the current task
 };
 
-// The state of one iteration of the worker loop: the input item, its results or error, and what to do next. `C`,
-// `D`: what the queues before and behind the stage hold; `State`: what the stage kind adds. Members are written
-// before they are read, and have no initial values: setting all of them costs 3 ns an item.
+// The state of one iteration of the worker loop: the input item, its results or error, and what to do next.
+// `C`, `D`: what the queues before and behind the stage hold; `State`: what the stage kind adds. Members are
+// written before they are read, and have no initial values: setting all of them costs 3 ns an item.
 template <class C, class D, class Slot, class State = nothing, class Resources = nothing>
 struct iteration_of : State {
     using context_type = worker_context<Slot, Resources>;

@@ -25,11 +25,11 @@ struct no_wait : std::suspend_never {
     static bool await_resume() noexcept { return true; }
 };
 
-// A stage kind derives from this class. It has the state that all slots of the stage share, and is used by the
-// `stage_worker` of each slot. `C`: what the queue before the stage holds, or `nothing`; `D`: what the queue behind it
-// holds. A kind has to have two members:
+// A stage kind derives from this class. It has the state that all slots of the stage share, and is used by
+// the `stage_worker` of each slot. `C`: what the queue before the stage holds, or `nothing`; `D`: what the
+// queue behind it holds. A kind has to have two members:
 //     using iteration = typename base::template iteration_with<State>;   what it needs for each item
-//     D* next_result(iteration& it) noexcept;   the next result, which stays until it is put; null: there is none
+//     D* next_result(iteration& it) noexcept;   the next result, which stays until it is put; null: none
 // and, unless each result is the item itself,
 //     void work(iteration& it);                 once for each item. An exception fails the item, or the stage
 // `work` may return an awaitable instead; then the kind has
@@ -90,8 +90,8 @@ class stage_kind : public running_stage<Policy> {
     void on_skipped(auto& /*it*/) noexcept {}
     // The result came after the time limit.
     void discard_result(auto& /*it*/) noexcept {}
-    // Prepares the next result. It may return an awaitable; `store_fetched` then gets what awaiting it gave. An
-    // exception fails the item.
+    // Prepares the next result. It may return an awaitable; `store_fetched` then gets what awaiting it gave.
+    // An exception fails the item.
     void fetch_result(auto& /*it*/) noexcept {}
     // Whether the result that `next_result` has returned is the last one.
     bool is_last_result(const auto& /*it*/) const noexcept { return true; }
@@ -105,8 +105,8 @@ class stage_kind : public running_stage<Policy> {
     bool tolerates_failure(const auto& /*it*/) const noexcept { return false; }
     // Whether what was worked on counts as a task. Asked when the work is done, only if `has_work` said yes.
     bool counts_as_task(const auto& /*it*/) const noexcept { return true; }
-    // All results of the item were put, or its failure is tolerated. For a checkpoint the item is taken then, if
-    // the run goes on: see `acknowledge_drop`.
+    // All results of the item were put, or its failure is tolerated. For a checkpoint the item is taken then,
+    // if the run goes on: see `acknowledge_drop`.
     void acknowledge(auto& /*it*/) noexcept {}
 
     // Where the stage keeps an order: a worker waits for its turn before it puts, and leaves it afterwards.
@@ -126,8 +126,9 @@ class stage_kind : public running_stage<Policy> {
     // Asked when all results are put: whether the stage ends with this iteration.
     bool is_finished(const auto& /*it*/) const noexcept { return false; }
 
-    // For a kind that holds items for a limited time. Before the next item is taken, `stop_timer` says whether the
-    // timer has to be cancelled; `start_timer` starts one where that is needed, and returns false where that fails.
+    // For a kind that holds items for a limited time. Before the next item is taken, `stop_timer` says
+    // whether the timer has to be cancelled; `start_timer` starts one where that is needed, and returns false
+    // where that fails.
     bool stops_timer(auto& /*it*/, bool /*ends*/) noexcept { return false; }
     no_wait cancel_timer(auto& /*it*/) noexcept { return {}; }
     void timer_cancelled(auto& /*it*/) noexcept {}
@@ -145,8 +146,8 @@ class stage_kind : public running_stage<Policy> {
     void recall_idle() noexcept {}
 
   protected:
-    // The function has made nothing of an item: for a checkpoint the item is taken. Not once the run was asked to
-    // stop, as the function may have given up because of that.
+    // The function has made nothing of an item: for a checkpoint the item is taken. Not once the run was
+    // asked to stop, as the function may have given up because of that.
     void acknowledge_drop(provenance about) const noexcept {
         if (!this->run_.may_give_up()) about.acknowledge();
     }

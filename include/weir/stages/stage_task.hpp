@@ -4,7 +4,7 @@
 #define WEIR_STAGES_STAGE_TASK_HPP
 
 #include <weir/channel/epoch_item.hpp>
-#include <weir/executor/overhead.hpp>
+#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
@@ -59,7 +59,8 @@ class stage_task : public slot_machine {
         stage_.end_task(it);
         // The destructor of the item is part of the task.
         if constexpr (Kind::has_input && !traits.forwards_item) input_->drop();
-        // Tasks that cannot wait, and have one result, are timed together (see `stopwatch`), but not between hooks.
+        // Tasks that cannot wait, and have one result, are timed together (see `stopwatch`), but not between
+        // hooks.
         const bool is_guarded = traits.counts_tasks && (*context_).guard;
         const bool is_timed = awaits_work<Kind> || traits.makes_results_later || is_guarded;
         if (traits.counts_tasks && is_timed) it.spent += stage_.work_done(me_, it.began);

@@ -1,5 +1,5 @@
-// weir stages, internal: the worker of a slot: takes an item, works on it, puts its results, and accounts for both
-// SPDX-License-Identifier: BSL-1.0
+// weir stages, internal: the worker of a slot: takes an item, works on it, puts its results, and accounts for
+// both SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_STAGE_WORKER_HPP
 #define WEIR_STAGES_STAGE_WORKER_HPP
 
@@ -24,9 +24,10 @@ namespace weir::detail {
 //   4. account for the task: its time, or its failure;
 //   5. for each result: wait for the turn of the item, and put the result;
 //   6. leave the turn, and take the next item.
-// Only `advance` returns to the coroutine, and only where the worker has to wait: on the fast path no state of a
-// coroutine is written. (With all of it in a coroutine three stages that do nothing take 115 ns an item, 61 so.)
-// The functions below `advance` return the result to put, or null; then `next` of the iteration says what follows.
+// Only `advance` returns to the coroutine, and only where the worker has to wait: on the fast path no state
+// of a coroutine is written. (With all of it in a coroutine three stages that do nothing take 115 ns an item,
+// 61 so.) The functions below `advance` return the result to put, or null; then `next` of the iteration says
+// what follows.
 template <class Kind>
 class stage_worker final : public stage_task<Kind> {
     using base = stage_task<Kind>;
@@ -218,8 +219,8 @@ class stage_worker final : public stage_task<Kind> {
         return finish(it);
     }
 
-    // The iteration ends before its last result: the stage has to end, nobody wants the results, or the turn or the
-    // admission was refused.
+    // The iteration ends before its last result: the stage has to end, nobody wants the results, or the turn
+    // or the admission was refused.
     WEIR_NOINLINE D* end_early(iteration& it) noexcept {
         if ((*context_).guard) this->end_guard(it);
         it.ends_stage = it.task >= task_end::last || stage_.ends_when_refused();

@@ -16,8 +16,8 @@
 
 namespace weir {
 
-/// A task took longer than the `time_limit` of its stage. If the function threw after it was asked to stop, that
-/// exception is nested, unless it is `stopped`.
+/// A task took longer than the `time_limit` of its stage. If the function threw after it was asked to stop,
+/// that exception is nested, unless it is `stopped`.
 class time_limit_exceeded : public std::runtime_error {
   public:
     /// \param limit  the stage's.
@@ -35,8 +35,8 @@ class time_limit_exceeded : public std::runtime_error {
 namespace detail {
 
 // The time limit of one task: asks the task to stop when its time is over, or when the run ends, and tells
-// afterwards whether the time was over. `env`: of the worker; what the worker awaits ends with that stop, until this
-// is destroyed.
+// afterwards whether the time was over. `env`: of the worker; what the worker awaits ends with that stop,
+// until this is destroyed.
 class task_timer {
   public:
     task_timer(coroutine_env& env, duration limit, stop_token run_ends)

@@ -14,7 +14,8 @@
 
 namespace weir::detail {
 
-// How the awaitable that `Kind::work` returns is awaited; `nothing` where it returns none. The same of `fetch_result`.
+// How the awaitable that `Kind::work` returns is awaited; `nothing` where it returns none. The same of
+// `fetch_result`.
 template <class Kind,
           class Returned = decltype(std::declval<Kind&>().work(std::declval<typename Kind::iteration&>()))>
 struct awaited_work {
@@ -50,8 +51,8 @@ class worker_waits {
   public:
     worker_waits(Kind& stage, slot& me) noexcept : stage_(stage), me_(me) {}
 
-    // Begins what `next` of the iteration says. Null: the worker need not wait. Then, or when the worker is resumed,
-    // it calls `end`.
+    // Begins what `next` of the iteration says. Null: the worker need not wait. Then, or when the worker is
+    // resumed, it calls `end`.
     WEIR_NOINLINE any_awaiter* begin(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:

@@ -167,7 +167,8 @@ TEST_CASE("an aggregate with a batch that waits for room takes nothing more") {
          weir::pipe([](ints batch) { return batch; }, {.name = "behind", .capacity = 1}) | weir::sink(1))
             .start(time);
     static_cast<void>(run.get());
-    // What is behind the aggregate is full, and it has a batch in hand: all that it took is a multiple of a batch.
+    // What is behind the aggregate is full, and it has a batch in hand: all that it took is a multiple of a
+    // batch.
     const auto stats = run.stats();
     const auto taken = stats.channels.at(0).num_get;
     CHECK(taken % 3 == 0);
