@@ -3,10 +3,13 @@
 #include "support/catch.hpp"
 
 #include <weir/executor/virtual_time.hpp>
+#include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 
+#include <chrono>
 #include <coroutine>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -22,7 +25,7 @@ task<weir::executor*> my_executor() {
     co_return env->executor;
 }
 
-// Ends after as many turns of the executor as it is told, and says what it did.
+// Waits for as many turns as it is told, and says what it did.
 class turns final : public slot_machine {
   public:
     turns(std::string& log, int count) noexcept : log_(log), left_(count) {}
@@ -32,33 +35,93 @@ class turns final : public slot_machine {
         log_ += env.executor != nullptr ? "begin;" : "nowhere;";
     }
     any_awaiter* advance() noexcept override {
-        if (left_ > 0) log_ += waits_.resume() ? "again;" : "refused;";
-        if (left_-- == 0) return nullptr;
-        return waits_.begin([this] { return turn{left_}; });
+        if (has_waited_) log_ += waits_.resume() ? "again;" : "refused;";
+        has_waited_ = left_ > 0;
+        return has_waited_ ? waits_.begin([this] { return turn(--left_); }) : nullptr;
     }
 
   private:
-    struct turn {
-        explicit turn(int n) noexcept : left(n) {}
+    class turn {
+      public:
+        explicit turn(int n) noexcept : left_(n) {}
         bool await_ready() const noexcept { return false; }
+        // Resumes on the executor, or, before an even number of turns, at once.
         bool await_suspend(worker_handle h) const {
-            if (left % 2 == 0) return false;
+            if (left_ % 2 == 0) return false;
             h.promise().env().executor->post(h);
             return true;
         }
-        bool await_resume() const noexcept { return left != 1; }
-        int left;
+        bool await_resume() const noexcept { return left_ != 1; }
+
+      private:
+        int left_;
     };
 
     std::string& log_;
     int left_;
+    bool has_waited_ = false;
     seldom_awaiter waits_;
 };
 
+// Awaits what `Make` gives, once.
+template <class Make>
+class awaits_once final : public slot_machine {
+  public:
+    awaits_once(std::string& log, Make make) : log_(log), make_(std::move(make)) {}
+    void begin(coroutine_env&) noexcept override {}
+    any_awaiter* advance() noexcept override {
+        if (!std::exchange(has_begun_, true)) {
+            const auto move = [](auto& made) -> auto&& { return std::move(made); };
+            if (any_awaiter* const wait = call_.begin(make_, move, error_)) return wait;
+        }
+        call_.end([this](int n) { log_ += std::to_string(n) + ";"; }, error_);
+        try {
+            if (error_) std::rethrow_exception(error_);
+        } catch (const std::exception& e) {
+            log_ += std::string(e.what()) + ";";
+        }
+        return nullptr;
+    }
+
+  private:
+    using awaitable = decltype(std::declval<Make&>()());
+    std::string& log_;
+    Make make_;
+    bool has_begun_ = false;
+    std::exception_ptr error_;
+    erased_call<awaitable, awaitable&&> call_;
+};
+
 // Told when the coroutine of a machine has ended.
-struct told_of_end final : detached_task_owner {
-    void ended() noexcept override { has_ended = true; }
-    bool has_ended = false;
+class logs_end final : public detached_task_owner {
+  public:
+    explicit logs_end(std::string& log) noexcept : log_(log) {}
+    void ended() noexcept override { log_ += "ended;"; }
+
+  private:
+    std::string& log_;
+};
+
+void run(std::string& log, std::unique_ptr<slot_machine> machine) {
+    weir::virtual_time time;
+    logs_end owner(log);
+    detached_task<void> worker = run_machine(std::move(machine));
+    worker.start(time, nullptr, owner);
+    time.run();
+}
+template <class Make>
+std::string heard_of(Make make) {
+    std::string log;
+    run(log, std::make_unique<awaits_once<Make>>(log, std::move(make)));
+    return log;
+}
+
+template <class Answer>
+class throws_in_suspend {
+  public:
+    bool await_ready() const noexcept { return false; }
+    Answer await_suspend(worker_handle) const { throw std::runtime_error("not suspended"); }
+    int await_resume() const noexcept { return 1; }
 };
 
 }  // namespace
@@ -66,4 +129,36 @@ struct told_of_end final : detached_task_owner {
 TEST_CASE("a coroutine finds its own environment") {
     weir::virtual_time time;
     CHECK(weir::sync_wait(time, my_executor()) == &time);
+}
+
+TEST_CASE(
+    "the coroutine of a worker waits for what its machine returns, and destroys the machine before it ends") {
+    std::string log;
+    run(log, std::make_unique<turns>(log, 3));
+    CHECK(log == "begin;again;refused;again;gone;ended;");
+}
+
+TEST_CASE("a worker that never starts destroys its machine") {
+    std::string log;
+    {
+        const detached_task<void> worker = run_machine(std::make_unique<turns>(log, 3));
+    }
+    CHECK(log == "gone;");
+}
+
+TEST_CASE("the result of an awaitable, or its exception, reaches the machine") {
+    const auto after = [](bool throws) -> task<int> {
+        co_await weir::sleep_for(std::chrono::milliseconds(1));
+        if (throws) throw std::runtime_error("in the task");
+        co_return 7;
+    };
+    CHECK(heard_of([&] { return after(false); }) == "7;ended;");
+    CHECK(heard_of([&] { return after(true); }) == "in the task;ended;");
+    CHECK(heard_of([]() -> task<int> { throw std::runtime_error("no task"); }) == "no task;ended;");
+}
+
+TEST_CASE("an exception from await_suspend is an error of the awaitable, whatever await_suspend returns") {
+    CHECK(heard_of([] { return throws_in_suspend<void>(); }) == "not suspended;ended;");
+    CHECK(heard_of([] { return throws_in_suspend<bool>(); }) == "not suspended;ended;");
+    CHECK(heard_of([] { return throws_in_suspend<std::coroutine_handle<>>(); }) == "not suspended;ended;");
 }
