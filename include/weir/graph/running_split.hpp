@@ -215,6 +215,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (!it.whole) this->acknowledge_drop(std::move(it.entry.about));
         return it.whole ? &*it.whole : nullptr;
     }
+    bool tolerates_failure(const iteration&) const noexcept { return true; }
     void acknowledge(iteration& it) noexcept { this->acknowledge_drop(std::move(it.entry.about)); }
     void close_input(slot&) noexcept {
         for (queue* const each : ins_) each->cancel();
