@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 20890),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 13860),
+    ("weir.hpp", HEAVY, 21230),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14220),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2680),
 ]
 

@@ -24,8 +24,8 @@ namespace weir::detail {
 //   4. account for the task: its time, or its failure;
 //   5. for each result: wait for the turn of the item, and put the result;
 //   6. leave the turn, and take the next item.
-// Only `advance` returns to the coroutine, where the worker has to wait: on the fast path no state of a coroutine
-// is written. (With all of it in a coroutine three stages that do nothing take 115 ns an item, 61 so.) What
+// Only `advance` returns to the coroutine, where the worker has to wait: the fast path writes no state of a
+// coroutine. (With all of it in a coroutine three stages that do nothing take 115 ns an item, 61 so.) What
 // `advance` calls returns the result to put, or null; then `next` of the iteration says what follows.
 template <class Kind>
 class stage_worker final : public stage_task<Kind> {
