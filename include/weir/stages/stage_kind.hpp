@@ -145,6 +145,12 @@ class stage_kind : public running_stage<Policy> {
     // A slot is taken out of service while it waits elsewhere than in its queue.
     void recall_idle() noexcept {}
 
+    // The number of an item without the marks before it.
+    template <class Place>
+    std::uint64_t number_of(const Place& place) const noexcept {
+        return place.number - (is_epoch_item<C> ? place.epoch - this->run_.first_epoch() : 0);
+    }
+
   protected:
     // The function has made nothing of an item: for a checkpoint the item is taken. Not once the run was
     // asked to stop, as the function may have given up because of that.
@@ -152,13 +158,6 @@ class stage_kind : public running_stage<Policy> {
         if (!this->run_.may_give_up()) about.acknowledge();
     }
     static void acknowledge_drop(no_provenance) noexcept {}
-
-  public:
-    // The number of an item without the marks before it.
-    template <class Place>
-    std::uint64_t number_of(const Place& place) const noexcept {
-        return place.number - (is_epoch_item<C> ? place.epoch - this->run_.first_epoch() : 0);
-    }
 
     input_queue* const in_;
     output_queue* const out_;

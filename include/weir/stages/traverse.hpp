@@ -101,9 +101,8 @@ struct traverse_stage : traversal_stage<Function> {
         if (first_found_first) options.output_order = output_order::input;
         using kind_of_stage = running_traversal<pipe_kind<Function, C, Policy, fed_call<Function, C>>>;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append<stage_of<kind_of_stage>>(options, in, first_found_first,
-                                                               self.max_waiting,
-                                                               std::forward<Self>(self).function);
+        return run.template append<stage_of<kind_of_stage>>(options, in, first_found_first, self.max_waiting,
+                                                            std::forward<Self>(self).function);
     }
 };
 
@@ -122,9 +121,9 @@ struct traverse_each_stage : traversal_stage<Function> {
         using kind_of_stage = running_traversal<running_for_each<Function, C, Policy, fed_call<Function, C>>>;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         return run.template append_last<stage_of<kind_of_stage>>(self.options, in,
-                                                                    self.order == traverse_order::as_found,
-                                                                    self.max_waiting,
-                                                                    std::forward<Self>(self).function);
+                                                                 self.order == traverse_order::as_found,
+                                                                 self.max_waiting,
+                                                                 std::forward<Self>(self).function);
     }
 };
 

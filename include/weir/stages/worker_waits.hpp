@@ -111,7 +111,9 @@ class worker_waits {
                 break;
             case worker_step::fetch_result:
                 if constexpr (awaits_fetch<Kind>) {
-                    fetch_.end([&](auto&& next) { stage_.store_fetched(it, std::move(next)); }, it.error);
+                    fetch_.end(
+                        [&](auto&& next) { stage_.store_fetched(it, static_cast<decltype(next)>(next)); },
+                        it.error);
                 }
                 break;
             case worker_step::service:
