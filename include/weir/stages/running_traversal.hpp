@@ -78,9 +78,9 @@ class running_traversal : public Base {
         Base::on_item(it);
         static_cast<input&>(*it.more).begin_call(it.about);
     }
-    void release(iteration& it) noexcept {
+    void end_task(iteration& it) noexcept {
         static_cast<input&>(*it.more).end_call();
-        Base::release(it);
+        Base::end_task(it);
     }
     void close_input(slot& me) noexcept {
         all_.end(me);
