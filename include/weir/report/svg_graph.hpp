@@ -252,7 +252,7 @@ class svg_graph {
         std::string name;
         std::string left;
         std::string right;
-        std::string slots = {};
+        std::string concurrency = {};
         markup bar = {};
     };
     void append_box(std::string& out, const graph_point& p, const box& b) const {
@@ -263,7 +263,7 @@ class svg_graph {
             R"(<use href="#box"/><use href="#side"/><text class="strong" x="15" y="20">{}</text>{}{}{}{}</g>
 )",
             b.name, text(15, 37, b.left), text(box_width - 8, 37, b.right, true),
-            b.slots.empty() ? markup() : text(box_width - 8, 20, b.slots, true), b.bar);
+            b.concurrency.empty() ? markup() : text(box_width - 8, 20, b.concurrency, true), b.bar);
     }
     void append_stage(std::string& out, std::size_t i) const {
         const stage_stats& s = view_.run().total.stages[i];
