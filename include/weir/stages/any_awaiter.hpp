@@ -16,7 +16,7 @@
 #include <memory>       // for std::addressof, std::destroy_at
 #include <new>          // for placement new
 #include <type_traits>  // for std::is_reference_v, std::is_void_v
-#include <utility>      // for std::declval, std::exchange
+#include <utility>      // for std::declval, std::exchange, std::forward
 
 namespace weir::detail {
 
@@ -169,14 +169,17 @@ class erased_call final : public any_awaiter {
     }
 
   private:
+    template <class Store, class Result>
+    static void pass_on(Store& store, Result&& result) {
+        store(std::forward<Result>(result));
+    }
     template <class Store>
     void resume(Store& store) {
         if constexpr (std::is_void_v<decltype((*awaiter_).await_resume())>) {
             (*awaiter_).await_resume();
             store();
         } else {
-            decltype(auto) result = (*awaiter_).await_resume();
-            store(static_cast<decltype(result)&&>(result));
+            pass_on(store, (*awaiter_).await_resume());
         }
     }
     void clear() noexcept {

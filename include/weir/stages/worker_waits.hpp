@@ -10,7 +10,7 @@
 #include <weir/stages/stage_kind.hpp>
 
 #include <type_traits>  // for std::decay_t, std::is_same_v
-#include <utility>      // for std::declval, std::move
+#include <utility>      // for std::declval, std::forward, std::move
 
 namespace weir::detail {
 
@@ -100,7 +100,7 @@ class worker_waits {
             case worker_step::work:
                 if constexpr (awaits_work<Kind>) {
                     const auto store = [&](auto&&... result) {
-                        stage_.store_result(it, static_cast<decltype(result)>(result)...);
+                        stage_.store_result(it, std::forward<decltype(result)>(result)...);
                     };
                     call_.end(store, it.error);
                 }
@@ -112,7 +112,7 @@ class worker_waits {
             case worker_step::fetch_result:
                 if constexpr (awaits_fetch<Kind>) {
                     fetch_.end(
-                        [&](auto&& next) { stage_.store_fetched(it, static_cast<decltype(next)>(next)); },
+                        [&](auto&& next) { stage_.store_fetched(it, std::forward<decltype(next)>(next)); },
                         it.error);
                 }
                 break;
