@@ -138,8 +138,8 @@ inline bool is_nothing(const pipeline_stats& lap) noexcept {
 
 }  // namespace detail
 
-/// \returns two laps of one run as one; the second begins where the first ends. `joined(b - a, c - b)` is `c
-/// - a`, except that the longest durations are the longer ones of the two laps. Names, sizes and other
+/// \returns two laps of one run as one; the second begins where the first ends. `joined(b - a, c - b)` is
+/// `c - a`, except that the longest durations are the longer ones of the two laps. Names, sizes and other
 /// values of an instant are taken from the later lap. Stages and channels are matched by position.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] inline channel_stats joined(const channel_stats& earlier, channel_stats later) {

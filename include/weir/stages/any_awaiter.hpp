@@ -64,16 +64,13 @@ class erased_operation final : public any_awaiter {
   public:
     template <class Slot>
     explicit erased_operation(Slot& me) noexcept
-        : any_awaiter(transfers_to_others<Operation>), operation_(me) {}
+        : any_awaiter(transfers_to_others<Operation>), operation(me) {}
 
-    Operation& operator*() noexcept { return operation_; }
-    Operation* operator->() noexcept { return std::addressof(operation_); }
     std::coroutine_handle<> suspend(worker_handle worker) override {
-        return detail::suspend_in(operation_, worker);
+        return detail::suspend_in(operation, worker);
     }
 
-  private:
-    Operation operation_;
+    Operation operation;
 };
 
 // An object that cannot be moved, and is made by a function; or none. A reference is kept as it is.
@@ -87,19 +84,20 @@ class in_place {
 
     template <class Make>
     WEIR_ALWAYS_INLINE void construct(Make make) {
-        ::new (static_cast<void*>(std::addressof(value_))) T(make());
+        ::new (static_cast<void*>(std::addressof(value))) T(make());
         has_value_ = true;
     }
-    T& operator*() noexcept { return value_; }
-    T&& take() noexcept { return static_cast<T&&>(value_); }
+    T& operator*() noexcept { return value; }
+    T&& take() noexcept { return static_cast<T&&>(value); }
     WEIR_ALWAYS_INLINE void reset() noexcept {
-        if (std::exchange(has_value_, false)) std::destroy_at(std::addressof(value_));
+        if (std::exchange(has_value_, false)) std::destroy_at(std::addressof(value));
     }
 
-  private:
     union {
-        T value_;  // NOLINT(readability-identifier-naming): private, as the union is
+        T value;
     };
+
+  private:
     bool has_value_ = false;
 };
 template <class T>

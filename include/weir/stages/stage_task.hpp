@@ -44,11 +44,11 @@ class stage_task : public slot_machine {
             traits.counts_tasks &&
             (stage_.needs_invocation() || stage_.time_limit() > duration(0) || !stage_.hooks().empty());
         context_.construct([&] { return context(me_, env, guarded, traits.origin); });
-        return stage_.acquire_resources(*context_);
+        return stage_.acquire_resources(context_.value);
     }
 
     std::uint64_t item_number(const iteration& it) noexcept {
-        if (traits.numbers_results || traits.works_without_item) return (*context_).number;
+        if (traits.numbers_results || traits.works_without_item) return context_.value.number;
         return stage_.number_of(it.place);
     }
     bool counts_as_task(const iteration& it) const noexcept {
@@ -58,10 +58,10 @@ class stage_task : public slot_machine {
     WEIR_ALWAYS_INLINE task_end end_task(iteration& it) noexcept {
         stage_.end_task(it);
         // The destructor of the item is part of the task.
-        if constexpr (Kind::has_input && !traits.forwards_item) input_->drop();
+        if constexpr (Kind::has_input && !traits.forwards_item) input_.operation.drop();
         // Tasks that cannot wait, and have one result, are timed together (see `stopwatch`), but not between
         // hooks.
-        const bool is_guarded = traits.counts_tasks && (*context_).guard;
+        const bool is_guarded = traits.counts_tasks && context_.value.guard;
         const bool is_timed = awaits_work<Kind> || traits.makes_results_later || is_guarded;
         if (traits.counts_tasks && is_timed) it.spent += stage_.work_done(me_, it.began);
         if (is_guarded) {
@@ -79,35 +79,35 @@ class stage_task : public slot_machine {
         return !stage_.tolerates_failure(it) || stage_.succeeded() ? task_end::succeeded : task_end::last;
     }
     WEIR_NOINLINE void watch(iteration& it) noexcept {
-        const bool is_followed = (*context_).tracer.is_on() && begin_trace(it);
+        const bool is_followed = context_.value.tracer.is_on() && begin_trace(it);
         // A followed item has a guard, too, so that the end of its task is recorded.
-        if (!traits.counts_tasks || !it.has_work || !(is_followed || (*context_).needs_guard)) return;
+        if (!traits.counts_tasks || !it.has_work || !(is_followed || context_.value.needs_guard)) return;
         detail::begins_overhead(me_);
         any_item input;
         if constexpr (Kind::has_input) {
             if (it.item != nullptr) input = any_item(std::as_const(epoch_item_traits<C>::value_of(*it.item)));
         }
-        (*context_).guard.emplace(stage_.hooks(), stage_.run().ends(), stage_.name(), item_number(it),
-                                  it.place.epoch, me_.number(), input, stage_.time_limit(), (*context_).env,
-                                  it.error);
+        context_.value.guard.emplace(stage_.hooks(), stage_.run().ends(), stage_.name(), item_number(it),
+                                     it.place.epoch, me_.number(), input, stage_.time_limit(),
+                                     context_.value.env, it.error);
         it.began = stage_.begins(me_);
     }
     WEIR_NOINLINE void end_guard(iteration& it) noexcept {
-        if ((*context_).tracer.is_on())
-            (*context_).tracer.worked(it.error != nullptr, it.item == nullptr && !counts_as_task(it));
-        (*context_).guard->end(it.error ? any_item() : stage_.result_for_hooks(it), it.error);
-        (*context_).guard.reset();
+        if (context_.value.tracer.is_on())
+            context_.value.tracer.worked(it.error != nullptr, it.item == nullptr && !counts_as_task(it));
+        context_.value.guard->end(it.error ? any_item() : stage_.result_for_hooks(it), it.error);
+        context_.value.guard.reset();
     }
 
     WEIR_NOINLINE void trace_result(iteration& it, const D& result) noexcept {
-        item_tracer& tracer = (*context_).tracer;
+        item_tracer& tracer = context_.value.tracer;
         if (!tracer.is_on()) return;
         tracer.gives(epoch_item_traits<D>::is_mark(result), stage_.has_item(it), item_number(it),
                      it.place.epoch);
     }
 
     WEIR_NOINLINE void end_trace(iteration& it) noexcept {
-        if ((*context_).tracer.is_on()) (*context_).tracer.end(stage_.holds_items(it));
+        if (context_.value.tracer.is_on()) context_.value.tracer.end(stage_.holds_items(it));
     }
 
   private:
@@ -124,14 +124,15 @@ class stage_task : public slot_machine {
     }
 
     bool begin_trace(iteration& it) noexcept {
-        item_tracer& tracer = (*context_).tracer;
+        item_tracer& tracer = context_.value.tracer;
         if constexpr (Kind::has_input && !traits.gathers_parts) {
-            if (it.has_work && it.item != nullptr && !input_->is_added()) {
-                return tracer.begin(input_->queue(), input_->queue_number(), item_number(it), it.place.epoch);
+            if (it.has_work && it.item != nullptr && !input_.operation.is_added()) {
+                return tracer.begin(input_.operation.queue(), input_.operation.queue_number(),
+                                    item_number(it), it.place.epoch);
             }
         }
         if (it.has_work && it.item == nullptr && traits.origin == result_origin::its_item) {
-            return tracer.begin_new((*context_).number, item_number(it), it.place.epoch);
+            return tracer.begin_new(context_.value.number, item_number(it), it.place.epoch);
         }
         tracer.begin_none();
         return false;
