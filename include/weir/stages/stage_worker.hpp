@@ -247,14 +247,14 @@ class stage_worker final : public stage_task<Kind> {
     // What the iteration waited for has come.
     WEIR_NOINLINE D* after_wait(iteration& it) noexcept {
         const bool goes_on = waits_.end(it, context_.value);
+        if (!goes_on && it.next != worker_step::service) return end_early(it);
         switch (it.next) {
             case worker_step::admission:
-                if (!goes_on) return end_early(it);
-                return stage_.byte_sources(it) != 0 ? wait(it, worker_step::byte_budget) : ask_admission(it);
+                if (stage_.byte_sources(it) != 0) return wait(it, worker_step::byte_budget);
+                [[fallthrough]];
             case worker_step::byte_budget:
-                return goes_on ? ask_admission(it) : end_early(it);
+                return ask_admission(it);
             case worker_step::turn:
-                if (!goes_on) return end_early(it);
                 return traits.makes_results_later ? work(it) : offer(it, it.to_put);
             case worker_step::work:
                 return worked(it);
@@ -266,12 +266,12 @@ class stage_worker final : public stage_task<Kind> {
                 return wait(it, goes_on ? worker_step::take : worker_step::end);
             case worker_step::timeout:
                 return next_iteration(it);
-            default:
-                return nullptr;
+            case worker_step::take:
+            case worker_step::end:
+                break;
         }
+        return nullptr;
     }
-
-    // ---- the end
 
     WEIR_NOINLINE any_awaiter* end() noexcept {
         stage_.release_resources(context_.value);

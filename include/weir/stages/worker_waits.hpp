@@ -85,7 +85,8 @@ class worker_waits {
                 return other_.begin([this] { return stage_.next_shift(me_); });
             case worker_step::timeout:
                 return other_.begin([&] { return stage_.cancel_timer(it); });
-            default:
+            case worker_step::take:
+            case worker_step::end:
                 break;
         }
         return nullptr;
@@ -122,7 +123,8 @@ class worker_waits {
                 other_.resume();
                 stage_.timer_cancelled(it);
                 break;
-            default:
+            case worker_step::take:
+            case worker_step::end:
                 break;
         }
         return true;
