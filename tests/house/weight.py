@@ -31,7 +31,7 @@ HEAVY = {
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
     ("weir.hpp", HEAVY, 21230),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14220),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14230),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2680),
 ]
 
