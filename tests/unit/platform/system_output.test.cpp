@@ -15,8 +15,10 @@ TEST_CASE("a pipe that nobody reads any more is an error, and no signal, now or 
     errno = 0;
     CHECK(d::write_output(ends[1], "x", 1) == -1);
     CHECK_FALSE(d::write_whole(ends[1], "x"));
+#if defined(_WIN32)
+    CHECK(errno == EINVAL);  // as its library says it
+#else
     CHECK(errno == EPIPE);
-#if !defined(_WIN32)
     sigset_t pending;
     sigpending(&pending);
     CHECK(sigismember(&pending, SIGPIPE) == 0);

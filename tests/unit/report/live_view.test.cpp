@@ -96,12 +96,6 @@ pipeline_stats lap_of(std::uint64_t items) {
     return lap;
 }
 
-std::size_t count(const std::string& text, std::string_view what) {
-    std::size_t n = 0;
-    for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
-    return n;
-}
-
 }  // namespace
 
 TEST_CASE("without a terminal, the view writes a line every few seconds, and one at the end") {
@@ -121,6 +115,16 @@ TEST_CASE("without a terminal, the view writes a line every few seconds, and one
 }
 
 #if !defined(_WIN32)
+namespace {
+
+std::size_t count(const std::string& text, std::string_view what) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
+    return n;
+}
+
+}  // namespace
+
 TEST_CASE("a terminal gets at most four pictures per second, each over the last one, in its current size") {
     use_terminal();
     const terminal t(80, 24);

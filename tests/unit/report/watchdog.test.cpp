@@ -1,6 +1,7 @@
 #include <weir/report/watchdog.hpp>
 
 #include "support/catch.hpp"
+#include "support/semaphore.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
@@ -102,16 +103,15 @@ class joined {
         : thread_([this, f = std::move(f)] {
               static_cast<void>(
                   weir::detail::basic_thread_record<weir::detail::standard_platform>::acquire());
-              is_known_.store(true);
-              is_known_.notify_one();
+              is_known_.release();
               f();
           }) {
-        is_known_.wait(false);
+        is_known_.acquire();
     }
     ~joined() { thread_.join(); }
 
   private:
-    std::atomic<bool> is_known_ = false;
+    semaphore is_known_{0};
     std::thread thread_;
 };
 

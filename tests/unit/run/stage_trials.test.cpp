@@ -1,6 +1,7 @@
 #include <weir/run/stage_trials.hpp>
 
 #include "support/catch.hpp"
+#include "support/semaphore.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>
@@ -23,7 +24,6 @@
 #include <memory>
 #include <optional>
 #include <ranges>
-#include <semaphore>
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,8 +138,8 @@ TEST_CASE(
     "a source and a stage that block their threads until later stages have gone on are let go on by them") {
     weir::thread_pool pool(4);
     std::vector<int> seen;
-    std::counting_semaphore<> places(3);
-    std::counting_semaphore<> results(1);
+    semaphore places(3);
+    semaphore results(1);
     const auto source = [&places, n = 0]() mutable {
         places.acquire();
         return n < 50 ? std::optional<int>(n++) : std::nullopt;
@@ -247,7 +247,7 @@ TEST_CASE(
     "a stage that blocks threads until a later one frees them is let go on, however many places there are") {
     for (const int places : {1, 3, 10, 30, 60}) {
         weir::thread_pool pool(4);
-        std::counting_semaphore<> free(places);
+        semaphore free(places);
         std::vector<int> seen;
         const auto take = [&free](int n) {
             free.acquire();

@@ -358,11 +358,15 @@ TEST_CASE("options that make no sense are refused with a sentence") {
     CHECK_THROWS_WITH(sim::explore(nothing, {.schedules = 0}), ContainsSubstring("ask for at least 1"));
     CHECK_THROWS_WITH(sim::explore(nothing, {.depth = 0}), ContainsSubstring("a depth of at least 1"));
     CHECK_THROWS_WITH(sim::explore(nothing, {.replay = "all"}), ContainsSubstring("is no schedule"));
-    for (const char* const text : {"one", "", "-1", "1 ", "184467440737095516161"}) {
+    const auto refuses_seed = [&nothing](const char* text) {
         const variable seed("WEIR_SEED", text);
         CHECK_THROWS_WITH(sim::explore(nothing),
                           ContainsSubstring("WEIR_SEED='" + std::string(text) + "' is no seed"));
-    }
+    };
+    for (const char* const text : {"one", "-1", "1 ", "184467440737095516161"}) refuses_seed(text);
+#if !defined(_WIN32)  // which knows no empty variables
+    refuses_seed("");
+#endif
 }
 
 TEST_CASE("a scenario that runs nothing in its world is refused with a sentence") {

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
+#include "support/semaphore.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
@@ -317,17 +318,16 @@ TEST_CASE("with more slots items leave as they are done") {
 TEST_CASE("on several threads items of a function that doesn't wait leave as they are done") {
     weir::blocking_pool io(2);
     weir::thread_pool pool(1);
-    std::atomic<bool> may_end{false};
+    semaphore may_end(0);
     const auto first_is_last = [&may_end](int n) {
-        if (n == 0) may_end.wait(false);
+        if (n == 0) may_end.acquire();
         return n;
     };
     auto run = (weir::source({0, 1, 2}) | weir::pipe(first_is_last, {.concurrency = 2, .executor = &io}) |
                 weir::sink())
                    .start(pool);
     const ints others = {run.get().value_or(-1), run.get().value_or(-1)};
-    may_end = true;
-    may_end.notify_all();
+    may_end.release();
     CHECK(others == ints{1, 2});
     CHECK(take_all(run) == ints{0});
 }
