@@ -26,15 +26,13 @@ class stage_gate {
     // Null: they aren't.
     turnstile* stile() const noexcept { return turnstile_.get(); }
 
-  public:
     run_context& run() const noexcept { return run_; }
     bool may_be_held_up() const noexcept { return run_.may_hold_up(); }
-    // Where all that keeps a slot from going on with an item that it has, or is to make, holds: a pause,
-    // stages that go first, other stages that are tried alone. Every worker, of whatever kind of stage, asks
-    // before it begins:
-    //     while (begins && this->is_held_up(sources, counts)) begins = co_await this->admitted(me);
-    // `sources`: which ones it is, if it makes items: too many bytes in the run's queues hold those up, too.
-    // False: it begins; `counts`: with an item, and no end of an epoch.
+    // Whether a slot has to wait before it begins with an item: for the end of a pause, for stages that go
+    // first, or for other stages that are tried alone. Every worker asks before each item, and again whenever
+    // it has awaited `admitted`. `sources`: which sources of the run the stage is, as a set of bits: too many
+    // bytes in the queues of the run hold those up, too. `counts`: the slot begins with an item, not with the
+    // end of an epoch; only an item is counted as admitted.
     bool is_held_up(std::uint64_t sources, bool counts) const noexcept {
         if (!run_.may_hold_up()) return false;
         if (run_.is_paused() || run_.gives_way(executor_)) return true;

@@ -28,7 +28,7 @@ class any_awaiter {
     // As `await_suspend`. Returns the coroutine to resume next; null: the worker was not suspended. The
     // awaiter may be gone when the call returns.
     virtual std::coroutine_handle<> suspend(worker_handle worker) = 0;
-    // Whether `suspend` returns a coroutine of the awaiter's choice. Such an awaiter never returns null.
+    // Whether `suspend` returns the coroutine to resume next, as the awaiter chooses, and never null.
     bool transfers() const noexcept { return transfers_; }
 
   protected:
@@ -73,7 +73,8 @@ class erased_operation final : public any_awaiter {
     Operation operation;
 };
 
-// An object that cannot be moved, and is made by a function; or none. A reference is kept as it is.
+// Memory for one object that a function returns and that cannot be moved; empty at first. Of a reference
+// type: a pointer to what the function names.
 template <class T>
 class in_place {
   public:
@@ -117,8 +118,8 @@ class in_place<T> {
     std::remove_reference_t<T>* value_;
 };
 
-// Awaits what a user's function has returned. `Awaitable`: that; `Observed`: what is awaited in its place, so
-// that the slot knows that it waits.
+// Awaits the awaitable that the function of a user has returned. `Awaitable`: the type of that object;
+// `Observed`: the type of the wrapper that is awaited instead, and records that the slot waits.
 template <class Awaitable, class Observed>
 class erased_call final : public any_awaiter {
     using awaiter = decltype(detail::get_awaiter(std::declval<Observed>()));
@@ -129,8 +130,8 @@ class erased_call final : public any_awaiter {
     erased_call& operator=(const erased_call&) = delete;
     ~erased_call() = default;
 
-    // Calls `call` for the awaitable, and `observe` with that for what is awaited. Null: nothing has to be
-    // awaited. What they throw is kept in `error`.
+    // Makes the awaitable by `call()` and the wrapper by `observe(awaitable)`. Null: the worker need not
+    // wait. Their exceptions are stored in `error`.
     template <class Call, class Observe>
     any_awaiter* begin(Call call, Observe observe, std::exception_ptr& error) noexcept {
         try {
@@ -143,7 +144,8 @@ class erased_call final : public any_awaiter {
             return nullptr;
         }
     }
-    // Calls `store` with the result, unless `error` is set. What awaiting throws is kept there, too.
+    // Calls `store` with the result, unless `error` is set. An exception of the awaitable is stored in
+    // `error`.
     template <class Store>
     void end(Store store, std::exception_ptr& error) noexcept {
         try {
@@ -192,7 +194,7 @@ class erased_call final : public any_awaiter {
     std::exception_ptr error_;  // of `await_suspend`
 };
 
-// One of the awaiters that a worker needs seldom: for its turn, the end of a pause, a timer.
+// Memory for one of the awaiters that a worker needs rarely: for a turn, the end of a pause, a timer.
 class seldom_awaiter {
   public:
     seldom_awaiter() noexcept = default;
@@ -200,7 +202,7 @@ class seldom_awaiter {
     seldom_awaiter& operator=(const seldom_awaiter&) = delete;
     ~seldom_awaiter() { clear(); }
 
-    // What the worker has to wait for; null: nothing. `make` gives an awaitable of bool, or void.
+    // `make` returns an awaiter of bool or void. Null: the worker need not wait.
     template <class Make>
     any_awaiter* begin(Make make) {
         using kept = held<decltype(make())>;
@@ -209,7 +211,7 @@ class seldom_awaiter {
         held_ = it;
         return it->awaiter.await_ready() ? nullptr : it;
     }
-    // What awaiting it gave; of void: true.
+    // Returns the result of the awaiter; true, if that is void. Empties the memory.
     bool resume() {
         const bool answer = held_->resume();
         clear();

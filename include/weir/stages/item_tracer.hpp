@@ -97,7 +97,7 @@ class item_tracer {
             me_.follow(tag);
         }
     }
-    // All results were put that there are for now. `holds`: the stage still holds items.
+    // Ends the visit, when all results that are ready were put. `holds`: the stage still holds items.
     WEIR_NOINLINE void end(bool holds) noexcept {
         if (origin_ == result_origin::its_item) return;
         if (origin_ == result_origin::all_held) holds ? me_.trail->keep(now()) : me_.trail->forget_kept();

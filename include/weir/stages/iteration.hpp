@@ -33,7 +33,7 @@ struct stage_traits {
     bool works_without_item = false;
     // Several input items are one iteration: see `completes_item`.
     bool gathers_parts = false;
-    // Items are numbered by their results that count as tasks, not by their places in the input queue.
+    // The number of an item is a count of tasks. Otherwise the number is the position in the input queue.
     bool numbers_results = false;
     // See `result_origin`. If it is `all_held`, the kind has `has_item` and `holds_items`.
     result_origin origin = result_origin::its_item;
@@ -43,7 +43,7 @@ struct stage_traits {
 enum class task_end : std::uint8_t {
     succeeded,
     tolerated,  // it failed, within `max_failures`
-    last,       // it succeeded, but more tasks have failed than are tolerated: the stage ends behind it
+    last,       // it succeeded, but the stage has exceeded `max_failures`: the stage ends after this task
     fatal       // it failed, and the stage ends
 };
 

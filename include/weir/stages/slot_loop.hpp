@@ -9,17 +9,18 @@
 
 #include <coroutine>  // for std::coroutine_handle
 #include <memory>     // for std::unique_ptr
+#include <utility>    // for std::move
 
 namespace weir::detail {
 
-// The work of one slot: a state machine that returns whenever it has to wait.
+// The worker of one slot: a state machine that returns to its coroutine whenever the worker has to wait.
 class slot_machine {
   public:
     virtual ~slot_machine() = default;
     // Called once, before all else, on the stage's executor.
     virtual void begin(coroutine_env& env) noexcept = 0;
-    // Goes on until the worker has to wait; then what for. It is called again when that has come. Null: the
-    // worker has ended.
+    // Runs the worker until the worker has to wait. Returns the awaiter to await before the next call, or
+    // null: the worker has ended.
     virtual any_awaiter* advance() noexcept = 0;
 };
 
@@ -40,13 +41,13 @@ class my_env {
     coroutine_env* env_ = nullptr;
 };
 
-// The coroutine of a worker. It owns the machine, which goes before the end of the coroutine is told.
-inline detached_task<void> run_machine(std::unique_ptr<slot_machine> machine) {
+// The coroutine of a worker. The coroutine destroys the state machine before it signals its own end.
+inline detached_task<void> run_machine(std::unique_ptr<slot_machine> given) {
     struct wait_for {
         any_awaiter* what;
         explicit wait_for(any_awaiter& a) noexcept : what(&a) {}
         bool await_ready() const noexcept { return false; }
-        // Resumed as the erased awaiter resumes.
+        // The erased awaiter resumes the coroutine.
         bool await_suspend(worker_handle h) const { return what->suspend(h) != nullptr; }
         void await_resume() const noexcept {}
     };
@@ -54,10 +55,13 @@ inline detached_task<void> run_machine(std::unique_ptr<slot_machine> machine) {
         any_awaiter* what;
         explicit transfer_to(any_awaiter& a) noexcept : what(&a) {}
         bool await_ready() const noexcept { return false; }
-        // Resumed as the erased awaiter resumes.
+        // The erased awaiter resumes the coroutine.
         std::coroutine_handle<> await_suspend(worker_handle h) const { return what->suspend(h); }
         void await_resume() const noexcept {}
     };
+    // A local variable: a parameter would be destroyed behind the promise, whose environment the machine
+    // uses.
+    const std::unique_ptr<slot_machine> machine = std::move(given);
     machine->begin(*co_await my_env());
     while (any_awaiter* const next = machine->advance()) {
         if (next->transfers()) {
@@ -68,7 +72,6 @@ inline detached_task<void> run_machine(std::unique_ptr<slot_machine> machine) {
             co_await wait;
         }
     }
-    machine.reset();
 }
 
 }  // namespace weir::detail

@@ -15,7 +15,6 @@
 
 #include <coroutine>    // for std::suspend_never
 #include <cstdint>      // for std::uint64_t
-#include <exception>    // for std::exception_ptr
 #include <type_traits>  // for std::is_same_v
 
 namespace weir::detail {
@@ -59,7 +58,8 @@ class stage_kind : public running_stage<Policy> {
     using input = std::conditional_t<has_input, intake<input_queue>, no_intake>;
 
     // ---- in the order in which a worker calls them
-    // When the worker begins, or is back in service. False: that has failed, and the failure was reported.
+    // Called when the worker begins, and when its slot is used again after a change of the concurrency.
+    // False: the kind has reported a failure, and the worker ends.
     bool acquire_resources(auto& /*context*/) noexcept { return true; }
     void release_resources(auto& /*context*/) noexcept {}
     // Whether the function of the stage takes the `invocation`.
@@ -114,7 +114,7 @@ class stage_kind : public running_stage<Policy> {
     no_wait wait_for_turn(auto& /*it*/, slot& /*me*/) noexcept { return {}; }
     // False: the stage ends.
     bool leave_turn(const auto& /*it*/) noexcept { return true; }
-    // Nothing comes of this item, nor of any whose turn comes after it.
+    // The item never leaves the stage: refuses its turn, and every later one.
     void block_turns(const auto& /*it*/) noexcept {}
 
     // The queue for the result that `next_result` has returned.
@@ -126,7 +126,7 @@ class stage_kind : public running_stage<Policy> {
     // Asked when all results are put: whether the stage ends with this iteration.
     bool is_finished(const auto& /*it*/) const noexcept { return false; }
 
-    // For a kind that holds items for a limited time. Before the next item is taken, `stop_timer` says
+    // For a kind that holds items for a limited time. Before the next item is taken, `stops_timer` says
     // whether the timer has to be cancelled; `start_timer` starts one where that is needed, and returns false
     // where that fails.
     bool stops_timer(auto& /*it*/, bool /*ends*/) noexcept { return false; }
@@ -134,7 +134,8 @@ class stage_kind : public running_stage<Policy> {
     void timer_cancelled(auto& /*it*/) noexcept {}
     bool start_timer(auto& /*it*/) noexcept { return true; }
 
-    // See `stage_traits::origin`.
+    // For `result_origin::all_held`: whether the result contains the current item, and whether items are
+    // held.
     bool has_item(const auto& /*it*/) const noexcept { return true; }
     bool holds_items(const auto& /*it*/) const noexcept { return false; }
 

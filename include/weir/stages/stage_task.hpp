@@ -59,8 +59,8 @@ class stage_task : public slot_machine {
         stage_.end_task(it);
         // The destructor of the item is part of the task.
         if constexpr (Kind::has_input && !traits.forwards_item) input_.operation.drop();
-        // Tasks that cannot wait, and have one result, are timed together (see `stopwatch`), but not between
-        // hooks.
+        // The stopwatch times several tasks together if they cannot wait and have one result each. Tasks
+        // between hooks are timed one by one.
         const bool is_guarded = traits.counts_tasks && context_.value.guard;
         const bool is_timed = awaits_work<Kind> || traits.makes_results_later || is_guarded;
         if (traits.counts_tasks && is_timed) it.spent += stage_.work_done(me_, it.began);

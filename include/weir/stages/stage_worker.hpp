@@ -244,7 +244,7 @@ class stage_worker final : public stage_task<Kind> {
         return nullptr;
     }
 
-    // What the iteration waited for has come.
+    // The wait for `next` has ended, or was refused.
     WEIR_NOINLINE D* after_wait(iteration& it) noexcept {
         const bool goes_on = waits_.end(it, context_.value);
         if (!goes_on && it.next != worker_step::service) return end_early(it);
@@ -277,10 +277,10 @@ class stage_worker final : public stage_task<Kind> {
         stage_.release_resources(context_.value);
         stage_.close_input(me_);
         state_ = state::closed_input;
-        return waits_.begin_before_end();
+        return waits_.begin_last_wait();
     }
     WEIR_NOINLINE any_awaiter* close() noexcept {
-        waits_.end_before_end();
+        waits_.end_last_wait();
         stage_.close_output(me_);
         return nullptr;
     }

@@ -14,7 +14,7 @@
 
 namespace weir::detail {
 
-// How the awaitable that `Kind::work` returns is awaited; `nothing` where it returns none. The same of
+// The awaiter for the awaitable that `Kind::work` returns; `nothing` if `work` returns void. The same for
 // `fetch_result`.
 template <class Kind,
           class Returned = decltype(std::declval<Kind&>().work(std::declval<typename Kind::iteration&>()))>
@@ -131,10 +131,10 @@ class worker_waits {
     }
 
     // The same for `wait_before_end` of the stage.
-    any_awaiter* begin_before_end() noexcept {
+    any_awaiter* begin_last_wait() noexcept {
         return other_.begin([this] { return stage_.wait_before_end(me_); });
     }
-    void end_before_end() noexcept { other_.resume(); }
+    void end_last_wait() noexcept { other_.resume(); }
 
   private:
     Kind& stage_;

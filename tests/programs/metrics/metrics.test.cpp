@@ -3,6 +3,7 @@
 #include <weir/report/metrics.hpp>
 
 #include "support/catch.hpp"
+#include "support/folder.hpp"
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -34,21 +35,6 @@ using namespace std::chrono_literals;
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder that is gone with the test.
-struct folder {
-    fs::path path = fs::temp_directory_path() / ("weir_metrics_" + std::to_string(::getpid()));
-    folder() { fs::create_directories(path); }
-    folder(const folder&) = delete;
-    ~folder() { fs::remove_all(path); }
-    std::string operator/(const char* name) const { return (path / name).string(); }
-};
-
-std::string text_of(const std::string& path) {
-    std::ostringstream all;
-    all << std::ifstream(path, std::ios::binary).rdbuf();
-    return all.str();
-}
 
 // The exit status of a command that reads the file.
 int status_of(const std::string& command, const std::string& path) {
@@ -144,11 +130,11 @@ TEST_CASE("promtool accepts the metrics of a real run whose names are hostile") 
         WARN("skipped: there is no promtool (Debian's package prometheus)");
         return;
     }
-    const folder here;
+    const files::folder here("weir_metrics_" + std::to_string(::getpid()));
     const std::string path = here / "weir.prom";
     const auto file = std::make_shared<weir::metrics_file>(path);
     static_cast<void>(run_of_hostile_names({file}));
-    CHECK(text_of(path).find("weir_stage_tasks_total{stage=\"a\\\"b\\\\c\\nd\"") != std::string::npos);
+    CHECK(files::text_of(path).find("weir_stage_tasks_total{stage=\"a\\\"b\\\\c\\nd\"") != std::string::npos);
     CHECK(promtool(path) == 0);
     std::ofstream(path, std::ios::binary) << text_of_two_runs(metrics_format::prometheus);
     CHECK(promtool(path) == 0);
@@ -165,7 +151,7 @@ TEST_CASE("Prometheus's parser of OpenMetrics reads the same, with the names as 
         WARN("skipped: Python has no prometheus_client (Debian's package python3-prometheus-client)");
         return;
     }
-    const folder here;
+    const files::folder here("weir_metrics_" + std::to_string(::getpid()));
     const std::string path = here / "weir.om";
     const std::string text = text_of_two_runs(metrics_format::openmetrics);
     std::ofstream(path, std::ios::binary) << text;
@@ -182,7 +168,7 @@ TEST_CASE("Prometheus's parser of OpenMetrics reads the same, with the names as 
         }
         expected += '\0';
     }
-    CHECK(text_of(names) == expected + std::string("sink\0", 5));
+    CHECK(files::text_of(names) == expected + std::string("sink\0", 5));
     std::ofstream(path, std::ios::binary) << text.substr(0, text.size() - 6);  // without its end
     CHECK(status_of(parser + "'" + names + "' 2>/dev/null", path) != 0);
 }
@@ -193,7 +179,7 @@ TEST_CASE("of a pipe that nobody reads any more one is warned, and the run goes 
     const auto before = weir::set_report_warning([](std::string_view who, std::string_view why) noexcept {
         warned += std::string(who) + ": " + std::string(why);
     });
-    const folder here;
+    const files::folder here("weir_metrics_" + std::to_string(::getpid()));
     const std::string path = here / "pipe";
     REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
     const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
@@ -224,7 +210,7 @@ TEST_CASE("the table in include/weir/report/README.md is that of the metrics, an
     add_rows(table, text, d::metrics_of::transfers);
     add_rows(table, text, d::metrics_of::queue);
     add_rows(table, text, d::metrics_of::process);
-    const std::string page = text_of(WEIR_HERE "/../../../include/weir/report/README.md");
+    const std::string page = files::text_of(WEIR_HERE "/../../../include/weir/report/README.md");
     const bool is_there = page.find("|\n" + table + "\n") != std::string::npos;
     if (!is_there) std::cerr << "The table has to be:\n" << table;  // a message of Catch's would be wrapped
     CHECK(is_there);

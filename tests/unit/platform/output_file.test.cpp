@@ -1,6 +1,7 @@
 #include <weir/platform/output_file.hpp>
 
 #include "support/catch.hpp"
+#include "support/folder.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -20,23 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using weir::detail::output_file;
 
-// A folder that is gone with the test.
-struct folder {
-    fs::path path = fs::temp_directory_path() / "weir output_file test";
-    folder() {
-        fs::remove_all(path);
-        fs::create_directories(path);
-    }
-    folder(const folder&) = delete;
-    ~folder() { fs::remove_all(path); }
-    std::string operator/(const char* name) const { return (path / name).string(); }
-};
-
-std::string text_of(const std::string& path) {
-    std::ostringstream all;
-    all << std::ifstream(path, std::ios::binary).rdbuf();
-    return all.str();
-}
 void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 template <class F>
@@ -52,7 +36,7 @@ std::string error_of(F&& f) {
 }  // namespace
 
 TEST_CASE("a file is made where there is none, and goes on where there is one") {
-    const folder here;
+    const files::folder here("weir output_file test");
     const std::string path = here / "a.csv";
     {
         output_file f = output_file::append_to(path);
@@ -62,16 +46,16 @@ TEST_CASE("a file is made where there is none, and goes on where there is one") 
         f.write("");
         CHECK_FALSE(f.empty());
     }
-    CHECK(text_of(path) == "one\n");
+    CHECK(files::text_of(path) == "one\n");
     output_file f = output_file::append_to(path);
     f.write("two\n");
     output_file moved = std::move(f);
     moved.write("three\n");
-    CHECK(text_of(path) == "one\ntwo\nthree\n");
+    CHECK(files::text_of(path) == "one\ntwo\nthree\n");
 }
 
 TEST_CASE("append_to removes an incomplete last line") {
-    const folder here;
+    const files::folder here("weir output_file test");
     const std::string path = here / "a.csv";
     for (const auto& [before, after] : {std::pair<std::string, std::string>("one\ntwo\nthr", "one\ntwo\n"),
                                         {"one\ntwo\n", "one\ntwo\n"},
@@ -80,16 +64,16 @@ TEST_CASE("append_to removes an incomplete last line") {
                                         {"\n", "\n"}}) {
         put(path, before);
         output_file::append_to(path).write("more\n");
-        CHECK(text_of(path) == after + "more\n");
+        CHECK(files::text_of(path) == after + "more\n");
     }
 }
 
 TEST_CASE("a file is replaced as a whole, and nothing else is left beside it") {
-    const folder here;
+    const files::folder here("weir output_file test");
     const std::string path = here / "a.json";
     output_file::replace(path, "old and long");
     output_file::replace(path, "new");
-    CHECK(text_of(path) == "new");
+    CHECK(files::text_of(path) == "new");
     std::size_t files = 0;
     for ([[maybe_unused]] const auto& each : fs::directory_iterator(here.path)) ++files;
     CHECK(files == 1);
@@ -97,7 +81,7 @@ TEST_CASE("a file is replaced as a whole, and nothing else is left beside it") {
 
 #if !defined(_WIN32)
 TEST_CASE("in a program that has closed its standard input the first file has number 0, as good as any") {
-    const folder here;
+    const files::folder here("weir output_file test");
     const std::string path = here / "a.csv";
     const int input = dup(0);
     close(0);
@@ -110,12 +94,12 @@ TEST_CASE("in a program that has closed its standard input the first file has nu
     }
     CHECK(error == "none");
     CHECK(is_closed);
-    CHECK(text_of(path) == "one\n");
+    CHECK(files::text_of(path) == "one\n");
 }
 #endif
 
 TEST_CASE("a name is UTF-8, whatever the system calls its files by") {
-    const folder here;
+    const files::folder here("weir output_file test");
     const auto path = here.path / u8"Z\u00e4hlung \u65e5\u672c.csv";
     const std::u8string name = path.u8string();
     const std::string text(name.begin(), name.end());
@@ -129,20 +113,20 @@ TEST_CASE("a name is UTF-8, whatever the system calls its files by") {
 }
 
 TEST_CASE("the end of the last whole line is found, however long what comes behind is") {
-    const folder here;
+    const files::folder here("weir output_file test");
     const std::string path = here / "a.csv";
     for (const std::size_t length : {0U, 1U, 510U, 511U, 512U, 513U, 1024U, 5000U}) {
         put(path, "one\n" + std::string(length, 'x'));
         output_file::append_to(path).write("two\n");
-        CHECK(text_of(path) == "one\ntwo\n");
+        CHECK(files::text_of(path) == "one\ntwo\n");
         put(path, std::string(length, 'x'));
         output_file::append_to(path).write("two\n");
-        CHECK(text_of(path) == "two\n");
+        CHECK(files::text_of(path) == "two\n");
     }
 }
 
 TEST_CASE("a path that can't be written is an error that has it") {
-    const folder here;
+    const files::folder here("weir output_file test");
     const std::string path = here / "no/such/folder/a.csv";
     CHECK(error_of([&] { static_cast<void>(output_file::append_to(path)); }).find(path + ": ") == 0);
     CHECK(error_of([&] { output_file::replace(path, "x"); }).find(path + ": ") == 0);

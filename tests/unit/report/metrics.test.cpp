@@ -1,6 +1,7 @@
 #include <weir/report/metrics.hpp>
 
 #include "support/catch.hpp"
+#include "support/folder.hpp"
 #include "support/items.hpp"
 
 #include <weir/executor/virtual_time.hpp>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -265,24 +265,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that is gone with the test.
-struct folder {
-    fs::path path = fs::temp_directory_path() / "weir metrics_report test";
-    folder() {
-        fs::remove_all(path);
-        fs::create_directories(path);
-    }
-    folder(const folder&) = delete;
-    ~folder() { fs::remove_all(path); }
-    std::string operator/(const char* name) const { return (path / name).string(); }
-};
-
-std::string text_of(const std::string& path) {
-    std::ostringstream all;
-    all << std::ifstream(path, std::ios::binary).rdbuf();
-    return all.str();
-}
-
 // 10 ms an item.
 auto loader() {
     const auto decode = [](int i) -> task<int> {
@@ -340,7 +322,7 @@ TEST_CASE("a further run with the same report counts from 0 again") {
 }
 
 TEST_CASE("the file of metrics is complete at each lap, and has the last figures when the run has ended") {
-    const folder here;
+    const files::folder here("weir metrics_report test");
     const std::string path = here / "training.prom";
     virtual_time time;
     const auto file =
@@ -348,16 +330,17 @@ TEST_CASE("the file of metrics is complete at each lap, and has the last figures
     CHECK(file->name() == path);
     std::vector<std::string> seen;
     auto run =
-        loader().start(time, {.lap = 20ms,
-                              .on_lap = [&](const weir::pipeline_stats&) { seen.push_back(text_of(path)); },
-                              .reports = {file}});
-    CHECK(text_of(path).find("weir_run_elapsed_seconds{run=\"training\"} 0\n") != std::string::npos);
+        loader().start(time,
+                       {.lap = 20ms,
+                        .on_lap = [&](const weir::pipeline_stats&) { seen.push_back(files::text_of(path)); },
+                        .reports = {file}});
+    CHECK(files::text_of(path).find("weir_run_elapsed_seconds{run=\"training\"} 0\n") != std::string::npos);
     for (int i : run) static_cast<void>(i);
     run.stop();
     REQUIRE(seen.size() == 2);
     CHECK(seen[0].find("weir_run_elapsed_seconds{run=\"training\"} 0.02\n") != std::string::npos);
     CHECK(seen[1].find("weir_run_elapsed_seconds{run=\"training\"} 0.04\n") != std::string::npos);
-    CHECK(text_of(path) == weir::metrics_text(run.stats(), {.labels = {{"run", "training"}}}));
+    CHECK(files::text_of(path) == weir::metrics_text(run.stats(), {.labels = {{"run", "training"}}}));
     CHECK(std::distance(fs::directory_iterator(here.path), fs::directory_iterator()) == 1);
 }
 
@@ -372,7 +355,7 @@ TEST_CASE("a callback can get OpenMetrics") {
 }
 
 TEST_CASE("a path that can't be written, and a full disk, give one warning, and the run goes on") {
-    const folder here;
+    const files::folder here("weir metrics_report test");
     for (const std::string& path : {here / "no/such/folder/a.prom", std::string("/dev/full")}) {
         if (path == "/dev/full" && !fs::exists(path)) continue;
         CAPTURE(path);
