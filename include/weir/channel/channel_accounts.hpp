@@ -90,7 +90,7 @@ class channel_accounts : public channel_ends<Policy> {
     // The same without a reading, where short invocations share one: by how long they usually take.
     static std::int64_t about_now(slot& measured) noexcept {
         auto& me = static_cast<slot_type&>(measured);
-        return me.meter.can_tell() ? add_way(me.last_reading, 0, me.meter.unread_time()) : reading_of(me);
+        return me.meter.can_estimate() ? add_way(me.last_reading, 0, me.meter.estimate()) : reading_of(me);
     }
 
     // A channel that was built without a clock measures by that of the first coroutine that needs

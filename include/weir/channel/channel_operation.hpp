@@ -127,7 +127,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop>, public not_a
         if (suspended_) goes_on();
         if constexpr (Policy::statistics) {
             if (tells_)
-                waiter_.measured->trail->goes_on(waiter_.measured->clock().now().time_since_epoch().count());
+                waiter_.measured->trail->end_step(waiter_.measured->clock().now().time_since_epoch().count());
         }
         if (!hears_end_) return;
         hear_end_no_more();
@@ -236,12 +236,13 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop>, public not_a
         waiter_.is_coroutine(h, &ex, env.measured);
         ends_ = env.ends;
         suspended_ = true;
-        if (waiter_.measured == nullptr) detail::pauses(env, as);
+        if (waiter_.measured == nullptr) detail::function_suspended(env, as);
     }
     void goes_on() noexcept {
-        if (waiter_.measured != nullptr) return detail::goes_on(*static_cast<slot_type*>(waiter_.measured));
+        if (waiter_.measured != nullptr)
+            return detail::slot_resumed(*static_cast<slot_type*>(waiter_.measured));
         if (waiter_.work_of == nullptr && ends_ == nullptr) return;
-        detail::continues(coroutine_env{nullptr, waiter_.work_of, ends_}, waiter_.ready);
+        detail::function_resumed(coroutine_env{nullptr, waiter_.work_of, ends_}, waiter_.ready);
     }
 
     bool yields_ = false;       // it goes to the end of its executor's queue, also where it needn't wait

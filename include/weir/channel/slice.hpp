@@ -25,13 +25,13 @@ constexpr std::uint64_t left_of_slice(bool puts, std::uint64_t count) noexcept {
 template <class Policy>
 WEIR_ALWAYS_INLINE bool uses_up_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || left_of_slice(puts, count) == 0) return true;
-    return Policy::statistics && measured != nullptr && measured->has_outstayed();
+    return Policy::statistics && measured != nullptr && measured->has_used_time_slice();
 }
 // The same, or that it puts an item that is followed: anything for which it doesn't move at once.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool is_special(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || left_of_slice(puts, count) == 0) return true;
-    return Policy::statistics && measured != nullptr && measured->has_urges();
+    return Policy::statistics && measured != nullptr && measured->needs_slow_path();
 }
 
 }  // namespace weir::detail

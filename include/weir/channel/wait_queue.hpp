@@ -204,7 +204,7 @@ class wait_queue<Rule>::visit : visitor {
     }
 
     bool await_resume() noexcept {
-        if (suspended_) detail::goes_on(slot_);
+        if (suspended_) detail::slot_resumed(slot_);
         return this->answer == admission::go;
     }
 

@@ -21,7 +21,7 @@ inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().ti
 
 // The worker of a slot resumes after a wait. `Slot`: of any policy; unmeasured ones have no meter.
 template <class Slot>
-void goes_on(Slot& me) noexcept {
+void slot_resumed(Slot& me) noexcept {
     if constexpr (requires { me.meter; }) {
         me.resumed(detail::clock_of(me));
     } else {
@@ -31,12 +31,12 @@ void goes_on(Slot& me) noexcept {
 
 // A coroutine that may be part of a stage's function suspends on something other than the stage's queues; if
 // it is part of one, its slot enters the state `as`.
-WEIR_NOINLINE inline void pauses(const coroutine_env& env, slot_state as) noexcept {
+WEIR_NOINLINE inline void function_suspended(const coroutine_env& env, slot_state as) noexcept {
     if (env.measured != nullptr) env.measured->enter(as, clock_of(*env.measured));
 }
 // The same coroutine resumes. `ready`: when the awaited operation was complete, by the clock of the thread
 // that completed it; ignored if it is later than the slot's own clock. 0: unknown.
-WEIR_NOINLINE inline void continues(const coroutine_env& env, std::int64_t ready = 0) noexcept {
+WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_t ready = 0) noexcept {
     if (env.measured == nullptr) return trampoline::is_work_of(whose_work(env.ends));
     const std::int64_t now = clock_of(*env.measured);
     if (ready != 0 && ready < now) env.measured->enter(slot_state::runnable, ready);
@@ -46,11 +46,11 @@ WEIR_NOINLINE inline void continues(const coroutine_env& env, std::int64_t ready
 // From the slot's last clock reading to its next invocation or wait, time is overhead of the library and not
 // part of the stage's function. If invocations have not been timed yet, reads the clock and begins now.
 template <class Slot>
-void begins_overhead(Slot& me) noexcept {
+void begin_overhead(Slot& me) noexcept {
     if constexpr (requires { me.meter; }) {
         if (me.meter.is_behind()) me.catch_up(detail::clock_of(me));
         me.enter_overhead(me.last_reading);
-        me.meter.stands_apart();
+        me.meter.time_next_alone();
     }
 }
 
@@ -64,7 +64,7 @@ WEIR_ALWAYS_INLINE void wake_others(Slot& me, Wake wake) noexcept {
         if (me.meter.is_behind()) me.catch_up(detail::clock_of(me));
         const std::uint32_t before = standard_platform::num_wakes();
         wake();
-        if (standard_platform::num_wakes() != before) detail::begins_overhead(me);
+        if (standard_platform::num_wakes() != before) detail::begin_overhead(me);
     } else {
         wake();
     }

@@ -115,7 +115,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
                 ++choices_;
                 room_.update([which](merge_rule& rule) { rule.choose(which); });
             } catch (...) {
-                this->gave_up(me, choices_, std::current_exception());
+                this->fail_stage(me, choices_, std::current_exception());
                 room_.update([](merge_rule& rule) { rule.shut(); });
             }
         }

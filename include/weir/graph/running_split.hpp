@@ -193,7 +193,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         }
         item_tracer& tracer = it.context->tracer;
         if (tracer.is_on()) tracer.hold(from.queue(), from.number(), it.place.epoch);
-        this->went_on(it.context->slot);
+        this->record_other_work(it.context->slot);
         try {
             parts_.resize(ins_.size());
             parts_[at_].push_back(std::move(it.item->value()));

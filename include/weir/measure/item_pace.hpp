@@ -106,7 +106,7 @@ class pace_meter {
     }
     // An item begins. Calls `clock()` at the end of a block.
     template <class Clock>
-    void begins(const Clock& clock) noexcept {
+    void count_item(const Clock& clock) noexcept {
         if (++begun_ != next_) return;
         if (num_marks_ == most) {
             for (std::size_t i = 0; i <= most / 2; ++i) marks_[i] = marks_[2 * i];

@@ -32,13 +32,13 @@ class stopwatch {
     explicit stopwatch(bool each = false) noexcept : each_(each) {}
 
     // An invocation has succeeded. True: the caller reads the clock now.
-    bool finished_one() noexcept { return ++unread_ >= stride_; }
+    bool count_invocation() noexcept { return ++unread_ >= stride_; }
 
     // Something other than an invocation took time.
-    void went_on() noexcept { behind_ = true; }
+    void record_other_work() noexcept { behind_ = true; }
 
     // The same, and it took long: the next invocation gets a reading of its own.
-    void stands_apart() noexcept {
+    void time_next_alone() noexcept {
         behind_ = true;
         stride_ = 1;
     }
@@ -48,8 +48,8 @@ class stopwatch {
 
     // Whether the time since the last reading can be estimated, as only invocations followed it; and the
     // estimate.
-    bool can_tell() const noexcept { return !behind_; }
-    std::int64_t unread_time() const noexcept { return unread_ * usual_; }
+    bool can_estimate() const noexcept { return !behind_; }
+    std::int64_t estimate() const noexcept { return unread_ * usual_; }
 
     // The clock was read, `spent` ns after the last reading. Negative, as the clock was set back: counts as
     // 0.
@@ -129,9 +129,9 @@ class slot : public basic_slot_times<> {
 
     // The chain resumes on a thread.
     void resumed(std::int64_t now) noexcept {
-        is_on_thread();
+        enter_thread();
         enter_run(now);
-        reads(last_resumed_ = now);
+        record_reading(last_resumed_ = now);
     }
 
     // The chain does work of the library until `resumed` or `enter_run`.
@@ -149,18 +149,18 @@ class slot : public basic_slot_times<> {
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
 
     // The chain resumes after a wait that is not accounted; and suspends in one.
-    void is_on_thread() noexcept {
+    void enter_thread() noexcept {
         resumed();
         thread_.store(standard_platform::this_thread(), std::memory_order_relaxed);
         has_thread_.store(true, std::memory_order_release);  // pairs with is_below()
     }
     // relaxed: only the thread that wrote `thread_` could mistake it, and that thread sees its own store
-    void leaves_thread() noexcept { has_thread_.store(false, std::memory_order_relaxed); }
+    void leave_thread() noexcept { has_thread_.store(false, std::memory_order_relaxed); }
 
     // Whether the chain is on the stack of the calling thread, and so can't continue before the caller
     // returns.
     bool is_below() noexcept {
-        // The lock, and the acquire, which pairs with is_on_thread(): a reader that sees that the chain runs
+        // The lock, and the acquire, which pairs with enter_thread(): a reader that sees that the chain runs
         // also sees its thread. If that is another thread, the lock is not taken from its owner.
         const auto was_here = [this] {
             return has_thread_.load(std::memory_order_acquire) &&
@@ -170,10 +170,10 @@ class slot : public basic_slot_times<> {
     }
 
     // Whether the chain had used its time slice at the last clock reading.
-    bool has_outstayed() const noexcept { return (urges_ & outstayed) != 0; }
+    bool has_used_time_slice() const noexcept { return (slow_reasons_ & time_slice_used) != 0; }
 
     // Called before the run begins: the slot is traced.
-    void is_followed(slot_trail& by, state_journal& journal) noexcept {
+    void start_tracing(slot_trail& by, state_journal& journal) noexcept {
         trail = &by;
         write_into(journal);
     }
@@ -181,19 +181,21 @@ class slot : public basic_slot_times<> {
     // the channel, to learn the item's number there. Only the chain calls it.
     void follow(std::uint64_t tag) noexcept {
         followed_ = tag;
-        urges_ = static_cast<std::uint8_t>((urges_ & outstayed) | (tag != 0 ? follows : 0));
+        slow_reasons_ =
+            static_cast<std::uint8_t>((slow_reasons_ & time_slice_used) | (tag != 0 ? traced : 0));
     }
     std::uint64_t followed() const noexcept { return followed_; }
     // The same as a flag, which shares a byte with the next one.
-    bool is_following() const noexcept { return (urges_ & follows) != 0; }
+    bool is_following() const noexcept { return (slow_reasons_ & traced) != 0; }
     // Whether the slot is traced or has used its time slice: one test for each channel operation.
-    bool has_urges() const noexcept { return urges_ != 0; }
+    bool needs_slow_path() const noexcept { return slow_reasons_ != 0; }
 
     // The chain has read the clock; `now` is the result.
-    void reads(std::int64_t now) noexcept {
+    void record_reading(std::int64_t now) noexcept {
         last_reading = now;
         const bool is_too_long = add_way(0, last_resumed_, now) > longest_slice;
-        urges_ = static_cast<std::uint8_t>((urges_ & follows) | (is_too_long ? outstayed : 0));
+        slow_reasons_ =
+            static_cast<std::uint8_t>((slow_reasons_ & traced) | (is_too_long ? time_slice_used : 0));
     }
 
     // The chain's last clock reading. The end of an invocation is the beginning of what follows, so most
@@ -221,19 +223,19 @@ class slot : public basic_slot_times<> {
     // Called before the run begins.
     void begin(std::int64_t now, slot_state state = slot_state::runnable) noexcept {
         basic_slot_times::begin(now, state);
-        reads(last_resumed_ = now);
+        record_reading(last_resumed_ = now);
     }
 
   private:
     static constexpr std::int64_t longest_slice = 1'000'000;  // ns
-    static constexpr std::uint8_t outstayed = 1;
-    static constexpr std::uint8_t follows = 2;
+    static constexpr std::uint8_t time_slice_used = 1;
+    static constexpr std::uint8_t traced = 2;
 
     standard_platform::atomic<std::uint64_t> failures_{0};
     standard_platform::atomic<std::int64_t> failure_time_{0};  // ns
     // Only the chain uses these.
     std::int64_t last_resumed_ = 0;
-    std::uint8_t urges_ = 0;
+    std::uint8_t slow_reasons_ = 0;
     bool is_in_overhead_ = false;
     // The thread that runs the chain, or ran it last. relaxed: the flag orders it
     standard_platform::atomic<decltype(standard_platform::this_thread())> thread_{};
@@ -263,12 +265,12 @@ class timed_slot final : public slot {
     stopwatch meter;
     void catch_up(std::int64_t now) noexcept {
         meter.read(add_way(0, last_reading, now), tasks);
-        reads(now);
+        record_reading(now);
     }
     // Returns the time of the failed invocation.
     std::int64_t catch_up_failed(std::int64_t now) noexcept {
         const std::int64_t spent = meter.read_failure(add_way(0, last_reading, now), tasks);
-        reads(now);
+        record_reading(now);
         return spent;
     }
 

@@ -99,7 +99,7 @@ class slot_trail {
 
     // The function has returned, has produced its next output, or the output is in a queue. The visit may end
     // here.
-    virtual void goes_on(std::int64_t now) noexcept = 0;
+    virtual void end_step(std::int64_t now) noexcept = 0;
     virtual void failed() noexcept = 0;
     // The output is in a queue. Called under the lock of the queue, before the output can be got.
     virtual void left(std::uint32_t queue, std::uint64_t number) noexcept = 0;
@@ -149,7 +149,7 @@ class run_trail {
 inline void follow(slot& one, run_trail* all, std::size_t stage) {
     if (all == nullptr) return;
     slot_trail& trail = all->add_slot(stage);
-    one.is_followed(trail, trail.journal);
+    one.start_tracing(trail, trail.journal);
 }
 
 }  // namespace weir::detail

@@ -122,7 +122,7 @@ class trampoline {
     // The task that was started here as a fork, as long as only coroutines that it awaits have run since;
     // null: none.
     bool has_begun(const void* task) const noexcept { return begun_ == task; }
-    void begins(const void* task) noexcept {
+    void set_begun(const void* task) noexcept {
         let_go();
         begun_ = task;
         whose_ = nullptr;

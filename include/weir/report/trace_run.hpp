@@ -119,7 +119,7 @@ class slot_trace final : public slot_trail {
         current_ = tag;
     }
 
-    void goes_on(std::int64_t now) noexcept override {
+    void end_step(std::int64_t now) noexcept override {
         write_states(larger(first_state_, journal.first()), visit_.end, larger(now, visit_.end));
         if (journal.count() != 0)
             first_state_ = larger(first_state_, journal.count() - 1);  // the slot runs again
@@ -140,7 +140,7 @@ class slot_trace final : public slot_trail {
         const std::uint64_t tag = num_kept_ != 0 ? kept_ : with_current ? current_ : 0;
         if (tag == 0) return 0;
         if (!is_open_) open(tag, item, epoch, now);
-        goes_on(now);
+        end_step(now);
         if (num_kept_ != 0) {
             events.add({now, now, next_kept_ - num_kept_, next_kept_ - 1, 0, trace_kind::gathered, 0});
         }

@@ -42,7 +42,7 @@ class [[nodiscard("co_await this, or nothing holds it up")]] admission_gate {
         return true;
     }
     bool await_resume() noexcept {
-        if (gives_way_) detail::goes_on(me_);
+        if (gives_way_) detail::slot_resumed(me_);
         return !pauses_ || pause_.await_resume();
     }
 

@@ -77,10 +77,10 @@ class running_stage : public worker_set<Policy> {
     // The functions below are what a worker's coroutine calls, in this order.
 
     // It runs for the first time.
-    void arrive(slot& me) const noexcept { detail::goes_on(me); }
+    void worker_started(slot& me) const noexcept { detail::slot_resumed(me); }
 
     // What follows begins now. One reading of the clock.
-    void tick(slot& me) const noexcept {
+    void read_clock(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             me.catch_up(this->now());
         } else {
@@ -89,17 +89,17 @@ class running_stage : public worker_set<Policy> {
     }
 
     // An invocation begins, or goes on behind what it gave: when. A reading of the clock behind an overhead.
-    std::int64_t begins(slot& me) const noexcept {
+    std::int64_t begin_work(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
-            if (me.is_in_overhead()) ends_overhead(me);
+            if (me.is_in_overhead()) end_overhead(me);
         }
         return me.last_reading;
     }
 
     // Something was done that is no invocation and can't wait: its end is the end of what comes next.
-    void went_on(slot& me) const noexcept {
+    void record_other_work(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
-            me.meter.went_on();
+            me.meter.record_other_work();
         } else {
             static_cast<void>(me);
         }
@@ -107,14 +107,14 @@ class running_stage : public worker_set<Policy> {
 
     // A piece of work is done that began at `began`, which was the mark then: a function that waits
     // moves the mark on. Returns the time it took.
-    std::int64_t work_done(slot& me, std::int64_t began) const noexcept {
-        tick(me);
+    std::int64_t end_work(slot& me, std::int64_t began) const noexcept {
+        read_clock(me);
         return me.last_reading - began;
     }
 
     // An invocation that is no part of a rate of failures: none of its kind is ever tolerated. `spent`
-    // is what `work_done` gave.
-    void gave(slot& me, std::int64_t spent) const noexcept {
+    // is what `end_work` gave.
+    void record_task(slot& me, std::int64_t spent) const noexcept {
         if constexpr (Policy::statistics) {
             me.tasks.record(spent);
         } else {
@@ -125,19 +125,19 @@ class running_stage : public worker_set<Policy> {
 
     // The same for one that can't wait: at most one reading of the clock, now and for it alone, or
     // later and for others, too.
-    void gave(slot& me) const noexcept {
+    void record_task(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
-            if (me.meter.finished_one()) tick(me);
+            if (me.meter.count_invocation()) read_clock(me);
         } else {
             static_cast<void>(me);
         }
     }
 
     // An invocation has succeeded. False: more have failed before it than is tolerated, and the run stops.
-    [[nodiscard]] bool succeeded() noexcept { return !by_rate_ || is_within_rate(); }
+    [[nodiscard]] bool is_within_failure_rate() noexcept { return !by_rate_ || check_failure_rate(); }
 
     // An invocation that can't wait threw. One reading of the clock. Returns the time it took.
-    std::int64_t failed(slot& me) const noexcept {
+    std::int64_t end_failed_work(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             return me.catch_up_failed(this->now());
         } else {
@@ -147,10 +147,10 @@ class running_stage : public worker_set<Policy> {
     }
 
     // An invocation threw, after `spent` ns. False: that is more than is tolerated, and the run stops.
-    bool tolerates(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
+    bool record_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
 
     // What can't be tolerated, because the stage can't go on.
-    void gave_up(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent = 0) noexcept;
+    void fail_stage(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent = 0) noexcept;
 
     // It takes nothing any more. The last of the stage's workers closes what they put into.
     template <class... Channels>
@@ -171,13 +171,13 @@ class running_stage : public worker_set<Policy> {
     // Of the items that its function added to the stage. Any thread, at any time.
     virtual std::optional<added_stats> added() const { return std::nullopt; }
 
-    WEIR_NOINLINE void ends_overhead(slot& me) const noexcept {
-        tick(me);
+    WEIR_NOINLINE void end_overhead(slot& me) const noexcept {
+        read_clock(me);
         me.enter_run(me.last_reading);
     }
     void dismiss_hooks() noexcept;
     bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
-    WEIR_NOINLINE bool is_within_rate() noexcept;
+    WEIR_NOINLINE bool check_failure_rate() noexcept;
     // `heard`: `on_failure` was told of it.
     void stop_run(const failure_tally::culprit& who, bool heard) noexcept;
     void stop_run(std::uint64_t item, std::exception_ptr error, bool heard = false) noexcept {
@@ -220,8 +220,8 @@ void running_stage<Policy>::dismiss_hooks() noexcept {
 }
 
 template <class Policy>
-bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item, std::exception_ptr error,
-                                      std::int64_t spent) noexcept {
+bool running_stage<Policy>::record_failure(slot& me, std::uint64_t item, std::exception_ptr error,
+                                           std::int64_t spent) noexcept {
     if (!count_and_tell(me, item, error, spent)) return false;
     const bool too_many = tally_.failed(failure_tally::culprit{&this->name(), item, error, this->where()});
     if (too_many) stop_run(item, std::move(error), run_.has_listener());
@@ -229,7 +229,7 @@ bool running_stage<Policy>::tolerates(slot& me, std::uint64_t item, std::excepti
 }
 
 template <class Policy>
-bool running_stage<Policy>::is_within_rate() noexcept {
+bool running_stage<Policy>::check_failure_rate() noexcept {
     if (!tally_.succeeded()) return true;
     const failure_tally::culprit last = tally_.blamed();
     stop_run(last, run_.has_listener());
@@ -237,8 +237,8 @@ bool running_stage<Policy>::is_within_rate() noexcept {
 }
 
 template <class Policy>
-void running_stage<Policy>::gave_up(slot& me, std::uint64_t item, std::exception_ptr error,
-                                    std::int64_t spent) noexcept {
+void running_stage<Policy>::fail_stage(slot& me, std::uint64_t item, std::exception_ptr error,
+                                       std::int64_t spent) noexcept {
     if (count_and_tell(me, item, error, spent)) stop_run(item, std::move(error), run_.has_listener());
 }
 
@@ -249,7 +249,7 @@ bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::ex
                                            std::int64_t spent) noexcept {
     if (run_.is_stopped_by(error)) return false;
     me.count_failure(spent);
-    detail::begins_overhead(me);
+    detail::begin_overhead(me);
     try {
         run_.tell(failure(this->name(), item, error, this->where()));
     } catch (...) {

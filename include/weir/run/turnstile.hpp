@@ -28,7 +28,7 @@ class turnstile {
         room_.update([this, &clock, counts, &mine](pause_rule& rule) {
             mine = left_ != 0;
             if (!mine || !counts) return;
-            meter_.begins([&clock] { return clock.now().time_since_epoch().count(); });
+            meter_.count_item([&clock] { return clock.now().time_since_epoch().count(); });
             if (--left_ == 0) rule.paused = true;
         });
         return mine;

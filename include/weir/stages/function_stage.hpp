@@ -59,10 +59,10 @@ class function_stage : public stage_kind<C, D, Policy> {
         if constexpr (is_slot_factory<Given>) {
             try {
                 context.resources.emplace(given_.make());
-                this->tick(context.slot);
+                this->read_clock(context.slot);
             } catch (...) {
-                this->tick(context.slot);
-                this->gave_up(context.slot, 0, std::current_exception());
+                this->read_clock(context.slot);
+                this->fail_stage(context.slot, 0, std::current_exception());
                 return false;  // what the other slots have in hand is finished
             }
         }

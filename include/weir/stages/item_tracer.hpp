@@ -67,7 +67,7 @@ class item_tracer {
     // The work is done. `was_none`: there was no item to make, as the source has ended.
     WEIR_NOINLINE void worked(bool has_failed, bool was_none) noexcept {
         if (!is_visited()) return;
-        me_.trail->goes_on(now());
+        me_.trail->end_step(now());
         if (has_failed) {
             me_.trail->failed();
         } else if (was_none) {
@@ -80,7 +80,7 @@ class item_tracer {
     WEIR_NOINLINE void gives(bool mark, bool has_item, std::uint64_t item, std::uint64_t epoch) noexcept {
         slot_trail& trail = *me_.trail;
         if (origin_ == result_origin::its_item) {
-            if (is_visited()) trail.goes_on(now());
+            if (is_visited()) trail.end_step(now());
         } else if (mark) {
             me_.follow(0);
         } else if (origin_ == result_origin::all_held) {
@@ -93,7 +93,7 @@ class item_tracer {
             const std::uint64_t tag = trail.chosen(num_given_ - 1, at);
             if (tag == 0) return;
             if (!trail.is_open()) trail.begin_new(tag, item, epoch, at);
-            trail.goes_on(at);
+            trail.end_step(at);
             me_.follow(tag);
         }
     }

@@ -39,7 +39,7 @@ class stage_task : public slot_machine {
 
     // The worker begins. False: it cannot, and the stage fails.
     bool begin_work(coroutine_env& env) noexcept {
-        stage_.arrive(me_);
+        stage_.worker_started(me_);
         const bool guarded =
             traits.counts_tasks &&
             (stage_.needs_invocation() || stage_.time_limit() > duration(0) || !stage_.hooks().empty());
@@ -63,26 +63,27 @@ class stage_task : public slot_machine {
         // between hooks are timed one by one.
         const bool is_guarded = traits.counts_tasks && context_.value.guard;
         const bool is_timed = awaits_work<Kind> || traits.makes_results_later || is_guarded;
-        if (traits.counts_tasks && is_timed) it.spent += stage_.work_done(me_, it.began);
+        if (traits.counts_tasks && is_timed) it.spent += stage_.end_work(me_, it.began);
         if (is_guarded) {
-            detail::begins_overhead(me_);
+            detail::begin_overhead(me_);
             end_guard(it);
         }
         if (!it.error) stage_.commit(it);
         if (it.error) return fail(it, is_timed);
         if constexpr (traits.makes_results_later) stage_.acknowledge(it);
         if (!traits.counts_tasks || !counts_as_task(it)) {
-            stage_.went_on(me_);
+            stage_.record_other_work(me_);
             return task_end::succeeded;
         }
-        is_timed ? stage_.gave(me_, it.spent) : stage_.gave(me_);
-        return !stage_.tolerates_failure(it) || stage_.succeeded() ? task_end::succeeded : task_end::last;
+        is_timed ? stage_.record_task(me_, it.spent) : stage_.record_task(me_);
+        return !stage_.tolerates_failure(it) || stage_.is_within_failure_rate() ? task_end::succeeded
+                                                                                : task_end::last;
     }
     WEIR_NOINLINE void watch(iteration& it) noexcept {
         const bool is_followed = context_.value.tracer.is_on() && begin_trace(it);
         // A followed item has a guard, too, so that the end of its task is recorded.
         if (!traits.counts_tasks || !it.has_work || !(is_followed || context_.value.needs_guard)) return;
-        detail::begins_overhead(me_);
+        detail::begin_overhead(me_);
         any_item input;
         if constexpr (Kind::has_input) {
             if (it.item != nullptr) input = any_item(std::as_const(epoch_item_traits<C>::value_of(*it.item)));
@@ -90,7 +91,7 @@ class stage_task : public slot_machine {
         context_.value.guard.emplace(stage_.hooks(), stage_.run().ends(), stage_.name(), item_number(it),
                                      it.place.epoch, me_.number(), input, stage_.time_limit(),
                                      context_.value.env, it.error);
-        it.began = stage_.begins(me_);
+        it.began = stage_.begin_work(me_);
     }
     WEIR_NOINLINE void end_guard(iteration& it) noexcept {
         if (context_.value.tracer.is_on())
@@ -113,12 +114,12 @@ class stage_task : public slot_machine {
   private:
     WEIR_NOINLINE task_end fail(iteration& it, bool is_timed) noexcept {
         std::int64_t spent = 0;
-        if (traits.counts_tasks) spent = is_timed ? it.spent : stage_.failed(me_);
+        if (traits.counts_tasks) spent = is_timed ? it.spent : stage_.end_failed_work(me_);
         if (!stage_.tolerates_failure(it)) {
-            stage_.gave_up(me_, item_number(it), std::move(it.error), spent);
+            stage_.fail_stage(me_, item_number(it), std::move(it.error), spent);
             return task_end::fatal;
         }
-        if (!stage_.tolerates(me_, item_number(it), std::move(it.error), spent)) return task_end::fatal;
+        if (!stage_.record_failure(me_, item_number(it), std::move(it.error), spent)) return task_end::fatal;
         stage_.acknowledge(it);
         return task_end::tolerated;
     }

@@ -144,7 +144,7 @@ class stage_worker final : public stage_task<Kind> {
     // ---- the task
 
     WEIR_ALWAYS_INLINE D* work(iteration& it) noexcept {
-        it.began = stage_.begins(me_);
+        it.began = stage_.begin_work(me_);
         it.spent = 0;
         it.has_work = stage_.has_work(it);
         if (context_.value.is_watched) this->watch(it);
@@ -194,7 +194,7 @@ class stage_worker final : public stage_task<Kind> {
         if (context_.value.is_watched && result != nullptr) this->trace_result(it, *result);
         if constexpr (traits.makes_results_later) {
             if (it.has_more_results) {
-                it.spent += stage_.work_done(me_, it.began);
+                it.spent += stage_.end_work(me_, it.began);
             } else {
                 it.task = this->end_task(it);
                 if (it.task == task_end::fatal) return end_early(it);
@@ -210,7 +210,7 @@ class stage_worker final : public stage_task<Kind> {
     WEIR_NOINLINE D* without_result(iteration& it) noexcept { return was_put(it, true); }
     WEIR_ALWAYS_INLINE D* was_put(iteration& it, bool is_in) noexcept {
         if (!is_in && !stage_.continues_when_output_closed(it)) return end_early(it);
-        if constexpr (traits.makes_results_later) it.began = stage_.begins(me_);
+        if constexpr (traits.makes_results_later) it.began = stage_.begin_work(me_);
         if (it.has_more_results) return make_result(it);
         if (traits.numbers_results && this->counts_as_task(it)) ++context_.value.number;
         if (it.task == task_end::last) return end_early(it);

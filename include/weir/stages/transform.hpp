@@ -176,7 +176,7 @@ class running_transform : public stage_kind<C, D, Policy> {
                 held.patience_over.emplace(ex, op_.patience() - (ex.now() - held.came),
                                            typename time_limited::expire{this, &it.context->slot});
             } catch (...) {
-                this->gave_up(it.context->slot, it.context->number, std::current_exception());
+                this->fail_stage(it.context->slot, it.context->number, std::current_exception());
                 return false;
             }
         }

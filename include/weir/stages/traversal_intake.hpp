@@ -44,7 +44,7 @@ class yielded_turn {
         }
         detail::env_of(h).executor->post(h);
     }
-    void await_resume() const noexcept { detail::goes_on(me_); }
+    void await_resume() const noexcept { detail::slot_resumed(me_); }
 
   private:
     Slot& me_;

@@ -46,13 +46,13 @@ class delayed_action final : detached_task_owner {
             delayed_.executor_ = env.executor;
             who_ = env.measured;
             ends_ = env.ends;
-            if (who_ != nullptr) who_->leaves_thread();
+            if (who_ != nullptr) who_->leave_thread();
             int expected = running;
             // acq_rel; pairs with the exchange in ended()
             return delayed_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
         }
         void await_resume() const noexcept {
-            who_ != nullptr ? who_->is_on_thread() : trampoline::is_work_of(whose_work(ends_));
+            who_ != nullptr ? who_->enter_thread() : trampoline::is_work_of(whose_work(ends_));
         }
 
       private:

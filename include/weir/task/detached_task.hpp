@@ -105,7 +105,7 @@ class [[nodiscard]] detached_task {
             void await_suspend(handle) const noexcept {}
             void await_resume() const noexcept {
                 const coroutine_env& env = promise_->env_;
-                if (env.measured == nullptr && env.ends != nullptr) detail::continues(env);
+                if (env.measured == nullptr && env.ends != nullptr) detail::function_resumed(env);
             }
 
           private:

@@ -76,7 +76,7 @@ class observed {
         // unless it says that the coroutine stays.
         suspended_ = env_->measured != nullptr || env_->ends != nullptr;
         constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
-        if (suspended_) detail::pauses(*env_, ready ? slot_state::runnable : slot_state::await);
+        if (suspended_) detail::function_suspended(*env_, ready ? slot_state::runnable : slot_state::await);
         using answer = decltype(inner_.await_suspend(h));
         if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
             return inner_.await_suspend(h);
@@ -92,9 +92,9 @@ class observed {
     WEIR_ALWAYS_INLINE decltype(auto) await_resume() {
         if (suspended_) {
             if constexpr (requires { inner_.ready_at(); }) {
-                detail::continues(*env_, inner_.ready_at());
+                detail::function_resumed(*env_, inner_.ready_at());
             } else {
-                detail::continues(*env_);
+                detail::function_resumed(*env_);
             }
         }
         return inner_.await_resume();

@@ -58,7 +58,7 @@ class task_promise_base : public pooled_frame {
         void await_suspend(std::coroutine_handle<>) const noexcept {}
         WEIR_ALWAYS_INLINE void await_resume() const noexcept {
             const coroutine_env& env = promise_->env_;
-            if (promise_->awaited_ == awaited::in_join && env.ends != nullptr) detail::continues(env);
+            if (promise_->awaited_ == awaited::in_join && env.ends != nullptr) detail::function_resumed(env);
         }
 
       private:
@@ -108,7 +108,7 @@ class task_promise_base : public pooled_frame {
 
     // The awaiter is back on its executor.
     void awaiter_resumed() noexcept {
-        if (std::exchange(was_posted_, false)) detail::continues(env_);
+        if (std::exchange(was_posted_, false)) detail::function_resumed(env_);
     }
 
     // `owner`: where the handle of this one is kept.

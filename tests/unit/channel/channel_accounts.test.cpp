@@ -60,7 +60,7 @@ struct timed {
     void work(weir::virtual_time& time, int invocations, weir::duration each) {
         for (int i = 0; i < invocations; ++i) {
             time.run_until(time.now() + each);
-            if (slot->meter.finished_one()) slot->catch_up(time.now().time_since_epoch().count());
+            if (slot->meter.count_invocation()) slot->catch_up(time.now().time_since_epoch().count());
         }
     }
 };
@@ -84,7 +84,7 @@ TEST_CASE("an event of a slot whose invocations share a reading is at about now,
     }
     SECTION("and so does who did something else since, of which nobody knows how long it takes") {
         time.run_until(time.now() + 1s);
-        by.slot->meter.went_on();
+        by.slot->meter.record_other_work();
         a.is_empty(true, by.slot.get());
         CHECK(by.slot->last_reading == 1'000'000'687);
     }

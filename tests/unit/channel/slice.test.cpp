@@ -40,9 +40,9 @@ TEST_CASE(
     weir::detail::slot slot(stage, 0, time);
     slot.begin(0);
     slot.resumed(5'000);
-    slot.reads(5'000 + 1'000'000);
+    slot.record_reading(5'000 + 1'000'000);
     CHECK_FALSE(uses_up_slice<weir::measured>(true, 0, &slot));
-    slot.reads(5'000 + 1'000'001);
+    slot.record_reading(5'000 + 1'000'001);
     CHECK(uses_up_slice<weir::measured>(true, 0, &slot));
     CHECK_FALSE(uses_up_slice<weir::unmeasured>(true, 0, &slot));
 }

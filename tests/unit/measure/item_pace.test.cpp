@@ -25,7 +25,7 @@ std::optional<item_pace> pace_of(int items, std::size_t slots, Next next) {
     std::vector<std::int64_t> free(slots, 0);
     for (int i = 0; i < items; ++i) {
         std::int64_t& first = *std::ranges::min_element(free);
-        meter.begins([now = first] { return now; });
+        meter.count_item([now = first] { return now; });
         first += next();
     }
     CHECK(meter.begun() == static_cast<std::uint64_t>(items));
@@ -98,7 +98,7 @@ TEST_CASE("the interval of a rate is Student's, for the logarithm") {
     // Blocks of 1, 2 and 3 ms: mean 2, standard error 1 / sqrt(3), t of 2 degrees of freedom 4.303.
     pace_meter meter;
     meter.restart(1);
-    for (const std::int64_t t : {0, 1'000'000, 3'000'000, 6'000'000}) meter.begins([t] { return t; });
+    for (const std::int64_t t : {0, 1'000'000, 3'000'000, 6'000'000}) meter.count_item([t] { return t; });
     const auto p = meter.pace();
     REQUIRE(p.has_value());
     CHECK(p->rate() == Catch::Approx(500));

@@ -66,7 +66,7 @@ TEST_CASE("a slot times the same invocations with a histogram and without") {
             both([&](auto& s) { s.catch_up_failed(now); });
         } else {
             both([&](auto& s) {
-                if (s.meter.finished_one()) s.catch_up(now);
+                if (s.meter.count_invocation()) s.catch_up(now);
             });
         }
     }
@@ -176,13 +176,13 @@ TEST_CASE("a slot's times stop at the longest there is, and none is negative, wh
     const auto s = std::make_unique<timed_slot<true>>(name, 0, clock);
     s->begin(INT64_MIN);
     s->resumed(1);
-    static_cast<void>(s->meter.finished_one());
+    static_cast<void>(s->meter.count_invocation());
     s->catch_up(INT64_MAX);
     s->enter(slot_state::runnable, INT64_MAX);
     s->resumed(5);  // set back
-    static_cast<void>(s->meter.finished_one());
+    static_cast<void>(s->meter.count_invocation());
     s->catch_up(3);
-    static_cast<void>(s->meter.finished_one());
+    static_cast<void>(s->meter.count_invocation());
     s->catch_up_failed(2);
     CHECK(spent(*s, slot_state::runnable, 2) == INT64_MAX);
     CHECK(spent(*s, slot_state::run, 2) == INT64_MAX - 1);
@@ -203,7 +203,7 @@ int run(stopwatch& watch, recorder& times, int invocations, std::int64_t ns) {
     int readings = 0;
     for (int i = 0; i < invocations; ++i) {
         spent += ns;
-        if (!watch.finished_one()) continue;
+        if (!watch.count_invocation()) continue;
         watch.read(spent, times);
         spent = 0;
         ++readings;
@@ -238,7 +238,7 @@ TEST_CASE("a sum that the count doesn't divide is not rounded") {
     const auto times = std::make_unique<recorder>();
     stopwatch watch;
     run(watch, *times, 100, 10);
-    while (!watch.finished_one()) {
+    while (!watch.count_invocation()) {
     }
     watch.read(163, *times);
     CHECK(times->sum() == 1'000 + 163);
@@ -249,21 +249,21 @@ TEST_CASE("one long invocation among short ones is timed separately") {
     stopwatch watch;
     run(watch, *times, 1'000, 10);
     std::int64_t spent = 1'000'000;  // the first of those that share a reading
-    bool due = watch.finished_one();
-    for (; !due; due = watch.finished_one()) spent += 10;
+    bool due = watch.count_invocation();
+    for (; !due; due = watch.count_invocation()) spent += 10;
     watch.read(spent, *times);
     const weir::histogram h(*times);
     CHECK(h.max().count() == 1'000'000);
     CHECK(h.quantile(0.99).count() == 10);
     // What follows is looked at one by one again.
-    CHECK(watch.finished_one());
+    CHECK(watch.count_invocation());
 }
 
 TEST_CASE("a stopwatch that times each invocation reads the clock for each") {
     const auto times = std::make_unique<recorder>();
     stopwatch watch(true);
     for (int i = 0; i < 100; ++i) {
-        REQUIRE(watch.finished_one());
+        REQUIRE(watch.count_invocation());
         watch.read(i % 2, *times);
     }
     CHECK(times->sum() == 50);
@@ -275,8 +275,8 @@ TEST_CASE("a failure's time is not among the times; those that shared its readin
     stopwatch watch;
     run(watch, *times, 1'000, 10);
     const std::uint64_t before = times->sum();
-    REQUIRE_FALSE(watch.finished_one());
-    REQUIRE_FALSE(watch.finished_one());
+    REQUIRE_FALSE(watch.count_invocation());
+    REQUIRE_FALSE(watch.count_invocation());
     CHECK(watch.read_failure(20 + 5'000, *times) == 5'000);
     CHECK(times->sum() == before + 20);
     CHECK(weir::histogram(*times).count() == 1'002);
@@ -287,7 +287,7 @@ TEST_CASE("time outside of invocations needs no reading of its own") {
     const auto times = std::make_unique<recorder>();
     stopwatch watch;
     CHECK_FALSE(watch.is_behind());
-    watch.went_on();
+    watch.record_other_work();
     CHECK(watch.is_behind());
     watch.read(500, *times);
     CHECK_FALSE(watch.is_behind());
@@ -300,7 +300,7 @@ TEST_CASE("two long invocations in a row are both told from the short ones") {
     run(watch, *times, 1'000, 10);
     for (int i = 0; i < 2; ++i) {
         std::int64_t spent = 12'000;  // of all that share a reading that is less than a microsecond each
-        for (bool due = watch.finished_one(); !due; due = watch.finished_one()) spent += 10;
+        for (bool due = watch.count_invocation(); !due; due = watch.count_invocation()) spent += 10;
         watch.read(spent, *times);
     }
     const weir::histogram h(*times);
@@ -315,14 +315,14 @@ TEST_CASE("the number of invocations that share a reading at most doubles, up to
     stopwatch watch;
     for (const int shared : {1, 2, 4, 8, 16, 16}) {
         int n = 1;
-        while (!watch.finished_one()) ++n;
+        while (!watch.count_invocation()) ++n;
         CHECK(n == shared);
         watch.read(n, *times);
     }
     // As many as fit into 8 us, going by the last ones.
     for (const auto& [shared, ns] : {std::pair(16, 400), std::pair(16, 1'000), std::pair(7, 1'000)}) {
         int n = 1;
-        while (!watch.finished_one()) ++n;
+        while (!watch.count_invocation()) ++n;
         CHECK(n == shared);
         watch.read(n * ns, *times);
     }
@@ -332,7 +332,7 @@ TEST_CASE("a clock that was set, back or ahead as far as it goes, leaves times t
     const auto times = std::make_unique<recorder>();
     stopwatch watch(true);
     for (const std::int64_t spent : {std::int64_t{-1}, INT64_MIN, INT64_MAX, std::int64_t{10}}) {
-        REQUIRE(watch.finished_one());
+        REQUIRE(watch.count_invocation());
         watch.read(spent, *times);
     }
     CHECK(weir::histogram(*times).count() == 4);
@@ -357,24 +357,24 @@ TEST_CASE("several that took more than fits into 32 bits are not taken for short
     const auto times = std::make_unique<recorder>();
     stopwatch watch;
     run(watch, *times, 64, 10);
-    for (int i = 0; i < 15; ++i) CHECK_FALSE(watch.finished_one());
-    CHECK(watch.finished_one());
+    for (int i = 0; i < 15; ++i) CHECK_FALSE(watch.count_invocation());
+    CHECK(watch.count_invocation());
     watch.read(UINT32_MAX + std::int64_t{161}, *times);
-    CHECK(watch.finished_one());  // it is timed alone
+    CHECK(watch.count_invocation());  // it is timed alone
 }
 
 TEST_CASE("between readings it tells how long ago the last one was, by how long invocations usually take") {
     const auto times = std::make_unique<recorder>();
     stopwatch watch;
     run(watch, *times, 1'000, 20);
-    CHECK(watch.can_tell());
-    CHECK(watch.unread_time() == 0);
-    REQUIRE_FALSE(watch.finished_one());
-    REQUIRE_FALSE(watch.finished_one());
-    CHECK(watch.unread_time() == 40);
-    watch.went_on();
-    CHECK_FALSE(watch.can_tell());
+    CHECK(watch.can_estimate());
+    CHECK(watch.estimate() == 0);
+    REQUIRE_FALSE(watch.count_invocation());
+    REQUIRE_FALSE(watch.count_invocation());
+    CHECK(watch.estimate() == 40);
+    watch.record_other_work();
+    CHECK_FALSE(watch.can_estimate());
     watch.read(100, *times);
-    CHECK(watch.can_tell());
-    CHECK(watch.unread_time() == 0);
+    CHECK(watch.can_estimate());
+    CHECK(watch.estimate() == 0);
 }

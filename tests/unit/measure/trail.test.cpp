@@ -57,15 +57,15 @@ TEST_CASE("an item that is followed keeps its slot from moving it at once, and d
     const std::string name = "a";
     weir::virtual_time time;
     slot one(name, 0, time);
-    CHECK_FALSE(one.has_urges());
+    CHECK_FALSE(one.needs_slow_path());
     one.follow(7);
-    CHECK(one.has_urges());
-    CHECK_FALSE(one.has_outstayed());
-    one.reads(2'000'000);
-    CHECK(one.has_outstayed());
+    CHECK(one.needs_slow_path());
+    CHECK_FALSE(one.has_used_time_slice());
+    one.record_reading(2'000'000);
+    CHECK(one.has_used_time_slice());
     CHECK(one.followed() == 7);
     one.follow(0);
-    CHECK(one.has_urges());
+    CHECK(one.needs_slow_path());
     one.begin(2'000'000);
-    CHECK_FALSE(one.has_urges());
+    CHECK_FALSE(one.needs_slow_path());
 }

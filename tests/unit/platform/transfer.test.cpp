@@ -251,13 +251,13 @@ TEST_CASE("a trampoline settles each owed join once, when its coroutine suspends
         t.owe_no_more(paid);
         CHECK(t.owes(second));
         co_await std::suspend_always();
-        t.begins(&task);
+        t.set_begun(&task);
         CHECK(t.has_begun(&task));
         {
             const trampoline above;  // something else runs here meanwhile
         }
         CHECK_FALSE(t.has_begun(&task));
-        t.begins(&task);
+        t.set_begun(&task);
     };
     trampoline t;
     const stepper it = owing(t);

@@ -534,12 +534,12 @@ std::string text_of(std::int64_t seen) {
     run.reserve();
     run.begin(1000);
     from.begin_new(from.chosen(0, 2000), 0, 0, 2000);
-    from.goes_on(3500);
+    from.end_step(3500);
     from.left(0, 0);
-    from.goes_on(4007);
+    from.end_step(4007);
     to.came(0, 0, 1);
     to.begin(0, 0, seen);
-    to.goes_on(seen + 10);
+    to.end_step(seen + 10);
     to.came(0, 1, 1);  // whose other end is not there any more
     to.begin(1, 0, seen + 20);
     run.end();

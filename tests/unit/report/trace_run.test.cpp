@@ -66,9 +66,9 @@ TEST_CASE("a visit ends with its last event, and the next one begins no earlier"
     w.slot.begin(17, 2, 100);
     w.slot.journal.add(slot_state::await, 110);
     w.slot.journal.add(slot_state::run, 130);
-    w.slot.goes_on(140);
+    w.slot.end_step(140);
     w.slot.left(6, 4);
-    w.slot.goes_on(150);
+    w.slot.end_step(150);
     w.slot.came(5, 18, 98);
     w.slot.begin(18, 2, 149);
     w.slot.end();
