@@ -45,6 +45,7 @@ ELSEWHERE = {
     "report/html_plots.hpp": ("tests/browser/pages.py", "what the plots of pages show"),
     "report/html_sections.hpp": ("tests/browser/pages.cpp", "pages of runs of all kinds"),
     "report/html_style.hpp": ("tests/browser/check.py", "how pages look in a browser"),
+    "stages/hold_timer.hpp": ("tests/unit/stages/aggregate.test.cpp", "a batch that is put when its time is over"),
     "task/observed.hpp": ("tests/unit/task/task.test.cpp", "what a slot hears of the awaits of its function"),
     "task/when_any_join.hpp": ("tests/unit/task/when_any.test.cpp", "which part is the first, and who is told"),
     "channel/not_awaited.hpp": ("tests/refusals", "what is refused at compile time"),

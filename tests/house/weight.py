@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 21230),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14230),
+    ("weir.hpp", HEAVY, 21290),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14290),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2680),
 ]
 

@@ -3,8 +3,6 @@
 #ifndef WEIR_STAGES_AGGREGATE_HPP
 #define WEIR_STAGES_AGGREGATE_HPP
 
-#include <weir/channel/channel.hpp>
-#include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
@@ -42,38 +40,34 @@ struct aggregate_options {
 namespace detail {
 
 // Gathers up to `size` items, or up to a weight of `most`, for at most `patience`.
-template <class C, class Batch, class Weigh>
+template <class In, class Batch, class Weigh>
 class batch_op {
-    using In = carried_value_t<C>;
-    using load = epoch_item_traits<C>;
-    using D = carry_t<C, Batch>;
-
   public:
-    static constexpr result_origin results_are_of = result_origin::all_held;
+    static constexpr result_origin origin = result_origin::all_held;
 
     batch_op(std::size_t size, std::uint64_t most, Weigh weigh, const aggregate_options& options)
         : size_(size), most_(most), weigh_(std::move(weigh)), drop_last_(options.drop_last),
           patience_(options.max_delay) {}
 
-    void push(C&& item, std::optional<D>& out) {
-        const std::uint64_t weight = weight_of(std::as_const(load::value_of(item)));
-        if (!items_.empty() && weight > most_ - detail::smaller(most_, weight_)) give(out);
+    void push(In&& item, std::optional<Batch>& batch) {
+        const std::uint64_t weight = weight_of(std::as_const(item));
+        if (!items_.empty() && weight > most_ - detail::smaller(most_, weight_)) give(batch);
         if (items_.empty() && size_ <= most_reserved) items_.reserve(size_);
-        items_.push_back(std::move(load::value_of(item)));
-        about_.add(load::provenance_of(item));
+        items_.push_back(std::move(item));
         weight_ += weight;  // which is the first one's, or not beyond `most_`
         if (items_.size() == size_ || weight_ >= most_) due_ = true;
     }
-    void end(std::optional<D>&, bool cut) {
+    void end(std::optional<Batch>&) {
         if (!drop_last_) return hurry();
         items_.clear();
-        if (!cut) about_.acknowledge();
-        about_ = {};  // what is cut off was not taken, so a resumed run gives it again
         weight_ = 0;
     }
-    void pop(std::optional<D>& out) {
-        if (due_) give(out);
+    void pop(std::optional<Batch>& batch) {
+        if (due_) give(batch);
     }
+    bool result_lacks_item() const noexcept { return true; }  // an item is in a batch that is popped
+    // A resumed run that began within such a batch would drop others at the end of the epoch.
+    bool keeps_places() const noexcept { return !drop_last_ && std::is_same_v<Batch, std::vector<In>>; }
     bool done() const noexcept { return !due_; }
 
     duration patience() const noexcept { return patience_; }
@@ -88,14 +82,11 @@ class batch_op {
         }
         return static_cast<std::uint64_t>(weight);
     }
-    void give(std::optional<D>& out) {
-        Batch batch(std::move(items_));
+    void give(std::optional<Batch>& batch) {
+        batch.emplace(std::move(items_));
         items_ = std::vector<In>();
         weight_ = 0;
         due_ = false;
-        // A resumed run that began within such a batch would drop others at the end of the epoch.
-        if (drop_last_ || !std::is_same_v<Batch, std::vector<In>>) about_.forget_places();
-        out.emplace(load::carry(batch, std::move(about_)));
     }
 
     static constexpr std::size_t most_reserved = 1U << 16U;
@@ -105,7 +96,6 @@ class batch_op {
     const bool drop_last_;
     const duration patience_;
     std::vector<In> items_;
-    typename load::provenance about_;
     std::uint64_t weight_ = 0;
     bool due_ = false;
 };
@@ -139,37 +129,35 @@ struct the_batch<void> {
 };
 
 template <class Batch, class Weigh>
-struct aggregate_stage : transform_stage {
+struct aggregate_stage : transform_stage<aggregate_stage<Batch, Weigh>> {
     static constexpr const char* kind = "aggregate";
     static constexpr const char* one_slot =
         "aggregates: it fills one batch after the other, its concurrency is 1";
 
     aggregate_stage(std::size_t n, std::uint64_t max_weight, Weigh w, aggregate_options o)
-        : transform_stage{detail::stage_options_of(o, kind)}, size(n), most(max_weight), weigh(std::move(w)),
-          how(std::move(o)) {
+        : transform_stage<aggregate_stage>{detail::stage_options_of(o, kind)}, size(n), most(max_weight),
+          weigh(std::move(w)), how(std::move(o)) {
         refuse_if(size == 0, "weir: aggregate(0) would wait for ever for an empty batch; give it 1 or more");
         refuse_if(how.max_delay < duration(0),
                   "weir: the max_delay of an aggregate can't be negative; 0 means that it waits for a full "
                   "batch");
     }
 
-    template <class C>
-    using batch = typename the_batch<Batch>::template made_of<carried_value_t<C>>::type;
-    template <class C>
+    template <class In>
     struct weighs {
         static constexpr bool fits =
-            requires(Weigh& w, const carried_value_t<C>& item) { static_cast<std::uint64_t>(w(item)); };
+            requires(Weigh& w, const In& item) { static_cast<std::uint64_t>(w(item)); };
         static_assert(fits,
                       "weir: what weighs the items of an aggregate is called with each item as a constant, "
                       "and returns a number; the types are those of aggregate_stage<...>::weighs<...> in "
                       "this message");
-        using output = carry_t<C, batch<C>>;
+        using result = typename the_batch<Batch>::template made_of<In>::type;
     };
-    template <class C>
-    using output = typename weighs<C>::output;
+    template <class In>
+    using result = typename weighs<In>::result;
 
-    template <class C, class Policy>
-    static batch_op<C, batch<C>, Weigh> op(const aggregate_stage& self, channel<C, Policy>&) {
+    template <class In>
+    static batch_op<In, result<In>, Weigh> op(const aggregate_stage& self) {
         return {self.size, self.most, self.weigh, self.how};
     }
 

@@ -28,8 +28,8 @@ class any_awaiter {
     // As `await_suspend`. Returns the coroutine to resume next; null: the worker was not suspended. The
     // awaiter may be gone when the call returns.
     virtual std::coroutine_handle<> suspend(worker_handle worker) = 0;
-    // Whether `suspend` returns the coroutine to resume next, as the awaiter chooses, and never null.
-    bool transfers() const noexcept { return transfers_; }
+    // Whether `suspend` returns the coroutine to resume next, and never null.
+    bool uses_symmetric_transfer() const noexcept { return transfers_; }
 
   protected:
     explicit any_awaiter(bool transfers) noexcept : transfers_(transfers) {}
@@ -40,7 +40,7 @@ class any_awaiter {
 };
 
 template <class Awaiter>
-inline constexpr bool transfers_to_others =
+inline constexpr bool has_symmetric_transfer =
     !std::same_as<decltype(std::declval<Awaiter&>().await_suspend(std::declval<worker_handle>())), bool> &&
     !std::is_void_v<decltype(std::declval<Awaiter&>().await_suspend(std::declval<worker_handle>()))>;
 
@@ -64,7 +64,7 @@ class erased_operation final : public any_awaiter {
   public:
     template <class Slot>
     explicit erased_operation(Slot& me) noexcept
-        : any_awaiter(transfers_to_others<Operation>), operation(me) {}
+        : any_awaiter(has_symmetric_transfer<Operation>), operation(me) {}
 
     std::coroutine_handle<> suspend(worker_handle worker) override {
         return detail::suspend_in(operation, worker);
@@ -73,8 +73,8 @@ class erased_operation final : public any_awaiter {
     Operation operation;
 };
 
-// Memory for one object that a function returns and that cannot be moved; empty at first. Of a reference
-// type: a pointer to what the function names.
+// Memory for an object that a function returns and that cannot be moved; empty at first. Of a reference type:
+// a pointer.
 template <class T>
 class in_place {
   public:
@@ -125,7 +125,7 @@ class erased_call final : public any_awaiter {
     using awaiter = decltype(detail::get_awaiter(std::declval<Observed>()));
 
   public:
-    erased_call() noexcept : any_awaiter(transfers_to_others<std::remove_reference_t<awaiter>>) {}
+    erased_call() noexcept : any_awaiter(has_symmetric_transfer<std::remove_reference_t<awaiter>>) {}
     erased_call(const erased_call&) = delete;
     erased_call& operator=(const erased_call&) = delete;
     ~erased_call() = default;
@@ -163,7 +163,7 @@ class erased_call final : public any_awaiter {
         } catch (...) {
             error_ = std::current_exception();
         }
-        if (!this->transfers()) return nullptr;
+        if (!this->uses_symmetric_transfer()) return nullptr;
         worker.promise().env().executor->post(worker);
         return std::noop_coroutine();
     }
@@ -229,7 +229,7 @@ class seldom_awaiter {
     class held final : public any_held {
       public:
         template <class Make>
-        explicit held(Make& make) : any_held(transfers_to_others<Awaiter>), awaiter(make()) {}
+        explicit held(Make& make) : any_held(has_symmetric_transfer<Awaiter>), awaiter(make()) {}
         std::coroutine_handle<> suspend(worker_handle worker) override {
             return detail::suspend_in(awaiter, worker);
         }

@@ -3,8 +3,6 @@
 #ifndef WEIR_STAGES_DISAGGREGATE_HPP
 #define WEIR_STAGES_DISAGGREGATE_HPP
 
-#include <weir/channel/channel.hpp>
-#include <weir/channel/epoch_item.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 
@@ -33,20 +31,13 @@ struct element<In> {
     using type = std::ranges::range_value_t<In&>;
 };
 
-template <class C>
+template <class In>
 class unpack_op {
-    using In = carried_value_t<C>;
     using Out = typename element<In>::type;
-    using load = epoch_item_traits<C>;
-    using D = carry_t<C, Out>;
 
   public:
-    void push(C&& item, std::optional<D>&) {
-        about_ = load::provenance_of(item);
-        whole_.emplace(std::move(load::value_of(item)));
-        place_ = 0;
-    }
-    void pop(std::optional<D>& out) {
+    void push(In&& item, std::optional<Out>&) { whole_.emplace(std::move(item)); }
+    void pop(std::optional<Out>& result) {
         if (!whole_) return;
         if (!at_) {
             at_.emplace(std::ranges::begin(*whole_));
@@ -56,32 +47,26 @@ class unpack_op {
         if (*at_ == std::ranges::end(*whole_)) {
             at_.reset();
             whole_.reset();
-            about_.acknowledge();
         } else if constexpr (std::ranges::view<In>) {
-            Out each(**at_);  // what a view names is somebody else's
-            out.emplace(load::carry(each, of_element()));
+            result.emplace(**at_);  // the elements of a view belong to somebody else
         } else {
-            Out each(std::ranges::iter_move(*at_));
-            out.emplace(load::carry(each, of_element()));
+            result.emplace(std::ranges::iter_move(*at_));
+        }
+    }
+    std::optional<std::size_t> num_results() noexcept {
+        if constexpr (std::ranges::sized_range<In&>) {
+            return static_cast<std::size_t>(std::ranges::size(*whole_));
+        } else {
+            return std::nullopt;
         }
     }
 
   private:
-    auto of_element() noexcept {
-        if constexpr (std::ranges::sized_range<In&>) {
-            return about_.of_element(place_++, static_cast<std::size_t>(std::ranges::size(*whole_)));
-        } else {
-            return about_.share();
-        }
-    }
-
     std::optional<In> whole_;
     std::optional<std::ranges::iterator_t<In>> at_;
-    typename load::provenance about_;
-    std::size_t place_ = 0;  // of the next element
 };
 
-struct disaggregate_stage : transform_stage {
+struct disaggregate_stage : transform_stage<disaggregate_stage> {
     static constexpr const char* kind = "disaggregate";
     static constexpr const char* one_slot =
         "disaggregates: it takes one item apart after the other, its concurrency is 1";
@@ -89,11 +74,11 @@ struct disaggregate_stage : transform_stage {
     explicit disaggregate_stage(const disaggregate_options& o)
         : transform_stage{detail::stage_options_of(o, kind)} {}
 
-    template <class C>
-    using output = carry_t<C, typename element<carried_value_t<C>>::type>;
+    template <class In>
+    using result = typename element<In>::type;
 
-    template <class C, class Policy>
-    static unpack_op<C> op(const disaggregate_stage&, channel<C, Policy>&) {
+    template <class In>
+    static unpack_op<In> op(const disaggregate_stage&) {
         return {};
     }
 };

@@ -47,7 +47,7 @@ class invocation_guard {
     invocation_guard& operator=(const invocation_guard&) = delete;
 
     const invocation& call() const noexcept { return call_; }
-    // Null: the stage has no time limit. Else its `off()` is awaited when the function has ended.
+    // The timer of the time limit, or null. The worker awaits its `off()` after the function has ended.
     task_timer* timer() noexcept { return timer_ ? &*timer_ : nullptr; }
 
     // Ends the task: the hooks whose `before` has returned are called, the last one first. They may set

@@ -30,8 +30,8 @@ class item_tracer {
     template <class Queue>
     WEIR_NOINLINE bool begin(Queue& from, std::uint64_t number, std::uint64_t item,
                              std::uint64_t epoch) noexcept {
-        leave_last();
-        if (!came(from, number)) return false;
+        stop_following();
+        if (!take_tag(from, number)) return false;
         const std::int64_t at = now();
         me_.trail->begin(item, epoch, at);
         record_depth(from, at);
@@ -40,7 +40,7 @@ class item_tracer {
     }
     // The same of an item that the stage makes. `nth`: how many it has made before.
     WEIR_NOINLINE bool begin_new(std::uint64_t nth, std::uint64_t item, std::uint64_t epoch) noexcept {
-        leave_last();
+        stop_following();
         slot_trail& trail = *me_.trail;
         if (!trail.may_choose(nth)) return false;
         const std::int64_t at = now();
@@ -51,12 +51,12 @@ class item_tracer {
         return true;
     }
     // The work on something begins that is never followed: a mark, or nothing.
-    void begin_none() noexcept { leave_last(); }
+    void begin_none() noexcept { stop_following(); }
 
     // An item came that the stage holds, to make a result of several: its visit is an instant.
     template <class Queue>
     WEIR_NOINLINE void hold(Queue& from, std::uint64_t number, std::uint64_t epoch) noexcept {
-        if (!came(from, number)) return;
+        if (!take_tag(from, number)) return;
         const std::int64_t at = now();
         me_.trail->begin(number, epoch, at);
         record_depth(from, at);
@@ -76,8 +76,10 @@ class item_tracer {
         }
     }
 
-    // The next result is to be put. `has_item`: the item in hand is part of it; `mark`: it is no item.
-    WEIR_NOINLINE void gives(bool mark, bool has_item, std::uint64_t item, std::uint64_t epoch) noexcept {
+    // The next result is to be put. `has_item`: the result contains the current item; `mark`: the result is
+    // an end-of-epoch mark.
+    WEIR_NOINLINE void record_result(bool mark, bool has_item, std::uint64_t item,
+                                     std::uint64_t epoch) noexcept {
         slot_trail& trail = *me_.trail;
         if (origin_ == result_origin::its_item) {
             if (is_visited()) trail.end_step(now());
@@ -97,7 +99,8 @@ class item_tracer {
             me_.follow(tag);
         }
     }
-    // Ends the visit, when all results that are ready were put. `holds`: the stage still holds items.
+    // Ends the visit, when the worker has put all results that are ready. `holds`: the stage still holds
+    // items.
     WEIR_NOINLINE void end(bool holds) noexcept {
         if (origin_ == result_origin::its_item) return;
         if (origin_ == result_origin::all_held) holds ? me_.trail->keep(now()) : me_.trail->forget_kept();
@@ -110,11 +113,11 @@ class item_tracer {
     bool is_visited() const noexcept {
         return origin_ == result_origin::its_item ? me_.is_following() : me_.trail->is_open();
     }
-    void leave_last() noexcept {
+    void stop_following() noexcept {
         if (me_.is_following()) me_.follow(0);
     }
     template <class Queue>
-    bool came(Queue& from, std::uint64_t number) noexcept {
+    bool take_tag(Queue& from, std::uint64_t number) noexcept {
         trail_marks* const marks = from.marks();
         const std::uint64_t tag = marks == nullptr ? 0 : marks->take(number);
         if (tag == 0) return false;

@@ -24,16 +24,17 @@ struct nothing {};
 struct stage_traits {
     // Each call of `work` counts as a task: hooks run, and statistics record its time.
     bool counts_tasks = true;
-    // The results are made one by one by `fetch_result`, as part of the task. Otherwise the task ends with
+    // The task ends with its last result, and `fetch_result` makes each of them. Otherwise the task ends with
     // `work`.
     bool makes_results_later = false;
     // The stage puts the item that it has taken, so the item outlives the task.
     bool forwards_item = false;
-    // `work` is also called without an item: at the end of the input, and when a timer recalls the slot.
+    // `work` is also called without an item: at the end of the input, and when the timer of held items
+    // expires.
     bool works_without_item = false;
-    // Several input items are one iteration: see `completes_item`.
+    // Several input items, the parts of one, make one iteration: see `completes_item`.
     bool gathers_parts = false;
-    // The number of an item is a count of tasks. Otherwise the number is the position in the input queue.
+    // The number of an item is a count of tasks. Otherwise the number is its position in the input.
     bool numbers_results = false;
     // See `result_origin`. If it is `all_held`, the kind has `has_item` and `holds_items`.
     result_origin origin = result_origin::its_item;
@@ -55,10 +56,10 @@ enum class worker_step : std::uint8_t {
     byte_budget,   // until the queues of the run hold fewer bytes
     turn,          // until earlier items have left
     work,          // for the function of the user
-    time_limit,    // until the timer of the task is off
+    time_limit,    // until the timer of the task is cancelled
     fetch_result,  // for the next result of an asynchronous generator
-    service,       // until the slot is in service again
-    timeout        // until the timer of held items is off
+    service,       // until the concurrency of the stage includes this slot again
+    hold_timer     // until the timer of held items is cancelled
 };
 
 // Where there are no epochs, the place of an item in the order of the input is a number.
@@ -66,7 +67,7 @@ struct place_without_epoch {
     std::uint64_t number = 0;
     static constexpr std::uint64_t epoch = 0;
     static constexpr bool mark = false;
-    // NOLINTNEXTLINE(google-explicit-constructor): it is one
+    // NOLINTNEXTLINE(google-explicit-constructor): a place is a turn
     operator turn() const noexcept { return turn{number, epoch, mark}; }
 };
 
@@ -81,7 +82,7 @@ struct worker_context {
     coroutine_env& env;  // of the coroutine
     item_tracer tracer;
     const bool needs_guard;  // hooks, a time limit, or a function that takes the `invocation`
-    const bool is_watched;   // that, or items are followed
+    const bool is_watched;   // `needs_guard`, or a trace follows items
     Resources resources;
     std::uint64_t number = 0;  // of the current or last item, without marks; see `numbers_results`
     std::optional<invocation_guard> guard;  // of the current task
@@ -107,7 +108,7 @@ struct iteration_of : State {
     std::int64_t spent;  // on the task so far, in nanoseconds
     worker_step next;
     task_end task;
-    bool has_work;          // see `stage_kind::has_work`, before the work
+    bool has_work;          // `stage_kind::has_work`, asked before the work
     bool input_ended;       // no item came, and none will
     bool has_more_results;  // after the one that is being put
     bool ends_stage;

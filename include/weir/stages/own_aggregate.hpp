@@ -3,8 +3,6 @@
 #ifndef WEIR_STAGES_OWN_AGGREGATE_HPP
 #define WEIR_STAGES_OWN_AGGREGATE_HPP
 
-#include <weir/channel/channel.hpp>
-#include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/stages/stage.hpp>
@@ -19,44 +17,34 @@
 namespace weir::detail {
 
 // A user's own way to make batches.
-template <class A, class C>
+template <class A, class In>
 class own_batch_op {
-    using In = carried_value_t<C>;
-    using load = epoch_item_traits<C>;
-    using Batch = typename decltype(std::declval<A&>().accumulate(std::declval<In>()))::value_type;
-
   public:
-    using D = carry_t<C, Batch>;
-    static constexpr result_origin results_are_of = result_origin::unknown;
+    using Batch = typename decltype(std::declval<A&>().accumulate(std::declval<In>()))::value_type;
+    static constexpr result_origin origin = result_origin::unknown;
 
     own_batch_op(A aggregator, bool drop_last) : aggregator_(std::move(aggregator)), drop_last_(drop_last) {}
 
-    void push(C&& item, std::optional<D>& out) {
-        auto about = load::provenance_of(item);
-        std::optional<Batch> batch = aggregator_.accumulate(std::move(load::value_of(item)));
-        bool keeps = false;
-        if constexpr (requires { aggregator_.keeps_last(); }) keeps = batch && aggregator_.keeps_last();
-        if (!keeps) about_.add(std::move(about));
-        give(batch, out);
-        if (keeps) about_.add(std::move(about));
+    void push(In&& item, std::optional<Batch>& batch) {
+        std::optional<Batch> made = aggregator_.accumulate(std::move(item));
+        if (made) batch.emplace(*std::move(made));
     }
-    void enter(std::uint64_t epoch) noexcept { about_ = typename load::provenance(epoch); }
-    void end(std::optional<D>& out, bool cut) {
-        std::optional<Batch> batch = aggregator_.flush();
-        if (!drop_last_) give(batch, out);
-        if (!cut) about_.acknowledge();
+    void end(std::optional<Batch>& batch) {
+        std::optional<Batch> made = aggregator_.flush();
+        if (made && !drop_last_) batch.emplace(*std::move(made));
     }
+    bool result_lacks_item() const noexcept {
+        if constexpr (requires { aggregator_.keeps_last(); }) {
+            return aggregator_.keeps_last();
+        } else {
+            return false;
+        }
+    }
+    bool keeps_places() const noexcept { return false; }
 
   private:
-    void give(std::optional<Batch>& batch, std::optional<D>& out) {
-        if (!batch) return;
-        about_.forget_places();
-        out.emplace(load::carry(*batch, std::move(about_)));  // whose epoch stays, for what is held
-    }
-
     A aggregator_;
     const bool drop_last_;
-    typename load::provenance about_;
 };
 
 template <class A>
@@ -75,7 +63,7 @@ struct the_aggregator {
 };
 
 template <class A>
-struct own_aggregate_stage : transform_stage {
+struct own_aggregate_stage : transform_stage<own_aggregate_stage<A>> {
     static constexpr const char* kind = "aggregate";
     static constexpr const char* one_slot =
         "aggregates: it fills one batch after the other, its concurrency is 1";
@@ -87,27 +75,26 @@ struct own_aggregate_stage : transform_stage {
 
     template <class Options>
     own_aggregate_stage(A a, const Options& o)
-        : transform_stage{detail::stage_options_of(o, kind)}, aggregator(std::move(a)),
+        : transform_stage<own_aggregate_stage>{detail::stage_options_of(o, kind)}, aggregator(std::move(a)),
           drop_last(o.drop_last) {
         refuse_if(o.max_delay != duration(0),
                   "weir: an aggregator of one's own has no max_delay: only a batch by number or by weight "
                   "can be given before it is full");
     }
 
-    template <class C, bool Fits>
-    struct output_of {
-        using type = C;
+    template <class In, bool Fits>
+    struct result_of {
+        using type = In;
     };
-    template <class C>
-    struct output_of<C, true> {
-        using type = typename own_batch_op<A, C>::D;
+    template <class In>
+    struct result_of<In, true> {
+        using type = typename own_batch_op<A, In>::Batch;
     };
-    template <class C>
-    using output =
-        typename output_of<C, the_aggregator<A>::template is_given<carried_value_t<C>>::fits>::type;
+    template <class In>
+    using result = typename result_of<In, the_aggregator<A>::template is_given<In>::fits>::type;
 
-    template <class Self, class C, class Policy>
-    static own_batch_op<A, C> op(Self&& self, channel<C, Policy>&) {
+    template <class In, class Self>
+    static own_batch_op<A, In> op(Self&& self) {
         return {std::forward<Self>(self).aggregator, self.drop_last};
     }
 

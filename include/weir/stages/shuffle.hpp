@@ -3,8 +3,6 @@
 #ifndef WEIR_STAGES_SHUFFLE_HPP
 #define WEIR_STAGES_SHUFFLE_HPP
 
-#include <weir/channel/channel.hpp>
-#include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/random_bits.hpp>
 #include <weir/stages/stage.hpp>
@@ -46,18 +44,16 @@ class epoch_numbers {
     std::uint64_t count_ = 0;
 };
 
-// Holds up to `size` items, as the queue does: with what travels with them.
+// Holds up to `size` elements of the queue.
 template <class C>
 class shuffle_op {
   public:
-    static constexpr result_origin results_are_of = result_origin::unknown;
+    static constexpr result_origin origin = result_origin::unknown;
 
     shuffle_op(std::size_t size, std::uint64_t seed) : size_(size), seed_(seed), random_(seed) {}
 
+    void enter(std::uint64_t epoch) noexcept { random_ = epoch_numbers(seed_, epoch); }
     void push(C&& item, std::optional<C>& out) {
-        if constexpr (is_epoch_item<C>) {
-            if (held_.empty()) random_ = epoch_numbers(seed_, item.epoch());
-        }
         if (held_.size() < size_) {
             if (held_.empty()) held_.reserve((std::min)(size_, most_reserved));
             held_.emplace_back(std::move(item));
@@ -67,7 +63,7 @@ class shuffle_op {
             place.emplace(std::move(item));
         }
     }
-    void end(std::optional<C>&, bool) noexcept { ends_ = !held_.empty(); }
+    void end(std::optional<C>&) noexcept { ends_ = !held_.empty(); }
     void pop(std::optional<C>& out) {
         if (!ends_) return;
         auto& place = held_[pick()];
@@ -89,7 +85,8 @@ class shuffle_op {
     bool ends_ = false;
 };
 
-struct shuffle_stage : transform_stage {
+struct shuffle_stage : transform_stage<shuffle_stage> {
+    static constexpr bool takes_elements = true;
     static constexpr const char* kind = "shuffle";
     static constexpr const char* one_slot = "shuffles: its items share one buffer, its concurrency is 1";
 
@@ -98,8 +95,8 @@ struct shuffle_stage : transform_stage {
         refuse_if(size == 0, "weir: shuffle(0) has no place to hold an item back; give it 1 or more");
         refuse_negative(size, "weir: the size of a shuffle's buffer was negative; give it 1 or more");
     }
-    template <class C, class Policy>
-    static shuffle_op<C> op(const shuffle_stage& self, channel<C, Policy>&) {
+    template <class C>
+    static shuffle_op<C> op(const shuffle_stage& self) {
         return {self.size, self.seed};
     }
 

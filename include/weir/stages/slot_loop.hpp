@@ -19,8 +19,8 @@ class slot_machine {
     virtual ~slot_machine() = default;
     // Called once, before all else, on the stage's executor.
     virtual void begin(coroutine_env& env) noexcept = 0;
-    // Runs the worker until the worker has to wait. Returns the awaiter to await before the next call, or
-    // null: the worker has ended.
+    // Runs the worker until it has to wait. Returns the awaiter to await before the next call, or null: the
+    // worker has ended.
     virtual any_awaiter* advance() noexcept = 0;
 };
 
@@ -41,7 +41,7 @@ class my_env {
     coroutine_env* env_ = nullptr;
 };
 
-// The coroutine of a worker. The coroutine destroys the state machine before it signals its own end.
+// The coroutine of a worker. The coroutine owns the state machine, and destroys it before it signals its end.
 inline detached_task<void> run_machine(std::unique_ptr<slot_machine> given) {
     struct wait_for {
         any_awaiter* what;
@@ -64,7 +64,7 @@ inline detached_task<void> run_machine(std::unique_ptr<slot_machine> given) {
     const std::unique_ptr<slot_machine> machine = std::move(given);
     machine->begin(*co_await my_env());
     while (any_awaiter* const next = machine->advance()) {
-        if (next->transfers()) {
+        if (next->uses_symmetric_transfer()) {
             transfer_to transfer(*next);
             co_await transfer;
         } else {

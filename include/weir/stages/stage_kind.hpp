@@ -62,7 +62,7 @@ class stage_kind : public running_stage<Policy> {
     // False: the kind has reported a failure, and the worker ends.
     bool acquire_resources(auto& /*context*/) noexcept { return true; }
     void release_resources(auto& /*context*/) noexcept {}
-    // Whether the function of the stage takes the `invocation`.
+    // Whether the function of the stage takes the `invocation`, which describes the call.
     bool needs_invocation() const noexcept { return false; }
     duration time_limit() const noexcept { return duration(0); }
 
@@ -72,17 +72,17 @@ class stage_kind : public running_stage<Policy> {
     }
     // An item came.
     void on_item(auto& /*it*/) noexcept {}
-    // Of a kind that gathers parts: whether `it` has all of them now.
+    // Of a kind that gathers parts: whether all parts of the item have come.
     bool completes_item(auto& /*it*/, input& /*from*/) noexcept { return true; }
     // Whether there is an item to work on.
     bool has_work(const auto& it) const noexcept {
         return !it.place.mark && (it.item != nullptr || !has_input);
     }
-    // Which sources of the run the stage is, as a set of bits: see `byte_budget`.
+    // A set of bits, one for each source of the run that this stage is part of: see `byte_budget`.
     std::uint64_t byte_sources(const auto& /*it*/) const noexcept { return 0; }
 
     void work(auto& /*it*/) noexcept {}
-    // What is awaited in place of what `work` has returned, so that the slot knows that it waits.
+    // Wraps the awaitable that `work` has returned. The wrapper records that the slot waits.
     static decltype(auto) observe(auto& awaitable, coroutine_env& env) {
         return detail::await_measured(awaitable, env);
     }
@@ -105,8 +105,8 @@ class stage_kind : public running_stage<Policy> {
     bool tolerates_failure(const auto& /*it*/) const noexcept { return false; }
     // Whether what was worked on counts as a task. Asked when the work is done, only if `has_work` said yes.
     bool counts_as_task(const auto& /*it*/) const noexcept { return true; }
-    // All results of the item were put, or its failure is tolerated. For a checkpoint the item is taken then,
-    // if the run goes on: see `acknowledge_drop`.
+    // The worker has put all results of the item, or tolerates its failure. A checkpoint then counts the item
+    // as consumed: see `acknowledge_drop`.
     void acknowledge(auto& /*it*/) noexcept {}
 
     // Where the stage keeps an order: a worker waits for its turn before it puts, and leaves it afterwards.
@@ -143,18 +143,18 @@ class stage_kind : public running_stage<Policy> {
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }
-    // A slot is taken out of service while it waits elsewhere than in its queue.
+    // Ends the waits of the kind for a slot that the concurrency of the stage no longer includes.
     void recall_idle() noexcept {}
 
-    // The number of an item without the marks before it.
+    // The number of an item, without the end-of-epoch marks before it.
     template <class Place>
     std::uint64_t number_of(const Place& place) const noexcept {
         return place.number - (is_epoch_item<C> ? place.epoch - this->run_.first_epoch() : 0);
     }
 
   protected:
-    // The function has made nothing of an item: for a checkpoint the item is taken. Not once the run was
-    // asked to stop, as the function may have given up because of that.
+    // The function has made no result of an item: a checkpoint counts the item as consumed. After a request
+    // to stop the item is not consumed, because the function may have given up for that reason.
     void acknowledge_drop(provenance about) const noexcept {
         if (!this->run_.may_give_up()) about.acknowledge();
     }

@@ -69,7 +69,7 @@ class stage_task : public slot_machine {
             end_guard(it);
         }
         if (!it.error) stage_.commit(it);
-        if (it.error) return fail(it, is_timed);
+        if (it.error) return handle_failure(it, is_timed);
         if constexpr (traits.makes_results_later) stage_.acknowledge(it);
         if (!traits.counts_tasks || !counts_as_task(it)) {
             stage_.record_other_work(me_);
@@ -79,7 +79,7 @@ class stage_task : public slot_machine {
         return !stage_.tolerates_failure(it) || stage_.is_within_failure_rate() ? task_end::succeeded
                                                                                 : task_end::last;
     }
-    WEIR_NOINLINE void watch(iteration& it) noexcept {
+    WEIR_NOINLINE void begin_guard_and_trace(iteration& it) noexcept {
         const bool is_followed = context_.value.tracer.is_on() && begin_trace(it);
         // A followed item has a guard, too, so that the end of its task is recorded.
         if (!traits.counts_tasks || !it.has_work || !(is_followed || context_.value.needs_guard)) return;
@@ -103,8 +103,8 @@ class stage_task : public slot_machine {
     WEIR_NOINLINE void trace_result(iteration& it, const D& result) noexcept {
         item_tracer& tracer = context_.value.tracer;
         if (!tracer.is_on()) return;
-        tracer.gives(epoch_item_traits<D>::is_mark(result), stage_.has_item(it), item_number(it),
-                     it.place.epoch);
+        tracer.record_result(epoch_item_traits<D>::is_mark(result), stage_.has_item(it), item_number(it),
+                             it.place.epoch);
     }
 
     WEIR_NOINLINE void end_trace(iteration& it) noexcept {
@@ -112,7 +112,7 @@ class stage_task : public slot_machine {
     }
 
   private:
-    WEIR_NOINLINE task_end fail(iteration& it, bool is_timed) noexcept {
+    WEIR_NOINLINE task_end handle_failure(iteration& it, bool is_timed) noexcept {
         std::int64_t spent = 0;
         if (traits.counts_tasks) spent = is_timed ? it.spent : stage_.end_failed_work(me_);
         if (!stage_.tolerates_failure(it)) {

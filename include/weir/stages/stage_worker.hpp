@@ -1,5 +1,5 @@
-// weir stages, internal: the worker of a slot: takes an item, works on it, puts its results, and accounts for
-// both SPDX-License-Identifier: BSL-1.0
+// weir stages, internal: the worker of a slot: takes an item, works on it, and puts its results
+// SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_STAGE_WORKER_HPP
 #define WEIR_STAGES_STAGE_WORKER_HPP
 
@@ -17,15 +17,16 @@
 
 namespace weir::detail {
 
-// The worker of one slot, as a state machine. One iteration:
+// The worker of one slot, as a state machine; a stage with `.concurrency = n` has n slots. One iteration:
 //   1. take an item;
-//   2. wait until the run admits the slot (a pause, other stages that go first, a budget of bytes);
+//   2. wait until the run admits the slot: a pause, stages with priority, a budget of bytes;
 //   3. work: call the function of the stage, between hooks and within the time limit;
-//   4. account for the task: its time, or its failure;
+//   4. account for the task: record its time, or its failure;
 //   5. for each result: wait for the turn of the item, and put the result;
 //   6. leave the turn, and take the next item.
+// With `makes_results_later`, the worker waits for the turn before step 3.
 // `advance` returns to the coroutine only to wait. (One coroutine with all steps took 115 ns an item for
-// three empty stages; this takes 61.) Its steps return the result to put, or null: see `next` then.
+// three empty stages, and this 61.) Each step returns the result to put, or null; then see `next`.
 template <class Kind>
 class stage_worker final : public stage_task<Kind> {
     using base = stage_task<Kind>;
@@ -67,7 +68,7 @@ class stage_worker final : public stage_task<Kind> {
                     result = was_put(it, output_.operation.await_resume());
                     break;
                 case state::waited:
-                    result = after_wait(it);
+                    result = resume_after_wait(it);
                     break;
                 case state::end:
                     if (any_awaiter* const wait = end()) return wait;
@@ -99,7 +100,7 @@ class stage_worker final : public stage_task<Kind> {
         iteration_.reset();
     }
 
-    // The input has answered. `came`: with an item.
+    // The wait for the input has ended. `came`: with an item; else: the input closed, or the slot recalled.
     WEIR_ALWAYS_INLINE D* taken(iteration& it, bool came) noexcept {
         it.task = task_end::succeeded;
         it.input_ended = false;
@@ -108,12 +109,12 @@ class stage_worker final : public stage_task<Kind> {
         if (came) {
             if constexpr (Kind::has_input) read_item(it);
             if constexpr (traits.gathers_parts) {
-                if (!stage_.completes_item(it, input_.operation)) return wait(it, worker_step::take);
+                if (!stage_.completes_item(it, input_.operation)) return set_next(it, worker_step::take);
             }
         } else if (!it.error) {
             it.input_ended = !input_.operation.was_recalled();
-            if (!it.input_ended && stage_.resizable()) return wait(it, worker_step::service);
-            if (!traits.works_without_item) return wait(it, worker_step::end);
+            if (!it.input_ended && stage_.resizable()) return set_next(it, worker_step::service);
+            if (!traits.works_without_item) return set_next(it, worker_step::end);
         }
         return ask_admission(it);
     }
@@ -130,14 +131,14 @@ class stage_worker final : public stage_task<Kind> {
         }
         stage_.on_item(it);
     }
-    // ---- admission, and the turn of a kind that makes its results later
+    // ---- admission
 
     WEIR_ALWAYS_INLINE D* ask_admission(iteration& it) noexcept {
         if (stage_.may_be_held_up() &&
             stage_.is_held_up(stage_.byte_sources(it), !Kind::has_input || !it.place.mark)) {
-            return wait(it, worker_step::admission);
+            return set_next(it, worker_step::admission);
         }
-        if (traits.makes_results_later && stage_.is_ordered()) return wait(it, worker_step::turn);
+        if (traits.makes_results_later && stage_.is_ordered()) return set_next(it, worker_step::turn);
         return work(it);
     }
 
@@ -147,7 +148,7 @@ class stage_worker final : public stage_task<Kind> {
         it.began = stage_.begin_work(me_);
         it.spent = 0;
         it.has_work = stage_.has_work(it);
-        if (context_.value.is_watched) this->watch(it);
+        if (context_.value.is_watched) this->begin_guard_and_trace(it);
         if (it.error) {
             stage_.on_skipped(it);
         } else if constexpr (!awaits_work<Kind>) {
@@ -157,28 +158,28 @@ class stage_worker final : public stage_task<Kind> {
                 it.error = std::current_exception();
             }
         } else if (it.has_work) {
-            return wait(it, worker_step::work);
+            return set_next(it, worker_step::work);
         }
         return worked(it);
     }
     WEIR_ALWAYS_INLINE D* worked(iteration& it) noexcept {
         if (context_.value.guard && context_.value.guard->timer() != nullptr)
-            return wait(it, worker_step::time_limit);
-        return within_time(it);
+            return set_next(it, worker_step::time_limit);
+        return end_work(it);
     }
-    WEIR_ALWAYS_INLINE D* within_time(iteration& it) noexcept {
+    WEIR_ALWAYS_INLINE D* end_work(iteration& it) noexcept {
         if constexpr (!traits.makes_results_later) {
             it.task = this->end_task(it);
-            if (it.task == task_end::fatal) return end_early(it);
+            if (it.task == task_end::fatal) return abandon(it);
         }
-        return make_result(it);
+        return fetch_result(it);
     }
 
     // ---- results
 
-    WEIR_ALWAYS_INLINE D* make_result(iteration& it) noexcept {
+    WEIR_ALWAYS_INLINE D* fetch_result(iteration& it) noexcept {
         if constexpr (awaits_fetch<Kind>) {
-            if (!it.error && it.has_work) return wait(it, worker_step::fetch_result);
+            if (!it.error && it.has_work) return set_next(it, worker_step::fetch_result);
         } else if (!it.error && it.task == task_end::succeeded) {
             try {
                 stage_.fetch_result(it);
@@ -186,9 +187,9 @@ class stage_worker final : public stage_task<Kind> {
                 it.error = std::current_exception();
             }
         }
-        return give_result(it);
+        return prepare_put(it);
     }
-    WEIR_ALWAYS_INLINE D* give_result(iteration& it) noexcept {
+    WEIR_ALWAYS_INLINE D* prepare_put(iteration& it) noexcept {
         D* result = it.error || it.task == task_end::tolerated ? nullptr : stage_.next_result(it);
         it.has_more_results = result != nullptr && !stage_.is_last_result(it);
         if (context_.value.is_watched && result != nullptr) this->trace_result(it, *result);
@@ -197,30 +198,30 @@ class stage_worker final : public stage_task<Kind> {
                 it.spent += stage_.end_work(me_, it.began);
             } else {
                 it.task = this->end_task(it);
-                if (it.task == task_end::fatal) return end_early(it);
+                if (it.task == task_end::fatal) return abandon(it);
                 if (it.task == task_end::tolerated) result = nullptr;
             }
         } else if (stage_.is_ordered()) {
             it.to_put = result;
-            return wait(it, worker_step::turn);
+            return set_next(it, worker_step::turn);
         }
         return offer(it, result);
     }
-    D* offer(iteration& it, D* result) noexcept { return result != nullptr ? result : without_result(it); }
-    WEIR_NOINLINE D* without_result(iteration& it) noexcept { return was_put(it, true); }
+    D* offer(iteration& it, D* result) noexcept { return result != nullptr ? result : skip_put(it); }
+    WEIR_NOINLINE D* skip_put(iteration& it) noexcept { return was_put(it, true); }
     WEIR_ALWAYS_INLINE D* was_put(iteration& it, bool is_in) noexcept {
-        if (!is_in && !stage_.continues_when_output_closed(it)) return end_early(it);
+        if (!is_in && !stage_.continues_when_output_closed(it)) return abandon(it);
         if constexpr (traits.makes_results_later) it.began = stage_.begin_work(me_);
-        if (it.has_more_results) return make_result(it);
+        if (it.has_more_results) return fetch_result(it);
         if (traits.numbers_results && this->counts_as_task(it)) ++context_.value.number;
-        if (it.task == task_end::last) return end_early(it);
+        if (it.task == task_end::last) return abandon(it);
         if (stage_.is_ordered()) it.ends_stage = !stage_.leave_turn(it);
         return finish(it);
     }
 
-    // The iteration ends before its last result: the stage has to end, nobody wants the results, or the turn
-    // or the admission was refused.
-    WEIR_NOINLINE D* end_early(iteration& it) noexcept {
+    // Ends the iteration before its last result: the stage must end, the output is closed, or the run
+    // refuses the turn or the admission.
+    WEIR_NOINLINE D* abandon(iteration& it) noexcept {
         if (context_.value.guard) this->end_guard(it);
         it.ends_stage = it.task >= task_end::last || stage_.ends_when_refused();
         if (it.ends_stage) stage_.block_turns(it);
@@ -229,28 +230,28 @@ class stage_worker final : public stage_task<Kind> {
     D* finish(iteration& it) noexcept {
         if (context_.value.is_watched) this->end_trace(it);
         it.ends_stage = it.ends_stage || stage_.is_finished(it);
-        if (stage_.stops_timer(it, it.ends_stage)) return wait(it, worker_step::timeout);
+        if (stage_.stops_timer(it, it.ends_stage)) return set_next(it, worker_step::hold_timer);
         return next_iteration(it);
     }
     D* next_iteration(iteration& it) noexcept {
         it.ends_stage = it.ends_stage || !stage_.start_timer(it);
-        return wait(it, it.ends_stage ? worker_step::end : worker_step::take);
+        return set_next(it, it.ends_stage ? worker_step::end : worker_step::take);
     }
 
     // ---- waiting
 
-    static D* wait(iteration& it, worker_step next) noexcept {
+    static D* set_next(iteration& it, worker_step next) noexcept {
         it.next = next;
         return nullptr;
     }
 
     // The wait for `next` has ended, or was refused.
-    WEIR_NOINLINE D* after_wait(iteration& it) noexcept {
+    WEIR_NOINLINE D* resume_after_wait(iteration& it) noexcept {
         const bool goes_on = waits_.end(it, context_.value);
-        if (!goes_on && it.next != worker_step::service) return end_early(it);
+        if (!goes_on && it.next != worker_step::service) return abandon(it);
         switch (it.next) {
             case worker_step::admission:
-                if (stage_.byte_sources(it) != 0) return wait(it, worker_step::byte_budget);
+                if (stage_.byte_sources(it) != 0) return set_next(it, worker_step::byte_budget);
                 [[fallthrough]];
             case worker_step::byte_budget:
                 return ask_admission(it);
@@ -259,12 +260,12 @@ class stage_worker final : public stage_task<Kind> {
             case worker_step::work:
                 return worked(it);
             case worker_step::time_limit:
-                return within_time(it);
+                return end_work(it);
             case worker_step::fetch_result:
-                return give_result(it);
+                return prepare_put(it);
             case worker_step::service:
-                return wait(it, goes_on ? worker_step::take : worker_step::end);
-            case worker_step::timeout:
+                return set_next(it, goes_on ? worker_step::take : worker_step::end);
+            case worker_step::hold_timer:
                 return next_iteration(it);
             case worker_step::take:
             case worker_step::end:
@@ -272,7 +273,6 @@ class stage_worker final : public stage_task<Kind> {
         }
         return nullptr;
     }
-
     WEIR_NOINLINE any_awaiter* end() noexcept {
         stage_.release_resources(context_.value);
         stage_.close_input(me_);

@@ -3,7 +3,6 @@
 #ifndef WEIR_STAGES_TAKE_HPP
 #define WEIR_STAGES_TAKE_HPP
 
-#include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/stages/stage.hpp>
@@ -21,33 +20,29 @@ using take_options = detail::queue_options;
 
 namespace detail {
 
-// Ends the queue before it with the last item that it wants, not only when that has found room.
-template <class C, class Policy>
+template <class T>
 class take_op {
   public:
-    take_op(std::uint64_t n, channel<C, Policy>& in) noexcept : left_(n), in_(&in) {
-        if (left_ == 0) in_->cancel();
-    }
+    explicit take_op(std::uint64_t n) noexcept : left_(n) {}
 
-    void push(C&& item, std::optional<C>& out) {
-        out.emplace(std::move(item));
-        if (--left_ == 0) in_->cancel();
+    void push(T&& item, std::optional<T>& result) {
+        result.emplace(std::move(item));
+        --left_;
     }
     bool finished() const noexcept { return left_ == 0; }
 
   private:
     std::uint64_t left_;
-    channel<C, Policy>* in_;
 };
 
-template <class C>
+template <class T>
 class skip_op {
   public:
     explicit skip_op(std::uint64_t n) noexcept : left_(n) {}
 
-    void push(C&& item, std::optional<C>& out) {
+    void push(T&& item, std::optional<T>& result) {
         if (left_ == 0) {
-            out.emplace(std::move(item));
+            result.emplace(std::move(item));
         } else {
             --left_;
         }
@@ -57,7 +52,7 @@ class skip_op {
     std::uint64_t left_;
 };
 
-struct take_stage : transform_stage {
+struct take_stage : transform_stage<take_stage> {
     static constexpr const char* kind = "take";
     static constexpr const char* one_slot =
         "takes the first items, one after the other: its concurrency is 1";
@@ -67,15 +62,15 @@ struct take_stage : transform_stage {
         : transform_stage{detail::stage_options_of(o, kind)}, n(items) {
         refuse_negative(n, "weir: take can't give a negative number of items; 0 gives none");
     }
-    template <class C, class Policy>
-    static take_op<C, Policy> op(const take_stage& self, channel<C, Policy>& in) {
-        return {self.n, in};
+    template <class T>
+    static take_op<T> op(const take_stage& self) {
+        return take_op<T>(self.n);
     }
 
     std::uint64_t n;
 };
 
-struct skip_stage : transform_stage {
+struct skip_stage : transform_stage<skip_stage> {
     static constexpr const char* kind = "skip";
     static constexpr const char* one_slot =
         "skips the first items, one after the other: its concurrency is 1";
@@ -85,9 +80,9 @@ struct skip_stage : transform_stage {
         : transform_stage{detail::stage_options_of(o, kind)}, n(items) {
         refuse_negative(n, "weir: skip can't drop a negative number of items; 0 drops none");
     }
-    template <class C, class Policy>
-    static skip_op<C> op(const skip_stage& self, channel<C, Policy>&) {
-        return skip_op<C>(self.n);
+    template <class T>
+    static skip_op<T> op(const skip_stage& self) {
+        return skip_op<T>(self.n);
     }
 
     std::uint64_t n;

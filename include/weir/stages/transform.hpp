@@ -1,4 +1,4 @@
-// weir stages, internal: stages of one slot that are no function: several items in for one out, or so
+// weir stages, internal: stages of one slot with a stateful operation, as batching, shuffling or splitting
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TRANSFORM_HPP
 #define WEIR_STAGES_TRANSFORM_HPP
@@ -8,9 +8,9 @@
 #include <weir/measure/clock.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/hold_timer.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_of.hpp>
-#include <weir/task/delayed_action.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
@@ -21,102 +21,107 @@
 
 namespace weir::detail {
 
-// Runs an `Op`, which is made for one run and used by one slot. `C` is what the queue before holds, `D` what
-// the one behind does. All but `push` is optional:
+// A transform is a stage with one slot that calls an operation: an object made for each run. The operation
+// sees items only: `running_transform` keeps epochs, marks and checkpoints. Optional are all but `push`:
 //
-//     void push(C&& item, std::optional<D>& out)  an item comes, never a mark; what leaves at once is put out
-//     void end(std::optional<D>& out, bool cut)   the stream or an epoch has ended: what is held is to leave,
-//                              or dropped; `cut`: maybe before its end, so that nothing of it is known to be
-//                              dropped for good
-//     void enter(std::uint64_t epoch)             what comes next, or leaves at its end, is of this epoch
-//     void pop(std::optional<D>& out)             what leaves next; called until it puts nothing out
-//     bool done() const        a pop would put nothing out; spares the call
-//     bool finished() const    it wants no more items; the stage ends
-//     duration patience() const  for how long it may hold what it holds; 0: for ever. With it:
-//     bool holds() const       whether it holds anything
-//     void hurry()             it has held it for so long: that is to leave
+//     void push(In&& item, std::optional<Out>& result)  takes an item; may store one result
+//     void pop(std::optional<Out>& result)    stores the next result; called until it stores none
+//     bool done() const                       `pop` would store none: saves the call
+//     void end(std::optional<Out>& result)    the input or an epoch ended: stores or drops the held items
+//     void enter(std::uint64_t epoch)         the following items belong to this epoch
+//     bool finished() const                   the stage ends: it takes no more items
+//     bool holds() const                      items are held for a later result
+//     duration patience() const               how long items may be held at most; 0: unlimited. Requires:
+//     void hurry()                            the time is over: the next `pop` stores the held items
 //
-// Whatever it throws stops the run: there is no next item to go on with. One invocation is a push with
-// its pops, without the waits for room between them.
+// An exception from an operation stops the run. One task: a `push` and its `pop`s, without waits for room.
+//
+// For traces and checkpoints, an operation says of which items a result is made:
+//
+//     static constexpr result_origin origin   `its_item`, the item pushed last, by default
+//     bool result_lacks_item() const          the result of this `push` is made of earlier items only
+//     bool keeps_places() const               element k of a result is made of the k-th item; default: true
+//     std::optional<std::size_t> num_results() const   number of elements of the item; result k is element k
 template <class Op>
 inline constexpr bool is_patient = requires(const Op& op) { op.patience(); };
 
-//     static constexpr result_origin results_are_of   if that is not the item that was pushed last
-// If it is `all`, what a push puts out has all items but that one, and what a pop does has it.
 template <class Op>
-inline constexpr result_origin results_are_of = result_origin::its_item;
+inline constexpr result_origin origin_of = result_origin::its_item;
 template <class Op>
-    requires requires { Op::results_are_of; }
-inline constexpr result_origin results_are_of<Op> = Op::results_are_of;
+    requires requires { Op::origin; }
+inline constexpr result_origin origin_of<Op> = Op::origin;
 
-template <class D>
+// `Out`: a result of the operation; `D`: the same as an item of the next queue, with its provenance.
+template <class Out, class D>
 struct transformed {
-    std::optional<D> result;
-    bool is_first = true;      // nothing of it was given yet
-    bool was_popped = false;   // the result
-    bool mark_is_due = false;  // when all is given that was held
+    std::optional<Out> made;
+    [[no_unique_address]] std::conditional_t<std::is_same_v<Out, D>, nothing, std::optional<D>> carried;
+    bool is_first = true;      // no result was put yet
+    bool was_popped = false;   // `pop` stored the result, not `push`
+    bool mark_is_due = false;  // after all results, the mark at the end of the epoch follows
     bool gave_any = false;
 };
 
-template <class Stage, class Slot>
-struct held_for_a_time {
-    struct expire {
-        Stage* stage;
-        Slot* who;
-        void operator()() const noexcept { stage->let_go(*who); }
-    };
-    std::optional<delayed_action<expire>> patience_over;
-    time_point came{};  // the last item, which may have waited for what was to leave before it
-};
+// The item type of the output queue.
+template <class C, class Out>
+using transform_output = std::conditional_t<is_epoch_item<Out>, Out, carry_t<C, Out>>;
 
-template <class Op, class C, class D, class Policy>
-class running_transform : public stage_kind<C, D, Policy> {
+template <class Op, class C, class Out, class Policy>
+class running_transform : public stage_kind<C, transform_output<C, Out>, Policy> {
+    using D = transform_output<C, Out>;
     using base = stage_kind<C, D, Policy>;
+    using typename base::load;
     using typename base::slot;
-    using time_limited = held_for_a_time<running_transform, slot>;
 
   public:
-    using resources = std::conditional_t<is_patient<Op>, time_limited, nothing>;
-    using iteration = typename base::template iteration_with<transformed<D>, resources>;
+    using resources = std::conditional_t<is_patient<Op>, hold_timer<channel<C, Policy>, slot>, nothing>;
+    using iteration = typename base::template iteration_with<transformed<Out, D>, resources>;
     static constexpr stage_traits traits{.makes_results_later = true,
                                          .works_without_item = true,
-                                         .origin = detail::results_are_of<Op>};
+                                         .origin = origin_of<Op>};
 
     running_transform(run_context& run, const stage_options& options, const char* kind, Op&& op,
                       channel<C, Policy>& in, channel<D, Policy>& out)
         : base(run, kind, options, &in, &out), op_(std::move(op)) {
         enter(run.first_epoch());
+        end_input_if_finished();
     }
 
     void work(iteration& it) {
         it.mark_is_due = is_epoch_item<C> && it.place.mark;
         if (this->has_work(it)) {
-            if constexpr (is_patient<Op>) it.context->resources.came = it.context->env.executor->now();
-            op_.push(std::move(*it.item), it.result);
+            if constexpr (is_patient<Op>) it.context->resources.item_came(*it.context->env.executor);
+            push(it);
+            end_input_if_finished();
         } else if (it.item != nullptr || it.input_ended) {
-            if constexpr (requires { op_.end(it.result, true); }) {
-                op_.end(it.result, it.input_ended || this->is_cut_short());
-            }
-            if (it.mark_is_due) enter(it.place.epoch + 1);
+            if constexpr (requires { op_.end(it.made); }) op_.end(it.made);
+            carry(it);
+            if (!holds()) settle(it.input_ended || this->is_cut_short());
         } else if constexpr (is_patient<Op>) {
             op_.hurry();
         }
     }
     void fetch_result(iteration& it) {
-        if (!std::exchange(it.is_first, false)) it.result.reset();
+        if (!std::exchange(it.is_first, false)) result(it).reset();
         if constexpr (pops) {
-            it.was_popped = !it.result;
-            if (it.was_popped) op_.pop(it.result);
+            it.was_popped = !result(it);
+            if (it.was_popped) op_.pop(it.made);
+            carry(it);
         }
+    }
+    // Each result has its own share of the provenance.
+    void end_task(iteration& it) noexcept {
+        if (traits.origin == result_origin::its_item && !it.error) provenance_.acknowledge();
     }
     D* next_result(iteration& it) noexcept {
         if constexpr (is_epoch_item<D>) {
-            if (!it.result && std::exchange(it.mark_is_due, false)) {
-                it.result.emplace(D::end_of_epoch(it.place.epoch));
+            if (!result(it) && std::exchange(it.mark_is_due, false)) {
+                result(it).emplace(D::end_of_epoch(it.place.epoch));
+                enter(it.place.epoch + 1);
             }
         }
-        it.gave_any = it.gave_any || it.result;
-        return it.result ? &*it.result : nullptr;
+        it.gave_any = it.gave_any || result(it);
+        return result(it) ? &*result(it) : nullptr;
     }
     bool is_last_result(const iteration& it) const noexcept {
         if constexpr (!pops) {
@@ -136,45 +141,34 @@ class running_transform : public stage_kind<C, D, Policy> {
     }
 
     bool has_item(const iteration& it) const noexcept { return it.was_popped; }
-    bool holds_items(const iteration&) const noexcept {
-        if constexpr (traits.origin == result_origin::all_held) {
-            return op_.holds();
-        } else {
-            return false;
-        }
-    }
+    bool holds_items(const iteration&) const noexcept { return holds(); }
 
-    // A timer that expires while an item is in hand leaves what is held due.
+    // A timer that expires while the worker has an item is not cancelled: the held items stay due.
     bool stops_timer(const iteration& it, bool ends) const noexcept {
         if constexpr (is_patient<Op>) {
             const bool expired = it.item == nullptr && !it.input_ended;
-            return it.context->resources.patience_over && (ends || it.gave_any || expired || !op_.holds());
+            return it.context->resources.runs() && (ends || it.gave_any || expired || !op_.holds());
         } else {
             return false;
         }
     }
     auto cancel_timer(iteration& it) noexcept {
         if constexpr (is_patient<Op>) {
-            return it.context->resources.patience_over->off();
+            return it.context->resources.cancel();
         } else {
             return no_wait();
         }
     }
     void timer_cancelled([[maybe_unused]] iteration& it) noexcept {
-        if constexpr (is_patient<Op>) {
-            it.context->resources.patience_over.reset();
-            it.context->slot.recalled.store(false, std::memory_order_relaxed);
-        }
+        if constexpr (is_patient<Op>) it.context->resources.finish_cancel(it.context->slot);
     }
     // False: there is no memory for a timer, which ends the stage.
     bool start_timer([[maybe_unused]] iteration& it) noexcept {
         if constexpr (is_patient<Op>) {
-            auto& held = it.context->resources;
-            if (held.patience_over || op_.patience() == duration(0) || !op_.holds()) return true;
+            auto& timer = it.context->resources;
+            if (timer.runs() || op_.patience() == duration(0) || !op_.holds()) return true;
             try {
-                executor& ex = *it.context->env.executor;
-                held.patience_over.emplace(ex, op_.patience() - (ex.now() - held.came),
-                                           typename time_limited::expire{this, &it.context->slot});
+                timer.start(*it.context->env.executor, op_.patience(), *this->in_, it.context->slot);
             } catch (...) {
                 this->fail_stage(it.context->slot, it.context->number, std::current_exception());
                 return false;
@@ -182,44 +176,122 @@ class running_transform : public stage_kind<C, D, Policy> {
         }
         return true;
     }
-    void let_go(slot& who) noexcept {
-        who.recalled.store(true, std::memory_order_relaxed);
-        detail::inside(*this->in_).recall(who);
-    }
 
   private:
-    void enter([[maybe_unused]] std::uint64_t epoch) noexcept {
-        if constexpr (is_epoch_item<C> && requires { op_.enter(epoch); }) op_.enter(epoch);
+    static constexpr bool is_tracked = !std::is_same_v<Out, D>;
+    static constexpr bool pops = requires(Op& op, std::optional<Out>& out) { op.pop(out); };
+
+    static auto& result(iteration& it) noexcept {
+        if constexpr (is_tracked) {
+            return it.carried;
+        } else {
+            return it.made;
+        }
     }
 
-    static constexpr bool pops = requires(Op& op, std::optional<D>& out) { op.pop(out); };
+    void push(iteration& it) {
+        if constexpr (is_tracked) {
+            provenance about = load::provenance_of(*it.item);
+            op_.push(std::move(load::value_of(*it.item)), it.made);
+            bool lacks_item = false;
+            if constexpr (requires { op_.result_lacks_item(); })
+                lacks_item = it.made && op_.result_lacks_item();
+            if (lacks_item) carry(it);
+            if (traits.origin == result_origin::its_item) {
+                provenance_ = std::move(about);
+                place_ = 0;
+            } else {
+                provenance_.add(std::move(about));
+            }
+            carry(it);
+        } else {
+            op_.push(std::move(*it.item), it.made);
+        }
+    }
+    // Turns the result of the operation into an item of the next queue.
+    void carry([[maybe_unused]] iteration& it) {
+        if constexpr (is_tracked) {
+            if (!it.made) return;
+            it.carried.emplace(load::carry(*it.made, of_result()));
+            it.made.reset();
+        }
+    }
+    provenance of_result() noexcept {
+        if constexpr (traits.origin != result_origin::its_item) {
+            if constexpr (requires { op_.keeps_places(); }) {
+                if (!op_.keeps_places()) provenance_.forget_places();
+            }
+            return std::move(provenance_);  // keeps its epoch
+        } else {
+            if constexpr (requires { op_.num_results(); }) {
+                if (const auto all = op_.num_results()) return provenance_.of_element(place_++, *all);
+            }
+            if constexpr (!pops) return std::move(provenance_);
+            return provenance_.share();
+        }
+    }
+    // No item is held any more. `cut`: perhaps before the end of the epoch; a resumed run then repeats the
+    // dropped items.
+    void settle(bool cut) noexcept {
+        if (!cut) provenance_.acknowledge();
+        if constexpr (is_tracked) provenance_ = provenance(provenance_.epoch());
+    }
+
+    bool holds() const noexcept {
+        if constexpr (requires { op_.holds(); }) {
+            return op_.holds();
+        } else {
+            return false;
+        }
+    }
+    void end_input_if_finished() noexcept {
+        if constexpr (requires { op_.finished(); }) {
+            if (op_.finished()) this->in_->cancel();
+        }
+    }
+    void enter([[maybe_unused]] std::uint64_t epoch) noexcept {
+        if constexpr (is_epoch_item<C>) {
+            if constexpr (requires { op_.enter(epoch); }) op_.enter(epoch);
+            provenance_ = provenance(epoch);
+        }
+    }
 
     Op op_;
+    typename load::provenance provenance_;  // of the items of the next result
+    std::size_t place_ = 0;                 // the element of the item that the next result is
 };
 
-// The description of such a stage has
-//     static constexpr const char* kind;       as statistics name it
-//     static constexpr const char* one_slot;   ends the sentence that says why it has one slot
-//     static constexpr const char* no_checkpoint;  ends the sentence that says why its run has none; or null
-//     template <class C> using output = ...;   what is in the queue behind it, if `C` is in that before it
-//     op(self, queue)                          makes its `Op` for one run
+// Base of the description of a transform. `Own` declares:
+//     static constexpr const char* kind;           its name in statistics
+//     static constexpr const char* one_slot;       end of the sentence that says why the stage has one slot
+//     static constexpr const char* no_checkpoint;  the same for why its run has none; default: null
+//     template <class T> using result = ...;       type of the results for items T; default: T
+//     template <class T> static auto op(const Own&)   makes the operation for one run
+//     static constexpr bool takes_elements         T is the item type of the queues, with the provenance
+template <class Own>
 struct transform_stage : stage_base {
+    static constexpr bool takes_elements = false;
+    static constexpr const char* no_checkpoint = nullptr;
+    template <class T>
+    using result = T;
+
     template <class C>
-    using output = C;
+    struct types {
+        using item = std::conditional_t<Own::takes_elements, C, carried_value_t<C>>;
+        using made = typename Own::template result<item>;
+        using output = transform_output<C, made>;
+    };
+    template <class C>
+    using output = typename types<C>::output;
 
     template <class Self, class Policy, class C>
     static auto& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        using own = std::remove_cvref_t<Self>;
-        using D = typename own::template output<C>;
-        run.refuse_unless(self.options.concurrency == 1, self.options, own::one_slot);
-        if constexpr (requires { own::no_checkpoint; }) {
-            if (own::no_checkpoint) run.has_no_checkpoint(self.options, own::no_checkpoint);
-        }
-        auto op = own::op(std::forward<Self>(self), in);
+        run.refuse_unless(self.options.concurrency == 1, self.options, Own::one_slot);
+        if (Own::no_checkpoint) run.has_no_checkpoint(self.options, Own::no_checkpoint);
+        auto op = Own::template op<typename types<C>::item>(std::forward<Self>(self));
+        using running = stage_of<running_transform<decltype(op), C, typename types<C>::made, Policy>>;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append<stage_of<running_transform<decltype(op), C, D, Policy>>>(self.options, in,
-                                                                                            own::kind,
-                                                                                            std::move(op));
+        return run.template append<running>(self.options, in, Own::kind, std::move(op));
     }
 };
 

@@ -56,35 +56,35 @@ class worker_waits {
     WEIR_NOINLINE any_awaiter* begin(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:
-                return other_.begin([this] { return stage_.admitted(me_); });
+                return rare_wait_.begin([this] { return stage_.admitted(me_); });
             case worker_step::byte_budget:
-                return other_.begin(
+                return rare_wait_.begin(
                     [&] { return stage_.run().budget()->wait(stage_.byte_sources(it), me_); });
             case worker_step::turn:
-                return other_.begin([&] { return stage_.wait_for_turn(it, me_); });
+                return rare_wait_.begin([&] { return stage_.wait_for_turn(it, me_); });
             case worker_step::work:
                 if constexpr (awaits_work<Kind>) {
-                    return call_.begin([&] { return stage_.work(it); },
-                                       [&](auto& awaitable) -> decltype(auto) {
-                                           return stage_.observe(awaitable, all.env);
-                                       },
-                                       it.error);
+                    return work_wait_.begin([&] { return stage_.work(it); },
+                                            [&](auto& awaitable) -> decltype(auto) {
+                                                return stage_.observe(awaitable, all.env);
+                                            },
+                                            it.error);
                 }
                 break;
             case worker_step::time_limit:
-                return other_.begin([&all] { return all.guard->timer()->off(); });
+                return rare_wait_.begin([&all] { return all.guard->timer()->off(); });
             case worker_step::fetch_result:
                 if constexpr (awaits_fetch<Kind>) {
-                    return fetch_.begin([&] { return stage_.fetch_result(it); },
-                                        [](auto& awaitable) -> auto&& { return std::move(awaitable); },
-                                        it.error);
+                    return fetch_wait_.begin([&] { return stage_.fetch_result(it); },
+                                             [](auto& awaitable) -> auto&& { return std::move(awaitable); },
+                                             it.error);
                 }
                 break;
             case worker_step::service:
                 stage_.release_resources(all);
-                return other_.begin([this] { return stage_.next_shift(me_); });
-            case worker_step::timeout:
-                return other_.begin([&] { return stage_.cancel_timer(it); });
+                return rare_wait_.begin([this] { return stage_.next_shift(me_); });
+            case worker_step::hold_timer:
+                return rare_wait_.begin([&] { return stage_.cancel_timer(it); });
             case worker_step::take:
             case worker_step::end:
                 break;
@@ -97,30 +97,30 @@ class worker_waits {
             case worker_step::admission:
             case worker_step::byte_budget:
             case worker_step::turn:
-                return other_.resume();
+                return rare_wait_.resume();
             case worker_step::work:
                 if constexpr (awaits_work<Kind>) {
                     const auto store = [&](auto&&... result) {
                         stage_.store_result(it, std::forward<decltype(result)>(result)...);
                     };
-                    call_.end(store, it.error);
+                    work_wait_.end(store, it.error);
                 }
                 break;
             case worker_step::time_limit:
-                other_.resume();
+                rare_wait_.resume();
                 if (all.guard->timer()->judge(it.error)) stage_.discard_result(it);
                 break;
             case worker_step::fetch_result:
                 if constexpr (awaits_fetch<Kind>) {
-                    fetch_.end(
+                    fetch_wait_.end(
                         [&](auto&& next) { stage_.store_fetched(it, std::forward<decltype(next)>(next)); },
                         it.error);
                 }
                 break;
             case worker_step::service:
-                return other_.resume() && stage_.acquire_resources(all);
-            case worker_step::timeout:
-                other_.resume();
+                return rare_wait_.resume() && stage_.acquire_resources(all);
+            case worker_step::hold_timer:
+                rare_wait_.resume();
                 stage_.timer_cancelled(it);
                 break;
             case worker_step::take:
@@ -132,16 +132,16 @@ class worker_waits {
 
     // The same for `wait_before_end` of the stage.
     any_awaiter* begin_last_wait() noexcept {
-        return other_.begin([this] { return stage_.wait_before_end(me_); });
+        return rare_wait_.begin([this] { return stage_.wait_before_end(me_); });
     }
-    void end_last_wait() noexcept { other_.resume(); }
+    void end_last_wait() noexcept { rare_wait_.resume(); }
 
   private:
     Kind& stage_;
     slot& me_;
-    seldom_awaiter other_;
-    typename awaited_work<Kind>::type call_;
-    typename awaited_fetch<Kind>::type fetch_;
+    seldom_awaiter rare_wait_;
+    typename awaited_work<Kind>::type work_wait_;
+    typename awaited_fetch<Kind>::type fetch_wait_;
 };
 
 }  // namespace weir::detail
