@@ -5,16 +5,12 @@
 
 #include <weir/run/epoch_range.hpp>
 #include <weir/run/failure.hpp>
-#include <weir/run/failure_sink.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/priority_lanes.hpp>
 #include <weir/run/profile_trial.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_control.hpp>
-#include <weir/run/run_defaults.hpp>
-#include <weir/run/run_outcome.hpp>
 #include <weir/run/run_report.hpp>
-#include <weir/run/run_result.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/void_run.hpp>
 

@@ -12,7 +12,7 @@
 #include <weir/graph/split.hpp>
 #include <weir/graph/tee.hpp>
 #include <weir/graph/zip.hpp>
-#include <weir/run/failure_sink.hpp>
+#include <weir/run/failure.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/sampling/weighted_sampler.hpp>
 #include <weir/stages/aggregate.hpp>

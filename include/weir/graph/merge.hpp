@@ -6,7 +6,6 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/graph/fan_in.hpp>
-#include <weir/graph/inputs.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/run/run_core.hpp>

@@ -1,13 +1,12 @@
-// weir graph, internal: how a batch is divided, and how its parts are put together again
+// weir graph, internal: the stage that divides each batch of a split among the branches
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_RUNNING_SPLIT_HPP
 #define WEIR_GRAPH_RUNNING_SPLIT_HPP
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
-#include <weir/graph/batch_chooser.hpp>
 #include <weir/graph/branch.hpp>
-#include <weir/graph/split_ledger.hpp>
+#include <weir/platform/platform.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/call_traits.hpp>
 #include <weir/stages/intake.hpp>
@@ -15,32 +14,123 @@
 #include <weir/task/awaitable.hpp>
 #include <weir/task/task.hpp>
 
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t, std::uint64_t
-#include <exception>  // for std::exception_ptr
-#include <memory>     // for std::shared_ptr
-#include <optional>   // for std::optional
-#include <stdexcept>  // for std::length_error
-#include <string>     // for std::to_string
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <concepts>     // for std::integral
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <deque>        // for std::deque
+#include <exception>    // for std::exception_ptr
+#include <memory>       // for std::shared_ptr
+#include <mutex>        // for std::lock_guard
+#include <optional>     // for std::optional
+#include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
+#include <stdexcept>    // for std::length_error
+#include <string>       // for std::to_string
+#include <string_view>  // for std::string_view
+#include <type_traits>  // for std::is_convertible_v
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
 
-namespace weir {
+namespace weir::detail {
 
-namespace detail {
+// A queue of records, one for each batch, which the dividing stage adds and the joining stage takes.
+template <class Provenance>
+class split_records {
+  public:
+    struct record {
+        Provenance about;
+        std::vector<std::vector<std::size_t>> places;  // for each branch, of its elements in the batch
+        std::optional<std::uint64_t> end_of_epoch;     // set: a mark instead of a batch
+    };
 
-template <class Batch, class Ledger>
+    // Moves the provenance of `item` into the record, unless an exception is thrown.
+    template <class C>
+    void add(record&& r, C& item) {
+        const std::lock_guard guard(lock_);
+        records_.push_back(std::move(r));
+        if (!epoch_item_traits<C>::is_mark(item))
+            records_.back().about = epoch_item_traits<C>::provenance_of(item);
+    }
+    record take() {
+        const std::lock_guard guard(lock_);
+        record r = std::move(records_.front());
+        records_.pop_front();
+        return r;
+    }
+
+  private:
+    standard_platform::mutex lock_;
+    std::deque<record> records_;
+};
+
+// The element type of the range that a chooser returns for a batch; `names`: whether it names branches.
+template <class Choices>
+struct one_of_choices {
+    using type = int;
+    static constexpr bool names = false;
+};
+template <std::ranges::input_range Choices>
+struct one_of_choices<Choices> {
+    using type = std::ranges::range_value_t<Choices>;
+    static constexpr bool names = std::integral<type> || std::is_convertible_v<type, std::string_view>;
+};
+
+template <class Function>
+struct the_batch_chooser {
+    template <class Batch>
+    struct is_given : call_traits<Function, const Batch&> {
+        static constexpr bool fits = true;
+        using chosen = one_of_choices<typename is_given::result>;
+        static_assert(chosen::names,
+                      "weir: a split's function that chooses for a whole batch returns a range with the name "
+                      "or the place of a branch for each element, or something to await that gives one; the "
+                      "types are those of the_batch_chooser<...>::is_given<...> in this message");
+    };
+};
+
+// How the chooser is called: with each element if possible, else with the whole batch.
+template <class Function, class Batch, bool Whole>
+struct split_choice_of : the_chooser<Function>::template is_given<typename Batch::value_type> {
+    static constexpr bool is_of_batch = false;
+};
+template <class Function, class Batch>
+struct split_choice_of<Function, Batch, true> : the_batch_chooser<Function>::template is_given<Batch> {
+    static constexpr bool is_of_batch = true;
+};
+template <class Function, class Batch>
+using split_choice = split_choice_of<Function, Batch,
+                                     !callable<Function, const typename Batch::value_type&> &&
+                                         callable<Function, const Batch&>>;
+
+// Returns the index of a branch for each element of a batch.
+template <class Choices, class Batch>
+std::vector<std::size_t> branches_of(Choices&& choices, Batch& batch, const branch_names& names) {
+    using chosen = typename one_of_choices<std::remove_cvref_t<Choices>>::type;
+    std::vector<std::size_t> all;
+    for (auto&& each : choices) {
+        const chosen where(each);  // converts the proxy of a vector<bool>
+        all.push_back(names.index_of(where));
+    }
+    const auto elements = static_cast<std::size_t>(std::ranges::distance(batch.begin(), batch.end()));
+    if (all.size() != elements) {
+        throw std::length_error("weir: a split's function chose " + std::to_string(all.size()) +
+                                " branches for the " + std::to_string(elements) +
+                                " elements of a batch; it gives one for each, in their order");
+    }
+    return all;
+}
+
+template <class Batch, class Records>
 struct divided_batch {
     std::vector<Batch> parts;
-    typename Ledger::entry entry;
-    std::uint64_t number = 0;  // as an epoch of the branches
-    std::size_t next_part =
-        0;  // what is to be given next: of branch `next_part / 2`, its part, then the mark behind
+    typename Records::record record;
+    std::uint64_t number = 0;  // the epoch in the branches
+    // The next result: for branch `next_part / 2`, its part if even, the mark behind if odd.
+    std::size_t next_part = 0;
     std::optional<epoch_item<Batch>> result;
 };
 
-// Inside of the branches each batch is an epoch: so what is made of its parts stays together, whatever
-// the branches' stages do with it.
+// Each batch is an epoch of the branches. So the results of one batch stay together, whatever the stages of
+// the branches do with its parts.
 template <class Function, class C, class Policy>
 class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using Batch = carried_value_t<C>;
@@ -48,17 +138,17 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     using base = stage_kind<C, part, Policy>;
     using load = epoch_item_traits<C>;
     using queue = channel<part, Policy>;
-    using ledger = split_ledger<typename load::provenance>;
+    using records = split_records<typename load::provenance>;
     using choice = split_choice<Function, Batch>;
 
   public:
-    using iteration = typename base::template iteration_with<divided_batch<Batch, ledger>>;
-    static constexpr stage_traits traits{.forwards_item = true};  // something is left of it if it fails
+    using iteration = typename base::template iteration_with<divided_batch<Batch, records>>;
+    static constexpr stage_traits traits{.forwards_item = true};  // the item outlives a failure
 
     running_split(run_context& run, const stage_options& options, Function&& f, branch_names names,
-                  channel<C, Policy>& in, std::vector<queue*> out, std::shared_ptr<ledger> batches)
+                  channel<C, Policy>& in, std::vector<queue*> out, std::shared_ptr<records> all)
         : base(run, "split", options, &in, nullptr), f_(std::move(f)), names_(std::move(names)),
-          branches_{std::move(out)}, batches_(std::move(batches)), number_(run.first_epoch()) {}
+          branches_{std::move(out)}, records_(std::move(all)), number_(run.first_epoch()) {}
 
     auto work(iteration& it) {
         if constexpr (choice::waits) {
@@ -80,11 +170,11 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     static task<bool>&& observe(task<bool>& choices, coroutine_env&) noexcept { return std::move(choices); }
     void store_result(iteration&, bool) noexcept {}
 
-    // Into the ledger, now that its parts are sure to follow.
+    // Adds the record: from here on, all parts of the batch follow.
     void commit(iteration& it) noexcept {
         try {
-            if (it.place.mark) it.entry.end_of_epoch = it.place.epoch;
-            batches_->add(std::move(it.entry), *it.item);
+            if (it.place.mark) it.record.end_of_epoch = it.place.epoch;
+            records_->add(std::move(it.record), *it.item);
             it.number = number_++;
         } catch (...) {
             it.error = std::current_exception();
@@ -105,13 +195,13 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     bool is_last_result(const iteration& it) const noexcept {
         return it.next_part == 2 * branches_.queues.size();
     }
-    // Without a mark the epochs would run together.
+    // A failed mark is not tolerated: two epochs would become one.
     bool tolerates_failure(const iteration& it) const noexcept { return !it.place.mark; }
     void acknowledge(iteration& it) noexcept { this->acknowledge_drop(load::provenance_of(*it.item)); }
     void close_output(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
-    // Each choice has to be awaited, one after the other, or that for the whole batch.
+    // For a chooser that is awaited: for each element, one after the other, or once for the batch.
     task<bool> choose(iteration& it) {
         prepare(it);
         auto& batch = load::value_of(*it.item);
@@ -131,7 +221,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     }
     void prepare(iteration& it) {
         it.parts.resize(names_.size());
-        it.entry.places.resize(names_.size());
+        it.record.places.resize(names_.size());
     }
     template <class Choices>
     void assign_all(iteration& it, Choices&& choices) const {
@@ -146,141 +236,16 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     template <class Element>
     static void assign(iteration& it, Element& element, std::size_t place, std::size_t where) {
         it.parts[where].push_back(std::move(element));
-        it.entry.places[where].push_back(place);
+        it.record.places[where].push_back(place);
     }
 
     Function f_;
     branch_names names_;
     all_of<queue> branches_;
-    std::shared_ptr<ledger> batches_;
-    std::uint64_t number_;  // of the next batch
+    std::shared_ptr<records> records_;
+    std::uint64_t number_;  // the epoch of the next batch in the branches
 };
 
-template <class Batch, class D, class Ledger>
-struct joined_batch {
-    typename Ledger::entry entry;
-    std::optional<D> whole;
-};
-
-// `Part`: what the branches give; `D`: the whole batch on its way.
-template <class Part, class D, class Note, class Policy>
-class running_split_join : public stage_kind<Part, D, Policy> {
-    using base = stage_kind<Part, D, Policy>;
-    using queue = channel<Part, Policy>;
-    using Batch = carried_value_t<Part>;
-    using ledger = split_ledger<Note>;
-    using typename base::slot;
-
-  public:
-    using iteration = typename base::template iteration_with<joined_batch<Batch, D, ledger>>;
-    static constexpr stage_traits traits{.gathers_parts = true,
-                                         .numbers_results = true,
-                                         .origin = result_origin::all_held};
-
-    running_split_join(run_context& run, const stage_options& options, split_order order,
-                       std::vector<queue*> in, typename base::output_queue& out,
-                       std::shared_ptr<ledger> batches)
-        : base(run, "join", options, nullptr, &out), order_(order), ins_(std::move(in)),
-          batches_(std::move(batches)) {}
-
-    void take(intake<queue>& next, slot&, iteration&) noexcept { next.comes_from(*ins_[at_]); }
-    // When the last branch's part of a batch is at its end. What goes wrong before fails the batch.
-    bool completes_item(iteration& it, typename base::input& from) noexcept {
-        if (it.place.mark) {
-            it.place.mark = false;
-            at_ = (at_ + 1) % ins_.size();
-            return at_ == 0;
-        }
-        item_tracer& tracer = it.context->tracer;
-        if (tracer.is_on()) tracer.hold(from.queue(), from.number(), it.place.epoch);
-        this->record_other_work(it.context->slot);
-        try {
-            parts_.resize(ins_.size());
-            parts_[at_].push_back(std::move(it.item->value()));
-        } catch (...) {
-            if (!lost_) lost_ = std::current_exception();
-        }
-        return false;
-    }
-    void work(iteration& it) {
-        it.entry = batches_->take();
-        it.place.mark = it.entry.end_of_epoch.has_value();
-        auto parts = std::exchange(parts_, {});
-        if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
-        put_together(it, parts);
-    }
-    // No batch once the run was asked to stop: it would count what a branch has given up because of that.
-    D* next_result(iteration& it) noexcept {
-        if (this->run_.may_give_up()) it.whole.reset();
-        if (!it.whole) this->acknowledge_drop(std::move(it.entry.about));
-        return it.whole ? &*it.whole : nullptr;
-    }
-    bool tolerates_failure(const iteration&) const noexcept { return true; }
-    void acknowledge(iteration& it) noexcept { this->acknowledge_drop(std::move(it.entry.about)); }
-    void close_input(slot&) noexcept {
-        for (queue* const each : ins_) each->cancel();
-    }
-
-  private:
-    void put_together(iteration& it, std::vector<std::vector<Batch>>& parts) {
-        if constexpr (is_epoch_item<D>) {
-            if (it.place.mark) {
-                it.whole.emplace(D::end_of_epoch(*it.entry.end_of_epoch));
-                return;
-            }
-        }
-        parts.resize(ins_.size());
-        Batch batch;
-        bool any = false;
-        if (order_ == split_order::branches) {
-            for (auto& of_branch : parts) {
-                for (Batch& some : of_branch) {
-                    for (auto& element : some) batch.push_back(std::move(element));
-                }
-            }
-            any = batch.begin() != batch.end();
-        } else {
-            any = restore(it.entry, parts, batch);
-        }
-        it.entry.about.forget_places();
-        if (any) it.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(it.entry.about)));
-    }
-
-    // Each result to the place of its element.
-    bool restore(const typename ledger::entry& entry, std::vector<std::vector<Batch>>& parts, Batch& batch) {
-        using element = typename Batch::value_type;
-        std::size_t size = 0;
-        for (const auto& places : entry.places) size += places.size();
-        std::vector<element*> found(size, nullptr);
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            std::size_t k = 0;
-            for (Batch& some : parts[i]) {
-                for (element& each : some) {
-                    if (k < entry.places[i].size()) found[entry.places[i][k]] = &each;
-                    ++k;
-                }
-            }
-            if (k != entry.places[i].size()) {
-                throw std::length_error("weir: branch " + std::to_string(i) + " of a split was given " +
-                                        std::to_string(entry.places[i].size()) +
-                                        " elements of a batch and gave " + std::to_string(k) +
-                                        "; with .order = weir::split_order::branches that is allowed");
-            }
-        }
-        for (element* each : found) batch.push_back(std::move(*each));
-        return size != 0;
-    }
-
-    const split_order order_;
-    std::vector<queue*> ins_;
-    std::shared_ptr<ledger> batches_;
-    std::size_t at_ = 0;                     // the branch whose part comes next
-    std::vector<std::vector<Batch>> parts_;  // of the batch, by branch
-    std::exception_ptr lost_;                // why one of them could not be kept
-};
-
-}  // namespace detail
-
-}  // namespace weir
+}  // namespace weir::detail
 
 #endif

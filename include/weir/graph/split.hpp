@@ -6,21 +6,28 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/graph/batch_chooser.hpp>
 #include <weir/graph/branch.hpp>
 #include <weir/graph/running_split.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/call_traits.hpp>
+#include <weir/stages/intake.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/stage_worker.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/task.hpp>
 
 #include <cstddef>          // for std::size_t
-#include <memory>           // for std::make_shared
+#include <cstdint>          // for std::int64_t, std::uint64_t
+#include <exception>        // for std::exception_ptr
+#include <memory>           // for std::make_shared, std::shared_ptr
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
-#include <string>           // for std::string
+#include <stdexcept>        // for std::length_error
+#include <string>           // for std::string, std::to_string
 #include <tuple>            // for std::tuple
 #include <type_traits>      // for std::decay_t
 #include <utility>          // for std::move
@@ -28,21 +35,151 @@
 
 namespace weir {
 
-/// Of `split`.
+/// The order of the results of all branches of a `split` in the joined batch.
+enum class split_order {
+    elements,  ///< each result has the place of its element; a branch gives one result for each element
+    branches   ///< all results of the first branch, then of the second, ...; any number of results
+};
+
+/// The options of `split`.
 struct split_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// Where the dividing and the joining run; null: where the run was started. Outlives the run.
+    /// The executor of the dividing and the joining stage; null: that of the run. Outlives the run.
     weir::executor* executor = nullptr;
-    /// Of the queue before each branch and of that behind the join, at least 1.
+    /// The capacity of the queue before each branch and of the queue behind the join, at least 1.
     std::size_t capacity = 2;
-    split_order order = split_order::elements;  ///< of what the branches give for one batch
-    /// For how many batches the choice, or the joining, may fail: see `stage_options::max_failures`.
+    split_order order = split_order::elements;  ///< the order of the results in a joined batch
+    /// How many batches may fail, in the chooser or the join: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();
 };
 
 namespace detail {
+
+template <class Batch, class D, class Records>
+struct joined_batch {
+    typename Records::record record;
+    std::optional<D> whole;
+};
+
+// The stage that joins the results of the branches. `Part`: an item of the branches; `D`: an item that is the
+// joined batch.
+template <class Part, class D, class Provenance, class Policy>
+class running_split_join : public stage_kind<Part, D, Policy> {
+    using base = stage_kind<Part, D, Policy>;
+    using queue = channel<Part, Policy>;
+    using Batch = carried_value_t<Part>;
+    using records = split_records<Provenance>;
+    using typename base::slot;
+
+  public:
+    using iteration = typename base::template iteration_with<joined_batch<Batch, D, records>>;
+    static constexpr stage_traits traits{.gathers_parts = true,
+                                         .numbers_results = true,
+                                         .origin = result_origin::all_held};
+
+    running_split_join(run_context& run, const stage_options& options, split_order order,
+                       std::vector<queue*> in, typename base::output_queue& out, std::shared_ptr<records> all)
+        : base(run, "join", options, nullptr, &out), order_(order), ins_(std::move(in)),
+          records_(std::move(all)) {}
+
+    void take(intake<queue>& next, slot&, iteration&) noexcept { next.comes_from(*ins_[at_]); }
+    // True at the mark behind the last branch's part of a batch. An earlier error fails the whole batch.
+    bool completes_item(iteration& it, typename base::input& from) noexcept {
+        if (it.place.mark) {
+            it.place.mark = false;
+            at_ = (at_ + 1) % ins_.size();
+            return at_ == 0;
+        }
+        item_tracer& tracer = it.context->tracer;
+        if (tracer.is_on()) tracer.hold(from.queue(), from.number(), it.place.epoch);
+        this->record_other_work(it.context->slot);
+        try {
+            parts_.resize(ins_.size());
+            parts_[at_].push_back(std::move(it.item->value()));
+        } catch (...) {
+            if (!lost_) lost_ = std::current_exception();
+        }
+        return false;
+    }
+    void work(iteration& it) {
+        it.record = records_->take();
+        it.place.mark = it.record.end_of_epoch.has_value();
+        auto parts = std::exchange(parts_, {});
+        if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
+        assemble(it, parts);
+    }
+    // After a stop request there is no batch: a branch may have given up some of its elements.
+    D* next_result(iteration& it) noexcept {
+        if (this->run_.may_give_up()) it.whole.reset();
+        if (!it.whole) this->acknowledge_drop(std::move(it.record.about));
+        return it.whole ? &*it.whole : nullptr;
+    }
+    bool tolerates_failure(const iteration&) const noexcept { return true; }
+    void acknowledge(iteration& it) noexcept { this->acknowledge_drop(std::move(it.record.about)); }
+    void close_input(slot&) noexcept {
+        for (queue* const each : ins_) each->cancel();
+    }
+
+  private:
+    void assemble(iteration& it, std::vector<std::vector<Batch>>& parts) {
+        if constexpr (is_epoch_item<D>) {
+            if (it.place.mark) {
+                it.whole.emplace(D::end_of_epoch(*it.record.end_of_epoch));
+                return;
+            }
+        }
+        parts.resize(ins_.size());
+        Batch batch;
+        bool any = false;
+        if (order_ == split_order::branches) {
+            for (auto& of_branch : parts) {
+                for (Batch& some : of_branch) {
+                    for (auto& element : some) batch.push_back(std::move(element));
+                }
+            }
+            any = batch.begin() != batch.end();
+        } else {
+            any = restore(it.record, parts, batch);
+        }
+        it.record.about.forget_places();
+        if (any) it.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(it.record.about)));
+    }
+
+    // Puts each result at the place of its element. Returns whether there is any.
+    bool restore(const typename records::record& record, std::vector<std::vector<Batch>>& parts,
+                 Batch& batch) {
+        using element = typename Batch::value_type;
+        std::size_t size = 0;
+        for (const auto& places : record.places) size += places.size();
+        std::vector<element*> found(size, nullptr);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            std::size_t k = 0;
+            for (Batch& some : parts[i]) {
+                for (element& each : some) {
+                    if (k < record.places[i].size()) found[record.places[i][k]] = &each;
+                    ++k;
+                }
+            }
+            if (k != record.places[i].size()) {
+                throw std::length_error("weir: branch " + std::to_string(i) + " of a split was given " +
+                                        std::to_string(record.places[i].size()) +
+                                        " elements of a batch and gave " + std::to_string(k) +
+                                        "; with .order = weir::split_order::branches that is allowed");
+            }
+        }
+        for (element* each : found) batch.push_back(std::move(*each));
+        return size != 0;
+    }
+
+    const split_order order_;
+    std::vector<queue*> ins_;
+    std::shared_ptr<records> records_;
+    std::size_t at_ = 0;                     // the branch whose part comes next
+    std::vector<std::vector<Batch>> parts_;  // of the current batch, by branch
+    std::exception_ptr lost_;                // the exception that keeping one of them threw
+};
 
 template <class Batch>
 struct divided {
@@ -65,7 +202,7 @@ struct split_stage : stage_of_branches<Function, Branches...> {
         : stage_of_branches<Function, Branches...>(kind, std::forward<G>(f), o, std::move(parts)...),
           order(o.order) {}
 
-    // What one of the branches gives, of tracked parts.
+    // The item type of the branches' last queues.
     template <class C, bool Fits>
     struct parts_of {
         using type = C;
@@ -91,7 +228,7 @@ struct split_stage : stage_of_branches<Function, Branches...> {
         using about = typename epoch_item_traits<C>::provenance;
         const stage_options join = self.options_of_join();
         const split_order order = self.order;
-        auto batches = std::make_shared<split_ledger<about>>();
+        auto batches = std::make_shared<split_records<about>>();
         auto ends =
             split_stage::template attach_branches<stage_of<running_split<Function, C, Policy>>, part,
                                                   part_of<C>>(std::forward<Self>(self), run, in, batches);
@@ -112,23 +249,22 @@ struct split_stage : stage_of_branches<Function, Branches...> {
 
 }  // namespace detail
 
-/// Divides each batch (a container with `push_back`) among branches, element by element, and puts what
-/// they make of their parts together again as one batch:
+/// Divides each batch (a container with `push_back`) among branches, element by element, and joins their
+/// results into one batch:
 ///
 ///     weir::split([](const doc& d) { return d.is_long() ? "long" : "short"; },
 ///                 weir::branch("long", weir::pipe(chop)), weir::branch("short", weir::pipe(pack)))
 ///
-/// \param chooser   called with each element, const; returns the branch's name, or its place from 0; or
-///                  something to await that does, one element after the other. Or, if it can't be called with
-///                  an element, called with the whole batch, const, for one look-up instead of many; returns,
-///                  or gives when it is awaited, a range with the name or place for each element, in order.
-/// \param branches  each is given one part of every batch, which may be empty, as an item; they all give
-///                  batches of one type. Whatever a branch gives for its part belongs to that batch.
-/// Order:    batches leave in the order in which they came; inside of them as `split_order` says. A batch of
-///           which nothing is left is dropped.
-/// Errors:   an exception from the chooser, and a branch that isn't there, fail the batch, as
-///           does one for more or fewer elements than there are: see `split_options::max_failures`.
-///           `std::invalid_argument` for two branches of one name.
+/// \param chooser   called with each element, const; returns the name of a branch, its index, or an awaitable
+///                  of one of them. If it can't be called with an element, it is called with the whole batch,
+///                  const, and returns a range of names or indices, one for each element, or an awaitable of
+///                  such a range.
+/// \param branches  each takes one part of every batch as an item; a part may be empty. All branches give
+///                  batches of one type. All that a branch makes of a part belongs to the part's batch.
+/// Order:    batches keep their order; the elements of one are ordered by `split_order`. An empty batch is
+///           dropped.
+/// Errors:   a batch fails if the chooser throws, names no branch, or returns too few or too many names: see
+///           `split_options::max_failures`. `std::invalid_argument` if two branches have one name.
 template <class Function, class... Branches>
 class [[nodiscard]] split : public detail::divided_stage_t<detail::split_stage, Function, Branches...> {
     static_assert(detail::are_branches<Branches...>,
@@ -141,7 +277,7 @@ class [[nodiscard]] split : public detail::divided_stage_t<detail::split_stage, 
     /// \param settings  see `split_options`.
     explicit split(Function&& chooser, split_options settings, Branches... branches)
         : described(std::forward<Function>(chooser), std::move(settings), std::move(branches)...) {}
-    /// With none of them set. \param where  see `stage_options::where`.
+    /// With default options. \param where  see `stage_options::where`.
     explicit split(Function&& chooser, Branches... branches,
                    std::source_location where = detail::call_place::current())
         : split(std::forward<Function>(chooser), split_options{.where = where}, std::move(branches)...) {}

@@ -6,7 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/graph/inputs.hpp>
+#include <weir/graph/fan_in.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/intake.hpp>

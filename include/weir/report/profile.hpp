@@ -10,11 +10,11 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/report/line.hpp>
+#include <weir/run/diagnosis.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/profile_trial.hpp>
-#include <weir/run/rehearsal.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/run_defaults.hpp>
+#include <weir/run/run_interfaces.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/stage_trials.hpp>
 #include <weir/stages/pipeline.hpp>

@@ -6,7 +6,7 @@
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/registry.hpp>
-#include <weir/run/watched_run.hpp>
+#include <weir/run/run_interfaces.hpp>
 
 #include <cstddef>        // for std::size_t
 #include <cstdint>        // for std::uintptr_t

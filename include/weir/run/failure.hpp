@@ -1,59 +1,75 @@
-// weir run: what is known of a failure, and how many are tolerated
+// weir run: why a run ended: its outcome, its failures, how many are tolerated, and where they are reported
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_FAILURE_HPP
 #define WEIR_RUN_FAILURE_HPP
 
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/globals.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/spin_lock.hpp>
 
 #include <concepts>         // for std::integral
 #include <cstddef>          // for std::size_t
-#include <cstdint>          // for std::uint64_t
+#include <cstdint>          // for std::uint8_t, std::uint64_t
+#include <cstdio>           // for std::fprintf
 #include <exception>        // for std::exception_ptr, std::nested_exception
+#include <mutex>            // for std::lock_guard
+#include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <stdexcept>        // for std::runtime_error
 #include <string>           // for std::string
+#include <string_view>      // for std::string_view
 #include <type_traits>      // for std::is_signed_v
 #include <utility>          // for std::move
 #include <vector>           // for std::vector
 
 namespace weir {
 
+/// What ended a run. The first cause counts: a run that is stopped after its failure was recorded has failed;
+/// a run that fails while it is being stopped was stopped.
+enum class run_outcome : std::uint8_t {
+    running,   ///< not ended; also if all work is done and no consumer has seen the end yet
+    finished,  ///< a consumer has seen the end of the stream; or all stages of a `run<void>` have ended
+    stopped,   ///< by `run::stop` or `run::request_stop`
+    stopped_by_token,  ///< by `run_options::stop`
+    failed             ///< by more failures than the limit: see `pipeline_failure`
+};
+
 /// One item on which a stage's function threw.
 struct failure {
-    std::string stage;           ///< its name
-    std::uint64_t item;          ///< the item's number at that stage, from 0, in the order of its gets
-    std::exception_ptr error;    ///< what was thrown
+    std::string stage;           ///< the stage's name
+    std::uint64_t item;          ///< the item's number at that stage, from 0, in the order of the gets
+    std::exception_ptr error;    ///< the exception
     std::source_location where;  ///< `stage_options::where` of the stage
 
-    /// Of all four, in the order in which they stand above.
+    /// Takes the values of the four members, in their order.
     failure(std::string stage_name, std::uint64_t number, std::exception_ptr e,
             std::source_location composed = {})
         : stage(std::move(stage_name)), item(number), error(std::move(e)), where(composed) {}
 
-    /// \returns `what()` of a `std::exception` that has a text; of a string or a number that was thrown the
-    ///          text and the type, `42 (thrown as int)`; else `an exception of type T, without a text`.
+    /// \returns `what()` of a `std::exception` that has a text; for a thrown string or number its text and
+    ///          type, `42 (thrown as int)`; else `an exception of type T, without a text`.
     [[nodiscard]] std::string message() const { return detail::error_text(error); }
 };
 
-/// A run of a pipeline has stopped because a stage failed more than it may. Catch it as it is, or
-/// unwrap the original with `std::rethrow_if_nested`; with `-fno-rtti` by `original()`.
+/// Thrown to a consumer of a run that stopped because a stage exceeded its failure limit. The original
+/// exception is nested: `std::rethrow_if_nested`, or `original()` with `-fno-rtti`.
 class pipeline_failure : public std::runtime_error {
   public:
     /// \param failures  at least one; the first is the one that stopped the run.
     explicit pipeline_failure(std::vector<failure> failures)
         : std::runtime_error(describe(failures)), failures_(std::move(failures)) {}
 
-    /// Of the failure that stopped the run: the stage's name. Lifetime: that of this object.
+    /// \returns the name of the stage whose failure stopped the run. Lifetime: that of this object.
     [[nodiscard]] const std::string& stage() const noexcept { return failures_.front().stage; }
-    /// Of the same: where the stage was composed, `stage_options::where`; line 0 if that isn't known.
+    /// \returns `stage_options::where` of that stage; line 0 if unknown.
     [[nodiscard]] std::source_location where() const noexcept { return failures_.front().where; }
-    /// Of the same: the item's number.
+    /// \returns the number of the item that failed there.
     [[nodiscard]] std::uint64_t item() const noexcept { return failures_.front().item; }
-    /// Of the same: what was thrown.
+    /// \returns the exception that its function threw.
     [[nodiscard]] std::exception_ptr original() const noexcept { return failures_.front().error; }
 
-    /// It, and those by which other stages stopped at the same time.
+    /// \returns that failure, then those of other stages that exceeded their limits at the same time.
     [[nodiscard]] const std::vector<failure>& failures() const noexcept { return failures_; }
 
   private:
@@ -71,18 +87,7 @@ class pipeline_failure : public std::runtime_error {
     std::vector<failure> failures_;
 };
 
-namespace detail {
-
-// What a run throws. With libc++ `std::throw_with_nested` would copy the failure, and memory may lack for
-// that.
-class nesting_failure final : public pipeline_failure, public std::nested_exception {
-  public:
-    explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
-};
-
-}  // namespace detail
-
-/// How many failures a stage, or a run, tolerates: a count, a `rate`, or `unlimited`.
+/// How many failures a stage or a run tolerates: a count, a `rate`, or `unlimited`.
 class failure_limit {
   public:
     /// None: the first failure stops the run.
@@ -100,18 +105,18 @@ class failure_limit {
         }
     }
 
-    /// Whether `failures` of `invocations` are more than is tolerated.
+    /// \returns whether `failures` of `invocations` exceed the limit.
     [[nodiscard]] constexpr bool exceeded(std::uint64_t failures, std::uint64_t invocations) const noexcept {
         if (!is_rate()) return failures > count_;
-        // 0.29 * 100 is a little less than 29 in floating point; a product this near means 29.
+        // 0.29 * 100 is a little less than 29 in floating point; a product this near counts as 29.
         const double tolerated = rate_ * static_cast<double>(invocations);
         return invocations >= probation && static_cast<double>(failures) > tolerated + tolerated * 1e-12;
     }
 
-    /// Whether it was made by `rate`: only then do invocations have to be counted.
+    /// \returns whether the limit was made by `rate`, so that successes have to be counted, too.
     [[nodiscard]] constexpr bool is_rate() const noexcept { return rate_ > 0; }
 
-    /// A rate is looked at from this many invocations on.
+    /// A rate is checked from this many invocations on.
     static constexpr std::uint64_t probation = 100;
 
   private:
@@ -120,11 +125,11 @@ class failure_limit {
     double rate_ = 0;
 };
 
-/// The limit that tolerates failures up to this share of invocations: judged with each that ends, from the
-/// hundredth on. Where a success is the hundredth, and too many had failed, the last failure is told.
+/// A limit that tolerates failures up to this share of invocations, checked after each invocation from the
+/// hundredth on. If the hundredth succeeds and the limit is exceeded, the run stops with the last failure.
 ///
 /// \param share  in (0, 1]: 0.05 is one in twenty.
-/// Errors: `std::invalid_argument` outside of that.
+/// Errors: `std::invalid_argument` for any other value.
 [[nodiscard]] constexpr failure_limit rate(double share) {
     if (!detail::is_finite(share) || share <= 0 || share > 1) {
         throw std::invalid_argument("weir: a failure rate lies in (0, 1]: rate(0.05) is one item in twenty");
@@ -134,8 +139,144 @@ class failure_limit {
     return limit;
 }
 
-/// Any number of failures.
+/// The limit that tolerates any number of failures.
 inline constexpr failure_limit unlimited{UINT64_MAX};
+
+/// Called for a run that failed and is destroyed before a consumer was thrown the failure: once, by the
+/// destructor, after all work of the run has ended. `run`: the stages, as `src | decode | sink`. Not called
+/// if `run_options::on_failure` was.
+using failure_sink = void (*)(std::string_view run, const pipeline_failure& what) noexcept;
+
+namespace detail {
+
+// What a run throws. `std::throw_with_nested` of libc++ would copy the failure, which may lack memory.
+class nesting_failure final : public pipeline_failure, public std::nested_exception {
+  public:
+    explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
+};
+
+inline void print_failure(std::string_view run, const pipeline_failure& what) noexcept {
+    std::fprintf(stderr, "weir: the run '%.*s' failed, and was destroyed before anybody asked: %s\n",
+                 static_cast<int>(run.size()), run.data(), what.what());
+}
+
+inline constinit process_function<failure_sink> the_failure_sink{&print_failure};
+
+// Counts the invocations and failures of a stage, or of all stages of a run without a limit of their own, and
+// compares them with the limit: at each failure, and at the success that ends the probation of a rate. Later
+// successes only lower the rate. Any thread.
+class failure_counter {
+  public:
+    // A failed invocation. The name outlives the counter.
+    struct entry {
+        const std::string* stage = nullptr;
+        std::uint64_t item = 0;
+        std::exception_ptr error;
+        std::source_location where = {};
+    };
+
+    explicit failure_counter(const failure_limit& limit) noexcept : limit_(limit) {}
+
+    // Whether `count_success` has to be called.
+    bool is_rate() const noexcept { return limit_.is_rate(); }
+
+    // Returns whether the limit is exceeded.
+    bool count_failure(entry one) noexcept {
+        entry before;  // outlives the lock: destroys a user's exception
+        const std::lock_guard guard(lock_);
+        ++failures_;
+        const bool on_probation = ++invocations_ < failure_limit::probation;
+        if (is_rate() && on_probation) before = std::exchange(last_, std::move(one));
+        return limit_.exceeded(failures_, invocations_);
+    }
+
+    // Returns whether the limit is exceeded, by failures of which `last_failure()` is the last.
+    bool count_success() noexcept {
+        const std::lock_guard guard(lock_);
+        ++invocations_;
+        return invocations_ == failure_limit::probation && limit_.exceeded(failures_, invocations_);
+    }
+    entry last_failure() noexcept {
+        const std::lock_guard guard(lock_);
+        return last_;
+    }
+
+  private:
+    const failure_limit limit_;
+    spin_lock lock_;  // guards the rest; together, so that each comparison is of one moment
+    std::uint64_t failures_ = 0;
+    std::uint64_t invocations_ = 0;
+    entry last_;  // during the probation of a rate
+};
+
+// The failures that stopped a run, kept until a consumer is thrown them. Any thread.
+class failure_record {
+  public:
+    failure_record() { failures_.reserve(most); }
+
+    // `reported`: `run_options::on_failure` was called.
+    void add(failure f, bool reported) noexcept {
+        const std::lock_guard guard(lock_);
+        is_unreported_ = is_unreported_ || !reported;
+        if (!is_thrown_ && failures_.size() < most) failures_.push_back(std::move(f));
+    }
+    bool has_failed() const noexcept {
+        const std::lock_guard guard(lock_);
+        return is_thrown_ || !failures_.empty();
+    }
+    // Throws the failures, once. If memory lacks, throws `std::bad_alloc`, and the failures at the next call.
+    void throw_once() {
+        std::vector<failure> failures;
+        {
+            const std::lock_guard guard(lock_);
+            if (failures_.empty()) return;
+            failures.swap(failures_);
+            is_thrown_ = true;
+        }
+        std::optional<pipeline_failure> whole;
+        try {
+            whole.emplace(failures);
+        } catch (...) {
+            const std::lock_guard guard(lock_);
+            failures.swap(failures_);
+            is_thrown_ = false;
+            throw;
+        }
+        try {
+            std::rethrow_exception(failures.front().error);
+        } catch (...) {
+            throw nesting_failure(*std::move(whole));
+        }
+    }
+    // Calls the failure sink if nobody knows of the failures. The run has ended; `name()` returns its name.
+    template <class Name>
+    void report_unseen(Name name) noexcept {
+        const failure_sink sink = the_failure_sink.get();
+        if (sink == nullptr || !is_unreported_ || failures_.empty()) return;
+        try {
+            const pipeline_failure what(std::move(failures_));
+            sink(name(), what);
+        } catch (...) {
+            std::fputs("weir: a run failed, and nobody asked; memory lacks to say how\n", stderr);
+        }
+    }
+
+  private:
+    static constexpr std::size_t most = 16;
+
+    mutable spin_lock lock_;  // guards the rest; nothing is allocated under it
+    std::vector<failure> failures_;
+    bool is_thrown_ = false;
+    bool is_unreported_ = false;
+};
+
+}  // namespace detail
+
+/// Sets the failure sink of all runs of the process. The default prints a line on stderr; null is none.
+/// \returns the one before. Threads: any.
+inline failure_sink set_failure_sink(failure_sink sink) noexcept {
+    return detail::the_failure_sink.replace(sink);
+}
 
 }  // namespace weir
 

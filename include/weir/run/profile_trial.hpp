@@ -1,4 +1,4 @@
-// weir run: what a stage did alone, with some number of slots, and the line of a table that shows it
+// weir run: what a stage did when it ran alone with some number of slots
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_PROFILE_TRIAL_HPP
 #define WEIR_RUN_PROFILE_TRIAL_HPP
@@ -7,14 +7,12 @@
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::uint64_t
-#include <cstdio>       // for std::snprintf
-#include <optional>     // for std::optional
-#include <string>       // for std::string
-#include <string_view>  // for std::string_view
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::uint64_t
+#include <optional>  // for std::optional
+#include <span>      // for std::span
 
 namespace weir {
 
@@ -65,145 +63,51 @@ struct profile_trial {
 
 namespace detail {
 
-// The table of a profile, line by line, so that it can be printed while it is made. Compiled wherever
-// weir.hpp is included, so it does without the strings that `text_table` is made of.
-class profile_lines {
+// Half of all items are divided evenly among the trials, the other half in proportion to their slots.
+class trial_shares {
   public:
-    // `longest`: of all names.
-    explicit profile_lines(std::size_t longest) noexcept
-        : width_(static_cast<int>(longest < 5      ? 5
-                                  : longest > most ? most
-                                                   : longest)) {}
+    // `slots`: of the trials, upwards; not empty, and there as long as this is.
+    explicit trial_shares(std::span<const std::size_t> concurrencies) noexcept
+        : concurrencies_(concurrencies) {}
 
-    // A stage that runs alone has as many slots as it is tried with: none is off.
-    std::string head() const {
-        std::string names;
-        for (const auto& state : states_in_reports) {
-            if (state.state != slot_state::off) (names += "  ") += state.name;
-        }
-        const std::string title = " % of the slots' time ";
-        const std::size_t dashes = names.size() - 2 - title.size();
-        char text[400];
-        std::snprintf(
-            text, sizeof text,
-            "%*s%s%s%s\n%-*s  slots     items  failed      rate%*s  speed-up%*s       ave%s  readiness\n",
-            width_ + 53 + of_rate + of_speed_up, "", std::string(dashes / 2, '-').c_str(), title.c_str(),
-            std::string(dashes - dashes / 2, '-').c_str(), width_, "stage", of_rate, "95 %", of_speed_up,
-            "95 %", names.c_str());
-        return text;
+    std::span<const std::size_t> concurrencies() const noexcept { return concurrencies_; }
+
+    // How many trials are made with so many items: those with the fewest slots, one at least.
+    std::size_t trials(std::size_t items) const noexcept {
+        std::size_t n = 1;
+        while (n < concurrencies_.size() && enough(n + 1) <= items) ++n;
+        return n;
+    }
+    // What one of the first `n` trials has of all items, of which some are left; the last one has these.
+    // Where there are enough, each slot gets as many.
+    std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept {
+        const double mine = part(trial, n) * static_cast<double>(items) + rounding;
+        if (trial + 1 < n) left = detail::smaller(left, static_cast<std::size_t>(mine));
+        return left > concurrencies_[trial] ? left - left % concurrencies_[trial] : left;
     }
 
-    // `base`: what the speed-up is over, which may be this one; null: there is none.
-    std::string line(const std::string& name, const profile_trial& t, const profile_trial* base) {
-        // What waits for others has no rate of its own.
-        const bool tells = t.end < trial_end::stuck;
-        told_[static_cast<std::size_t>(t.end)] = true;
-        is_few_ = is_few_ || has_few(t);
-        std::string rates;
-        std::string ratio;
-        std::string ratios;
-        if (const auto i = tells && t.pace ? t.pace->rate_interval() : std::nullopt) {
-            rates = units::rate(i->low) + "-" + units::rate(i->high);
+    // How many items the first `n` trials take, so that each slot has four, and each trial ten. So those
+    // before a trial have used up more places that only later stages free than it has slots, or were stuck:
+    // with more slots than places, items that overtake each other could wait for each other for ever.
+    std::size_t enough(std::size_t n) const noexcept {
+        double most = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t least = detail::larger<std::size_t>(10, 4 * concurrencies_[i]);
+            most = detail::larger(most, static_cast<double>(least) / part(i, n));
         }
-        if (const auto i = tells && base != nullptr ? t.speed_up(*base) : std::nullopt) {
-            const bool is_base = t == *base;
-            if (is_base || !i->holds(1)) ratio = times(t.rate() / base->rate());
-            if (!is_base) ratios = times(i->low) + "-" + times(i->high);
-        }
-        std::string shares;
-        for (const auto& state : states_in_reports) {
-            if (state.state == slot_state::off) continue;
-            const auto part = static_cast<double>((t.times.*state.time).count());
-            const std::size_t column = std::string_view(state.name).size() + 2;
-            shares += units::right(share(part, static_cast<double>(t.times.total().count())), column);
-        }
-        char text[400];
-        const int size =
-            std::snprintf(text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s%*s  %8s%*s  %8s%s  %9s%s\n", width_,
-                          width_, name.c_str(), t.concurrency, units::count(t.num_items, 8).c_str(),
-                          units::count(t.num_failures, 6).c_str(),
-                          tells ? units::rate(t.rate()).c_str() : "-", of_rate, or_dash(rates),
-                          or_dash(ratio), of_speed_up, or_dash(ratios),
-                          t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares.c_str(),
-                          t.readiness ? share(*t.readiness, 1, " %").c_str() : "-", remark(t));
-        for (int i = 0; i + 1 < size; ++i) {
-            if (text[i] < ' ' || text[i] > '~') text[i] = '?';
-        }
-        return text;
-    }
-
-    // What the lines above need to be understood.
-    std::string foot() const {
-        std::string text =
-            "\nitems: invocations; rate: of them a second, and its 95 % confidence interval; below a "
-            "readiness "
-            "of 100 % the stage is faster than it was fed;\nspeed-up: over the fewest slots; none is told "
-            "where "
-            "its interval holds 1; runnable: no thread was free.\n";
-        if (is_few_) {
-            text +=
-                "few items: fewer than 4 for each slot, so the rate has no interval, and there is no "
-                "speed-up.\n";
-        }
-        if (has_told(trial_end::time_over)) {
-            text += "time over: a trial has a limit of time; its figures are of the items until then.\n";
-        }
-        if (has_told(trial_end::stuck)) {
-            text +=
-                "stuck: nothing moved any more, as where a function waits for what a later stage, or the "
-                "consumer, gives back;\nthe stage was tried no further.\n";
-        }
-        if (has_told(trial_end::too_few)) {
-            text +=
-                "too few items: the trials with fewer slots have used up those that the stage was given.\n";
-        }
-        if (has_told(trial_end::no_thread)) {
-            text +=
-                "no thread: each slot takes a thread, and so many would leave none of its executor's for "
-                "other "
-                "stages, which may free them.\n";
-        }
-        if (has_told(trial_end::not_tried)) {
-            text += "not tried: a trial before it was stuck, or the time for all was over.\n";
-        }
-        return text;
+        return static_cast<std::size_t>(most + 1 - rounding);
     }
 
   private:
-    static constexpr std::size_t most = 20;
-    static constexpr int of_rate = 19;
-    static constexpr int of_speed_up = 12;
+    static constexpr double rounding = 1e-6;
 
-    bool has_told(trial_end what) const noexcept { return told_[static_cast<std::size_t>(what)]; }
-    static bool has_few(const profile_trial& t) noexcept {
-        return !t.pace && t.num_items != 0 && t.end == trial_end::complete;
-    }
-    static std::string times(double factor) { return units::fixed(factor, factor < 0.995 ? 2 : 1); }
-    static const char* or_dash(const std::string& text) noexcept { return text.empty() ? "-" : text.c_str(); }
-    static const char* remark(const profile_trial& t) noexcept {
-        switch (t.end) {
-            case trial_end::complete:
-                return t.num_items == 0 ? "  no item" : has_few(t) ? "  few items" : "";
-            case trial_end::time_over:
-                return "  time over";
-            case trial_end::stuck:
-                return "  stuck";
-            case trial_end::too_few:
-                return "  too few items";
-            case trial_end::no_thread:
-                return "  no thread";
-            case trial_end::not_tried:
-                break;
-        }
-        return "  not tried";
-    }
-    static std::string share(double part, double all, const char* unit = "") {
-        return all <= 0 ? "-" : units::whole_percent(part / all) + unit;
+    double part(std::size_t trial, std::size_t n) const noexcept {
+        double sum = 0;
+        for (const std::size_t each : concurrencies_.first(n)) sum += static_cast<double>(each);
+        return (1 / static_cast<double>(n) + static_cast<double>(concurrencies_[trial]) / sum) / 2;
     }
 
-    int width_;
-    bool is_few_ = false;
-    bool told_[6] = {};  // by trial_end
+    std::span<const std::size_t> concurrencies_;
 };
 
 }  // namespace detail

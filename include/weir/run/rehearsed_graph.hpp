@@ -13,10 +13,10 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/run/diagnosis.hpp>
-#include <weir/run/rehearsal.hpp>
 #include <weir/run/run_graph.hpp>
+#include <weir/run/run_interfaces.hpp>
+#include <weir/run/stage_gate.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/run/turnstile.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for SIZE_MAX, std::uint64_t

@@ -9,10 +9,8 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/run/epoch_range.hpp>
-#include <weir/run/item_iterator.hpp>
 #include <weir/run/run_control.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/run_result.hpp>
 #include <weir/task/task.hpp>
 
 #include <coroutine>    // for std::coroutine_handle

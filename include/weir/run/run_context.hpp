@@ -3,6 +3,7 @@
 #ifndef WEIR_RUN_RUN_CONTEXT_HPP
 #define WEIR_RUN_RUN_CONTEXT_HPP
 
+#include <weir/channel/byte_budget.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/executor/errors.hpp>
@@ -13,12 +14,8 @@
 #include <weir/platform/process.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/run/failure.hpp>
-#include <weir/run/failure_sink.hpp>
-#include <weir/run/failure_tally.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/priority_lanes.hpp>
-#include <weir/run/run_holds.hpp>
-#include <weir/run/run_outcome.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/stop_token.hpp>
@@ -37,6 +34,46 @@
 
 namespace weir::detail {
 
+// Where slots are that have an item, or would make one, while the run is paused.
+struct pause_rule {
+    using ticket = char;
+    bool paused = false;
+    bool over = false;
+    admission ask(ticket) const noexcept {
+        if (over) return admission::refused;
+        return paused ? admission::wait : admission::go;
+    }
+};
+
+// Where sources are while there is too much in the queues of the run.
+struct budget_rule {
+    using ticket = std::uint64_t;  // the sources that ask
+    const byte_budget* budget;
+    bool over = false;
+    admission ask(ticket sources) const noexcept {
+        return budget->is_spent(sources) && !over ? admission::wait : admission::go;
+    }
+};
+class run_budget final : public byte_budget {
+  public:
+    explicit run_budget(std::size_t most) noexcept
+        : byte_budget(most),
+          room_(budget_rule{this}, "for the run's queues to hold fewer bytes", wait_kind::room) {}
+    void has_room() noexcept override {
+        room_.update([](budget_rule&) {});
+    }
+    void end() noexcept {
+        room_.update([](budget_rule& rule) { rule.over = true; });
+    }
+    template <class Slot>
+    auto wait(std::uint64_t sources, Slot& me) noexcept {
+        return room_.wait(sources, me, slot_state::wait_turn);
+    }
+
+  private:
+    wait_queue<budget_rule> room_;
+};
+
 class run_context : public detached_task_owner {
   public:
     run_context(executor& ex, run_options options)
@@ -45,7 +82,6 @@ class run_context : public detached_task_owner {
         refuse_if(options_.lap < duration(0), "weir: a lap can't be negative; 0 means no laps");
         refuse_negative(options_.max_bytes, "weir: the max_bytes of a run were negative; 0 means no limit");
         check_threads_of(ex);
-        fatal_.reserve(most_recorded);
         if (options_.later_stages_first) lanes_.emplace(ex);
         if (options_.max_bytes != 0) budget_.emplace(options_.max_bytes);
         change_holds([](pause_rule&) {});
@@ -76,7 +112,7 @@ class run_context : public detached_task_owner {
     }
 
     // Of the stages that have no limit of their own.
-    failure_tally& tally() noexcept { return tally_; }
+    failure_counter& failure_counts() noexcept { return failure_counts_; }
     // Whether something may keep a slot from going on with an item that it has, or is to make: a pause,
     // a limit in bytes, stages that go first. One look for each item; then at each of them.
     bool may_hold_up() const noexcept { return may_hold_up_.load(std::memory_order_relaxed); }
@@ -160,57 +196,17 @@ class run_context : public detached_task_owner {
         return outcome() == run_outcome::stopped || outcome() == run_outcome::stopped_by_token;
     }
 
-    // The run stops because of this. `heard`: `on_failure` was told.
-    void record(failure f, bool heard) noexcept {
+    // A failure stops the run. `reported`: `on_failure` was called.
+    void record(failure f, bool reported) noexcept {
         ends_as(run_outcome::failed);
-        const std::lock_guard guard(lock_);
-        unheard_ = unheard_ || !heard;
-        if (!thrown_ && fatal_.size() < most_recorded) fatal_.push_back(std::move(f));
+        failures_.add(std::move(f), reported);
     }
-
-    // Whether a failure has stopped it, or is about to.
-    bool has_failed() const noexcept {
-        const std::lock_guard guard(lock_);
-        return thrown_ || !fatal_.empty();
-    }
-
-    // Throws what stopped the run, once; if there is no memory to say it, that, and it is said next time.
-    void throw_failure() {
-        std::vector<failure> failures;
-        {
-            const std::lock_guard guard(lock_);
-            if (fatal_.empty()) return;
-            failures.swap(fatal_);
-            thrown_ = true;
-        }
-        std::optional<pipeline_failure> whole;
-        try {
-            whole.emplace(failures);
-        } catch (...) {
-            const std::lock_guard guard(lock_);
-            failures.swap(fatal_);
-            thrown_ = false;
-            throw;
-        }
-        try {
-            std::rethrow_exception(failures.front().error);
-        } catch (...) {
-            throw nesting_failure(*std::move(whole));
-        }
-    }
-
-    // The run is over, and nobody will be thrown its failure any more. Only one that failed by itself is
-    // told of, and not what a stop has led to.
+    bool has_failed() const noexcept { return failures_.has_failed(); }
+    void throw_failure() { failures_.throw_once(); }
+    // Called by the destructor: no consumer asks any more. Failures after a stop are not reported.
     template <class Name>
-    void tell_unheard(Name name) noexcept {
-        const failure_sink sink = the_failure_sink.get();
-        if (sink == nullptr || !unheard_ || fatal_.empty() || outcome() != run_outcome::failed) return;
-        try {
-            const pipeline_failure what(std::move(fatal_));
-            sink(name(), what);
-        } catch (...) {
-            std::fputs("weir: a run failed, and nobody asked; memory lacks to say how\n", stderr);
-        }
+    void report_unseen_failure(Name name) noexcept {
+        if (outcome() == run_outcome::failed) failures_.report_unseen(name);
     }
 
     // How many items the last stage has acted on, where there is no consumer. relaxed: a count; who has seen
@@ -230,6 +226,7 @@ class run_context : public detached_task_owner {
   protected:
     ~run_context() = default;
 
+    // relaxed, both: the start of a worker orders them
     void expect_workers(std::size_t workers) noexcept {
         workers_left_.store(workers, std::memory_order_relaxed);
     }
@@ -251,8 +248,6 @@ class run_context : public detached_task_owner {
     const run_options options_;
 
   private:
-    static constexpr std::size_t most_recorded = 16;
-
     WEIR_NOINLINE bool has_lost_threads() const noexcept {
         bool lost = executor_->orphaned();
         for (const executor_use& other : others_) lost = lost || other->orphaned();
@@ -282,17 +277,14 @@ class run_context : public detached_task_owner {
     standard_platform::atomic<bool> may_hold_up_{false};
     bool rehearses_ = false;  // under the lock of the pause
     wait_queue<pause_rule> pause_{pause_rule{}, "for the run to be resumed", wait_kind::outside};
-    mutable spin_lock lock_;  // guards the three below; nothing is allocated under it
-    std::vector<failure> fatal_;
-    bool thrown_ = false;
-    bool unheard_ = false;  // something was recorded that nobody has heard of
+    failure_record failures_;
     standard_platform::atomic<run_outcome> outcome_{run_outcome::running};
     standard_platform::atomic<std::uint64_t> num_done_{0};
     standard_platform::atomic<std::size_t> workers_left_{0};
     stop_source all_left_;
     stop_source ends_;
     const stop_token ended_{ends_.get_token()};
-    failure_tally tally_{options_.max_failures};
+    failure_counter failure_counts_{options_.max_failures};
 };
 
 }  // namespace weir::detail

@@ -6,8 +6,8 @@
 #include <weir/executor/executor_users.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/run_outcome.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <memory>       // for std::unique_ptr
@@ -22,6 +22,13 @@ namespace weir {
 namespace detail {
 class progress_keeper;
 }
+
+/// What `run::wait` and `run::drain` return, and `co_await run`.
+struct run_result {
+    /// How many items came to the end: were taken by that call, or acted on by the `for_each`.
+    std::uint64_t items = 0;
+    pipeline_stats stats;  ///< as `run::stats()` has them then
+};
 
 /// The base of every `run`: what it is told and asked whatever its items are. A function that takes
 /// `weir::run_control<>&` steers any run that is measured.

@@ -12,7 +12,6 @@
 #include <weir/platform/transfer.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/rehearsed_graph.hpp>
-#include <weir/run/run_outcome.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
@@ -45,7 +44,7 @@ class run_core final : public rehearsed_graph<Policy> {
             std::fprintf(stderr, "%s\n", within_itself.what());
             std::abort();
         }
-        this->tell_unheard([this] { return this->whole_name(); });
+        this->report_unseen_failure([this] { return this->whole_name(); });
         this->leave_registry();
         for (auto& stage : stages_) stage->destroy_workers();
     }

@@ -17,9 +17,9 @@
 #include <weir/platform/shortage.hpp>
 #include <weir/run/fused_sink.hpp>
 #include <weir/run/run_context.hpp>
+#include <weir/run/run_interfaces.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/run/watched_run.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t

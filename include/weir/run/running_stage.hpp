@@ -9,7 +9,6 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/failure.hpp>
-#include <weir/run/failure_tally.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/worker_set.hpp>
@@ -33,8 +32,9 @@ class running_stage : public worker_set<Policy> {
 
     running_stage(run_context& run, const char* kind, const stage_options& options)
         : worker_set<Policy>(run, options), kind_(kind), hooks_(run.hooks()),
-          own_tally_(options.max_failures.value_or(failure_limit())),
-          tally_(options.max_failures ? own_tally_ : run.tally()), by_rate_(tally_.is_rate()) {
+          own_counts_(options.max_failures.value_or(failure_limit())),
+          failure_counts_(options.max_failures ? own_counts_ : run.failure_counts()),
+          by_rate_(failure_counts_.is_rate()) {
         hooks_.insert(hooks_.end(), options.hooks.begin(), options.hooks.end());
     }
 
@@ -179,7 +179,7 @@ class running_stage : public worker_set<Policy> {
     bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
     WEIR_NOINLINE bool check_failure_rate() noexcept;
     // `heard`: `on_failure` was told of it.
-    void stop_run(const failure_tally::culprit& who, bool heard) noexcept;
+    void stop_run(const failure_counter::entry& who, bool heard) noexcept;
     void stop_run(std::uint64_t item, std::exception_ptr error, bool heard = false) noexcept {
         stop_run({&this->name(), item, std::move(error), this->where()}, heard);
     }
@@ -189,8 +189,8 @@ class running_stage : public worker_set<Policy> {
     std::vector<std::size_t> inputs_;
     std::vector<std::size_t> outputs_;
     std::size_t announced_ = 0;  // to how many of the hooks
-    failure_tally own_tally_;
-    failure_tally& tally_;
+    failure_counter own_counts_;
+    failure_counter& failure_counts_;
     const bool by_rate_;  // only then is it told of successes, as it is shared by the slots
 };
 
@@ -223,15 +223,16 @@ template <class Policy>
 bool running_stage<Policy>::record_failure(slot& me, std::uint64_t item, std::exception_ptr error,
                                            std::int64_t spent) noexcept {
     if (!count_and_tell(me, item, error, spent)) return false;
-    const bool too_many = tally_.failed(failure_tally::culprit{&this->name(), item, error, this->where()});
+    const bool too_many =
+        failure_counts_.count_failure(failure_counter::entry{&this->name(), item, error, this->where()});
     if (too_many) stop_run(item, std::move(error), run_.has_listener());
     return !too_many;
 }
 
 template <class Policy>
 bool running_stage<Policy>::check_failure_rate() noexcept {
-    if (!tally_.succeeded()) return true;
-    const failure_tally::culprit last = tally_.blamed();
+    if (!failure_counts_.count_success()) return true;
+    const failure_counter::entry last = failure_counts_.last_failure();
     stop_run(last, run_.has_listener());
     return false;
 }
@@ -261,7 +262,7 @@ bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::ex
 }
 
 template <class Policy>
-void running_stage<Policy>::stop_run(const failure_tally::culprit& who, bool heard) noexcept {
+void running_stage<Policy>::stop_run(const failure_counter::entry& who, bool heard) noexcept {
     try {
         run_.record(failure(*who.stage, who.item, who.error, who.where), heard);
     } catch (const std::bad_alloc&) {

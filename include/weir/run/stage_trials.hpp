@@ -7,8 +7,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/profile_trial.hpp>
-#include <weir/run/rehearsal.hpp>
-#include <weir/run/trial_shares.hpp>
+#include <weir/run/run_interfaces.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for SIZE_MAX, std::int64_t

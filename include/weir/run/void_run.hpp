@@ -8,7 +8,6 @@
 #include <weir/run/run_control.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_graph.hpp>
-#include <weir/run/run_result.hpp>
 
 #include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional

@@ -15,10 +15,9 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/shortage.hpp>
 #include <weir/run/run_context.hpp>
-#include <weir/run/run_holds.hpp>
+#include <weir/run/run_interfaces.hpp>
 #include <weir/run/stage_gate.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/run/watched_run.hpp>
 #include <weir/task/detached_task.hpp>
 
 #include <cstddef>          // for std::size_t

@@ -8,7 +8,6 @@
 #include <weir/measure/policy.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/run_defaults.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/disaggregate.hpp>

@@ -10,7 +10,6 @@
 #include <weir/report/watchdog.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run.hpp>
-#include <weir/run/run_outcome.hpp>
 #include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/traverse.hpp>

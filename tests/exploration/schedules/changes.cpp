@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "pipelines.hpp"
 
+#include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
-#include <weir/run/run_outcome.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 

@@ -6,7 +6,7 @@
 #include "support/items.hpp"
 
 #include <weir/executor/thread_pool.hpp>
-#include <weir/run/failure_sink.hpp>
+#include <weir/run/failure.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/pipeline.hpp>

@@ -6,7 +6,7 @@
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/platform/spin_lock.hpp>
-#include <weir/run/run_outcome.hpp>
+#include <weir/run/failure.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/stop_token.hpp>
 

@@ -37,7 +37,7 @@ using weir::virtual_time;
 using weir::detail::epoch_item;
 using weir::detail::origin;
 using weir::detail::provenance;
-using weir::detail::split_ledger;
+using weir::detail::split_records;
 using namespace std::chrono_literals;
 using ints = std::vector<int>;
 
@@ -55,17 +55,17 @@ struct history final : weir::detail::progress_listener {
 
 TEST_CASE("the ledger of a split keeps its batches in their order, with what was noted about each") {
     history listener;
-    split_ledger<provenance> ledger;
+    split_records<provenance> ledger;
     for (const unsigned n : {1U, 2U}) {
         epoch_item<ints> batch(ints{}, provenance(9, std::make_shared<origin>(n, listener)));
-        split_ledger<provenance>::entry entry;
+        split_records<provenance>::record entry;
         entry.places = {{n}, {}};
         ledger.add(std::move(entry), batch);
         batch.about().acknowledge();
         CHECK(listener.positions.empty());  // the ledger has its note
     }
     auto mark = epoch_item<ints>::end_of_epoch(9);
-    split_ledger<provenance>::entry end;
+    split_records<provenance>::record end;
     end.end_of_epoch = 9;
     ledger.add(std::move(end), mark);
 

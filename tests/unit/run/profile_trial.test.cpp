@@ -3,30 +3,14 @@
 #include "support/catch.hpp"
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/item_pace.hpp>
 
 #include <chrono>
-#include <cstdint>
-#include <string>
-#include <utility>
+#include <cstddef>
+#include <vector>
 
 using weir::profile_trial;
-using weir::trial_end;
-using weir::detail::profile_lines;
+using weir::detail::trial_shares;
 using namespace std::chrono_literals;
-
-namespace {
-
-weir::item_pace paced(std::uint64_t items, weir::duration elapsed, double variance) {
-    weir::item_pace p;
-    p.num_items = items;
-    p.num_blocks = 20;
-    p.elapsed = elapsed;
-    p.variance = variance;
-    return p;
-}
-
-}  // namespace
 
 TEST_CASE("a trial's rate is that of the items taken") {
     profile_trial t;
@@ -36,86 +20,43 @@ TEST_CASE("a trial's rate is that of the items taken") {
     CHECK(t.rate() == 200);
 }
 
-TEST_CASE("the line of a trial keeps its columns whatever the stage is called") {
-    profile_lines lines(100);
-    profile_trial some;
-    some.num_items = 10;
-    some.pace = paced(10, 10ms, 0);
-    const std::string head = lines.head();
-    const std::string names = head.substr(head.find("stage"));
-    for (const std::string& name : {std::string(), std::string("a\n\xc3\xa9"), std::string(100, 'x')}) {
-        const std::string line = lines.line(name, some, nullptr);
-        CHECK(line.size() == names.size());
-        CHECK(line.find('\n') == line.size() - 1);
+TEST_CASE("the items of a stage are divided among its trials, evenly by half, and by half by their slots") {
+    const std::size_t slots[] = {1, 4, 8, 16, 32};
+    const trial_shares s(slots);
+    std::vector<std::size_t> shares;
+    std::size_t left = 1000;
+    for (std::size_t i = 0; i < 5; ++i) {
+        shares.push_back(s.share(i, 5, 1000, left));
+        left -= shares.back();
     }
-    CHECK(lines.line("a\nb", profile_trial(), 0).substr(0, 4) == "a?b ");
+    CHECK(shares == std::vector<std::size_t>{108, 132, 160, 224, 352});
 }
 
-TEST_CASE("shares of a trial's time are whole percent, and a little is not nothing") {
-    profile_trial t;
-    t.times.run = 1ms;
-    t.times.await = 999ms;
-    t.readiness = 0.004;
-    const std::string line = profile_lines(5).line("a", t, nullptr);
-    CHECK(line.find("  <1    100         0         0         0          0         0       <1 %") !=
-          std::string::npos);
-}
-
-TEST_CASE("a trial that is not complete says why, and the foot of the table what that means") {
-    for (const auto& [end, said] : {std::pair(trial_end::time_over, "time over"),
-                                    {trial_end::stuck, "stuck"},
-                                    {trial_end::too_few, "too few items"},
-                                    {trial_end::no_thread, "no thread"},
-                                    {trial_end::not_tried, "not tried"}}) {
-        profile_lines lines(5);
-        profile_trial t;
-        t.num_items = 20;
-        t.pace = paced(20, 20s, 0);
-        const std::string before = lines.foot();
-        CHECK(lines.line("a", t, &t).find(said) == std::string::npos);
-        CHECK(lines.foot() == before);
-        t.end = end;
-        const std::string line = lines.line("a", t, &t);
-        CHECK(line.ends_with(std::string("  ") + said + "\n"));
-        CHECK((line.find("1.0 /s-1.0 /s") != std::string::npos) == (end == trial_end::time_over));
-        CHECK(lines.foot().starts_with(before + said + ": "));
+TEST_CASE("as many trials are made as have four items for each slot, and ten") {
+    const std::size_t slots[] = {1, 4, 8, 16, 32};
+    const trial_shares s(slots);
+    CHECK(s.trials(0) == 1);
+    CHECK(s.trials(1000) == 5);
+    for (std::size_t n = 1; n <= 5; ++n) {
+        const std::size_t enough = s.enough(n);
+        CHECK(s.trials(enough) == n);
+        CHECK(s.trials(enough - 1) == (n == 1 ? 1 : n - 1));
+        for (std::size_t i = 0; i < n; ++i) {
+            CHECK(s.share(i, n, enough, enough) >= 4 * slots[i]);
+            CHECK(s.share(i, n, enough, enough) + slots[i] > 10);
+        }
     }
-    CHECK(profile_lines(5).line("a", profile_trial(), nullptr).ends_with("  no item\n"));
+    CHECK(s.enough(5) == 354);
 }
 
-TEST_CASE("a trial tells a speed-up where its interval doesn't hold 1, and the interval always") {
-    profile_trial slow;
-    slow.num_items = 20;
-    slow.pace = paced(20, 20s, 0.01);
-    profile_trial fast = slow;
-    fast.pace = paced(20, 5s, 0.01);
-    profile_trial same = slow;
-    same.pace = paced(20, 18s, 0.01);
-    profile_lines lines(5);
-    CHECK(lines.line("a", slow, &slow).find("1.0 /s     0.81 /s-1.2 /s       1.0           -") !=
-          std::string::npos);
-    CHECK(lines.line("a", fast, &slow).find("4.0 /s      3.2 /s-4.9 /s       4.0     3.0-5.3") !=
-          std::string::npos);
-    CHECK(lines.line("a", same, &slow).find("1.1 /s     0.90 /s-1.4 /s         -    0.83-1.5") !=
-          std::string::npos);
-    CHECK(lines.line("a", fast, nullptr).find("3.2 /s-4.9 /s         -           -") != std::string::npos);
-}
-
-TEST_CASE("a trial of few items says so, and neither it nor what is compared with it tells a speed-up") {
-    profile_trial few;
-    few.num_items = 12;
-    few.elapsed = 3ms;
-    CHECK(few.rate() == 4000);
-    profile_trial many;
-    many.num_items = 20;
-    many.pace = paced(20, 20s, 0.01);
-    CHECK_FALSE(few.speed_up(many).has_value());
-    CHECK_FALSE(many.speed_up(few).has_value());
-    CHECK(many.speed_up(many)->holds(1));
-    profile_lines lines(5);
-    const std::string before = lines.foot();
-    const std::string line = lines.line("a", few, &many);
-    CHECK(line.find("4.0 k/s                  -         -           -") != std::string::npos);
-    CHECK(line.ends_with("  few items\n"));
-    CHECK(lines.foot().starts_with(before + "few items: "));
+TEST_CASE(
+    "the last trial has what is left, and each slot of a trial as many, unless there are fewer than slots") {
+    const std::size_t slots[] = {1, 3};
+    const trial_shares s(slots);
+    CHECK(s.share(1, 2, 100, 2) == 2);
+    CHECK(s.share(1, 2, 100, 3) == 3);
+    CHECK(s.share(1, 2, 100, 11) == 9);
+    CHECK(s.share(0, 2, 100, 11) == 11);
+    CHECK(s.share(0, 2, 100, 100) == 37);
+    CHECK(s.share(0, 1, 100, 100) == 100);
 }

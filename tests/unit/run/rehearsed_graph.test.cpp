@@ -6,8 +6,8 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/run/rehearsal.hpp>
 #include <weir/run/run_core.hpp>
+#include <weir/run/run_interfaces.hpp>
 #include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>

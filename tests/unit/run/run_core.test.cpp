@@ -7,7 +7,6 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/run/failure.hpp>
-#include <weir/run/failure_sink.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>

@@ -9,8 +9,8 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/run/profile_trial.hpp>
-#include <weir/run/rehearsal.hpp>
 #include <weir/run/run_core.hpp>
+#include <weir/run/run_interfaces.hpp>
 #include <weir/stages/flat_map.hpp>
 #include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>

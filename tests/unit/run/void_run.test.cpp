@@ -6,8 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/run/failure_sink.hpp>
-#include <weir/run/run_outcome.hpp>
+#include <weir/run/failure.hpp>
 #include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>

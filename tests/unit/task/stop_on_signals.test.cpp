@@ -5,7 +5,7 @@
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/platform/parking.hpp>
-#include <weir/run/run_outcome.hpp>
+#include <weir/run/failure.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/stop_token.hpp>
 

@@ -1,6 +1,8 @@
-#include <weir/run/watched_run.hpp>
+#include <weir/run/run_interfaces.hpp>
 
 #include "support/catch.hpp"
+
+#include <weir/measure/clock.hpp>
 
 using weir::detail::registry;
 using weir::detail::run_seen;
@@ -30,4 +32,10 @@ TEST_CASE("a run is found among runs, and not among places") {
     CHECK(runs == 1);
     r.each<wait_site>([&runs](const wait_site&) { ++runs; });
     CHECK(runs == 1);
+}
+
+TEST_CASE("what a stage has done begins with nothing") {
+    const weir::detail::stage_figures f;
+    CHECK(f.given + f.taken + f.results + f.num_tasks + f.num_failures == 0);
+    CHECK(f.times.total() == weir::duration(0));
 }

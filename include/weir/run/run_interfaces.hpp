@@ -1,19 +1,54 @@
-// weir run, internal: a run whose stages are tried one by one before all work together, and who wants that
+// weir run, internal: the interfaces through which a watchdog and a profiler see a run
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_RUN_REHEARSAL_HPP
-#define WEIR_RUN_REHEARSAL_HPP
+#ifndef WEIR_RUN_RUN_INTERFACES_HPP
+#define WEIR_RUN_RUN_INTERFACES_HPP
 
+#include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/item_pace.hpp>
+#include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/registry.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <exception>  // for std::exception_ptr
 #include <optional>   // for std::optional
 #include <string>     // for std::string
+#include <vector>     // for std::vector
 
 namespace weir::detail {
+
+struct slot_seen {
+    const slot* who = nullptr;
+    bool gone = false;  // it has ended, and closed what it had to close
+    bool runs = false;  // its function has a thread; if that was asked for, and is measured
+};
+
+struct stage_seen {
+    std::vector<const wait_site*> from;
+    std::vector<const wait_site*> to;
+    std::vector<slot_seen> per_slot;
+};
+
+struct run_seen {
+    std::vector<stage_seen> stages;
+    const wait_site* last = nullptr;  // from which the consumer takes
+    bool has_failed = false;
+};
+
+// A run that has begun; not in the registry any more before its stages are destroyed.
+class watched_run : public registered {
+  public:
+    static constexpr registry_kind registered_as = registry_kind::run;
+
+    // `states`: with those of the slots, which costs a lock each.
+    virtual void inspect(run_seen& seen, bool states) const = 0;
+
+  protected:
+    watched_run() noexcept : registered(registry_kind::run) {}
+    ~watched_run() = default;
+};
 
 // What the slots of a stage do.
 struct stage_rest {
