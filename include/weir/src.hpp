@@ -18,7 +18,7 @@
 #include <weir/executor/work_finder.hpp>
 #include <weir/measure/process_meter.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/run/rehearsed_graph.hpp>
+#include <weir/run/profiled_graph.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_graph.hpp>
 #include <weir/run/running_stage.hpp>
@@ -71,9 +71,9 @@ template class channel_operation<unmeasured, no_stop, false>;
 template class run_graph<measured>;
 template class run_graph<summed>;
 template class run_graph<unmeasured>;
-template class rehearsed_graph<measured>;
-template class rehearsed_graph<summed>;
-template class rehearsed_graph<unmeasured>;
+template class profiled_graph<measured>;
+template class profiled_graph<summed>;
+template class profiled_graph<unmeasured>;
 template class run_core<measured>;
 template class run_core<summed>;
 template class run_core<unmeasured>;

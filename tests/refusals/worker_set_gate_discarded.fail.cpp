@@ -6,7 +6,7 @@
 
 struct crew_of_one : weir::detail::worker_set<weir::measured> {
     weir::task<> work(slot& me) {
-        this->admitted(me);
+        this->wait_for_admission(me);
         co_return;
     }
 };

@@ -168,7 +168,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
 
     void close_input(slot& me) noexcept {
         ins_[me.number()]->cancel();
-        const bool early = this->is_cut_short();
+        const bool early = this->may_end_early();
         room_.update([&me, early](merge_rule& rule) { rule.end(me.number(), early); });
         make_choices(me);
         if (is_shut()) {

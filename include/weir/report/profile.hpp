@@ -170,28 +170,28 @@ class profile_trials final : public stage_trials {
                        {.still = to.options.time_limit, .trial = to.options.time_limit, .rounds = 15}),
           state_(to) {}
 
-    void finish(rehearsed_run& run) override {
-        if (!run.is_cut_short()) tell({}, 0, total_);
+    void finish(profiled_run& run) override {
+        if (!run.was_interrupted()) tell({}, 0, total_);
         end(run);
     }
-    void gave_up(rehearsed_run& run, std::exception_ptr error) noexcept override {
+    void abandon(profiled_run& run, std::exception_ptr error) noexcept override {
         state_.error = std::move(error);
         end(run);
     }
 
   private:
-    void begins(rehearsed_run& run) override {
+    void on_begin(profiled_run& run) override {
         for (std::size_t i = 0; i < run.num_stages(); ++i) {
             state_.found.stages.push_back({run.name_of(i), run.kind_of(i), {}});
             state_.found.stages.back().trials.resize(num_trials(run, i));
             total_ += num_trials(run, i);
         }
     }
-    void begins(const rehearsed_run& run, std::size_t stage, std::size_t num_slots) override {
+    void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) override {
         tell(run.name_of(stage), num_slots, done_);
     }
-    void found(const rehearsed_run& run, std::size_t stage, std::size_t place,
-               const profile_trial& trial) override {
+    void on_result(const profiled_run& run, std::size_t stage, std::size_t place,
+                   const profile_trial& trial) override {
         state_.found.stages[stage].trials[num_trials(run, stage) > 1 ? state_.places[place].second : 0] =
             trial;
         ++done_;
@@ -201,7 +201,7 @@ class profile_trials final : public stage_trials {
     void tell(const std::string& stage, std::size_t num_slots, std::size_t done) {
         if (state_.options.on_progress) state_.options.on_progress({stage, num_slots, done, total_});
     }
-    void end(rehearsed_run& run) noexcept {
+    void end(profiled_run& run) noexcept {
         run.end();
         state_.done.set();
     }

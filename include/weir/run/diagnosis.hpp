@@ -194,14 +194,14 @@ class printed_trials final : public stage_trials {
                         .leaves_threads = true,
                         .rounds = 3}) {}
 
-    void finish(rehearsed_run& run) override {
-        if (run.is_cut_short()) {
+    void finish(profiled_run& run) override {
+        if (run.was_interrupted()) {
             std::fputs("weir: WEIR_DIAGNOSE=1: the run ended before all of its stages were tried\n", stderr);
         } else {
             std::fputs(lines_.foot().c_str(), stderr);
         }
     }
-    void gave_up(rehearsed_run&, std::exception_ptr) noexcept override {
+    void abandon(profiled_run&, std::exception_ptr) noexcept override {
         std::fputs("weir: WEIR_DIAGNOSE=1: memory lacks to try the stages of a run; it goes on without\n",
                    stderr);
     }
@@ -209,7 +209,7 @@ class printed_trials final : public stage_trials {
   private:
     static constexpr std::size_t concurrencies[] = {1, 4, 8, 16, 32};
 
-    void begins(rehearsed_run& run) override {
+    void on_begin(profiled_run& run) override {
         std::size_t widest = 0;
         for (std::size_t i = 0; i < run.num_stages(); ++i) {
             widest = detail::larger(widest, run.name_of(i).size());
@@ -221,9 +221,9 @@ class printed_trials final : public stage_trials {
                      "60 s at most; then the run goes on\n\n%s",
                      lines_.head().c_str());
     }
-    void begins(const rehearsed_run&, std::size_t, std::size_t) override {}
-    void found(const rehearsed_run& run, std::size_t stage, std::size_t place,
-               const profile_trial& trial) override {
+    void on_trial(const profiled_run&, std::size_t, std::size_t) override {}
+    void on_result(const profiled_run& run, std::size_t stage, std::size_t place,
+                   const profile_trial& trial) override {
         if (place == 0) base_ = trial;
         const bool grows = num_trials(run, stage) > 1;
         const std::string name = place == 0 ? run.name_of(stage) : std::string();
@@ -235,7 +235,7 @@ class printed_trials final : public stage_trials {
 };
 
 // What the environment wants of a run that begins; null: nothing.
-inline std::unique_ptr<rehearsal> diagnosis(bool is_measured) {
+inline std::unique_ptr<run_profiler> diagnosis(bool is_measured) {
     const char* const found = std::getenv("WEIR_DIAGNOSE");  // NOLINT(concurrency-mt-unsafe): none sets one
     if (found == nullptr) return nullptr;
     const std::string_view text = found;

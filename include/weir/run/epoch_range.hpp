@@ -69,13 +69,13 @@ using with_epochs_t = typename with_epochs<Item, Type>::type;
 
 // What a pass over the epochs of a run has looked at and not taken: the first to come after it.
 template <class T>
-class left_ahead {
+class fetched_ahead {
   public:
     static std::optional<T> take() noexcept { return std::nullopt; }
 };
 template <class T>
     requires is_epoch_item<T>
-class left_ahead<T> {
+class fetched_ahead<T> {
   public:
     void put(T&& first) noexcept {
         const std::lock_guard guard(shared_->lock);
@@ -184,7 +184,7 @@ class epoch_range {
         get_result<queued> got = run_->take();
         ahead_.reset();
         if (!got) {
-            run_->at_end();
+            run_->end_stream();
         } else {
             ahead_.emplace(*std::move(got));
         }
@@ -197,7 +197,7 @@ class epoch_range {
         over_ = !ahead_ || load::is_mark(*ahead_);
         std::optional<value_type> item;
         if (!over_) {
-            item.emplace(Run::hand_over(*ahead_));
+            item.emplace(Run::deliver(*ahead_));
             ahead_.reset();
         }
         return item;

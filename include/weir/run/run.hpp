@@ -61,8 +61,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
                   "weir: a run gives objects, which move out of it: neither references nor constants");
 
     using base = run_control<Policy>;
-    using base::at_end;
     using base::core;
+    using base::end_stream;
     using queue = channel<T, Policy>;
     using load = detail::epoch_item_traits<T>;
 
@@ -95,9 +95,9 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[nodiscard]] std::optional<value_type> get() {
         while (true) {
             get_result<T> got = take();
-            if (!got) at_end();
+            if (!got) end_stream();
             if (!got) return std::nullopt;
-            if (!load::is_mark(*got)) return hand_over(*got);
+            if (!load::is_mark(*got)) return deliver(*got);
         }
     }
 
@@ -108,9 +108,9 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         duration left = max_wait;
         while (true) {
             get_result<T> got = take(left);
-            if (got.status() == channel_status::closed) at_end();
+            if (got.status() == channel_status::closed) end_stream();
             if (!got) return get_result<value_type>(got.status());
-            if (!load::is_mark(*got)) return get_result<value_type>(hand_over(*got));
+            if (!load::is_mark(*got)) return get_result<value_type>(deliver(*got));
             if (max_wait != (duration::max)()) left = max_wait - (core().main_executor().now() - begin);
         }
     }
@@ -126,7 +126,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// \returns how many it has taken (other consumers may have taken more), and the statistics.
     /// Errors:  `std::logic_error` in a stage of this run, which would wait for itself.
     run_result drain() {
-        core().check_outside();
+        core().refuse_within_run();
         std::uint64_t items = 0;
         while (get()) ++items;
         return run_result{items, this->stats()};
@@ -134,8 +134,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     /// `co_await run`: the same for a coroutine. Suspends: until the end. Resumes: on its executor.
     friend auto operator co_await(run& all) {
-        all.core().check_outside();
-        return drain_operation(all.drain_in_turn());
+        all.core().refuse_within_run();
+        return drain_operation(all.drain_task());
     }
 
     /// Refuses to wait for what nobody would take, at compile time.
@@ -164,9 +164,9 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     template <class Item = T>
     [[nodiscard]] detail::with_epochs_t<Item, std::optional<value_type>> get_in_epoch() {
         get_result<T> got = take();
-        if (!got) at_end();
+        if (!got) end_stream();
         if (!got || load::is_mark(*got)) return std::nullopt;
-        return hand_over(*got);
+        return deliver(*got);
     }
 
     /// The epochs, one after the other, each a range of its items, for one thread:
@@ -204,7 +204,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     }
 
     // The consumer has it.
-    static value_type hand_over(T& got) noexcept {
+    static value_type deliver(T& got) noexcept {
         load::provenance_of(got).acknowledge(true);
         return std::move(load::value_of(got));
     }
@@ -219,9 +219,9 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
                 std::optional<T> next = co_await get;
                 if (next) got.emplace(*std::move(next));
             }
-            if (!got) at_end();
+            if (!got) end_stream();
             if (!got) break;
-            if (!load::is_mark(*got)) item.emplace(hand_over(*got));
+            if (!load::is_mark(*got)) item.emplace(deliver(*got));
         } while (!item && over_marks);
         co_return item;
     }
@@ -232,7 +232,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         explicit next_operation(run& r) noexcept : detail::get_operation<queue>(*r.out_), run_(&r) {}
         std::optional<T> await_resume() {
             std::optional<T> item = detail::get_operation<queue>::await_resume();
-            if (!item) run_->at_end();
+            if (!item) run_->end_stream();
             return item;
         }
 
@@ -240,7 +240,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         run* run_;
     };
 
-    task<run_result> drain_in_turn() {
+    task<run_result> drain_task() {
         std::uint64_t items = 0;
         while (auto item = co_await next()) ++items;
         run_result all{items, this->stats()};
@@ -265,7 +265,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     };
 
     queue* out_;
-    [[no_unique_address]] detail::left_ahead<T> left_;
+    [[no_unique_address]] detail::fetched_ahead<T> left_;
 };
 
 }  // namespace weir

@@ -84,7 +84,7 @@ class run_context : public detached_task_owner {
         check_threads_of(ex);
         if (options_.later_stages_first) lanes_.emplace(ex);
         if (options_.max_bytes != 0) budget_.emplace(options_.max_bytes);
-        change_holds([](pause_rule&) {});
+        change_pause([](pause_rule&) {});
     }
     run_context(const run_context&) = delete;
     run_context& operator=(const run_context&) = delete;
@@ -115,16 +115,18 @@ class run_context : public detached_task_owner {
     failure_counter& failure_counts() noexcept { return failure_counts_; }
     // Whether something may keep a slot from going on with an item that it has, or is to make: a pause,
     // a limit in bytes, stages that go first. One look for each item; then at each of them.
-    bool may_hold_up() const noexcept { return may_hold_up_.load(std::memory_order_relaxed); }
+    bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
     // Whether a slot on this executor had better let stages behind it go on, which wait to.
-    bool gives_way(const executor& ex) const noexcept { return lanes_ && lanes_->has_more_urgent(ex); }
+    bool yields_to_later_stages(const executor& ex) const noexcept {
+        return lanes_ && lanes_->has_more_urgent(ex);
+    }
 
     // The first epoch of the source, where it has epochs.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
     // A source has epochs, from `first` on, and keeps the books of what the consumer has taken.
-    void introduce(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
+    void add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
         if (progress_ && first != first_epoch_) {
             throw std::invalid_argument("weir: the sources of this run begin with epochs " +
                                         std::to_string(first_epoch_) + " and " + std::to_string(first) +
@@ -137,7 +139,7 @@ class run_context : public detached_task_owner {
     const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
     // Empty: it has one. Complete when the run starts: then its sources begin to keep books, or don't.
     std::string& why_no_checkpoint() noexcept { return why_no_checkpoint_; }
-    void has_no_checkpoint(const stage_options& options, const char* as_it) {
+    void set_no_checkpoint(const stage_options& options, const char* as_it) {
         why_no_checkpoint_ = "stage '" + options.name + "' " + as_it;
     }
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
@@ -146,16 +148,16 @@ class run_context : public detached_task_owner {
     bool is_paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
     // Awaitable of bool; false: the run ends, and nothing is to begin any more.
     template <class Slot>
-    auto end_of_pause(Slot& me) noexcept {
+    auto wait_for_resume(Slot& me) noexcept {
         return pause_.wait(char(), me, slot_state::off);
     }
     void pause(bool paused) noexcept {
-        change_holds([paused](pause_rule& rule) { rule.paused = paused; });
+        change_pause([paused](pause_rule& rule) { rule.paused = paused; });
     }
     // Whether the stages are tried before they work together: then their turnstiles are asked.
-    bool rehearses() const noexcept { return rehearses_; }
-    void rehearse(bool rehearses) noexcept {
-        change_holds([this, rehearses](pause_rule&) { rehearses_ = rehearses; });
+    bool is_profiled() const noexcept { return is_profiled_; }
+    void set_profiled(bool is_profiled) noexcept {
+        change_pause([this, is_profiled](pause_rule&) { is_profiled_ = is_profiled; });
     }
     // Null: any number of bytes may be in the queues.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
@@ -181,15 +183,15 @@ class run_context : public detached_task_owner {
         reports_.tell([&f](run_report& r) { r.failed(f); });
         if (options_.on_failure) options_.on_failure(f);
     }
-    bool has_listener() const noexcept { return static_cast<bool>(options_.on_failure); }
+    bool has_on_failure() const noexcept { return static_cast<bool>(options_.on_failure); }
 
     // Why it ends, before it does: what comes first holds.
-    void ends_as(run_outcome how) noexcept {
+    void set_outcome(run_outcome how) noexcept {
         run_outcome before = run_outcome::running;
         // acq_rel; pairs with outcome(): who asks sees what led to it
         outcome_.compare_exchange_strong(before, how, std::memory_order_acq_rel);
     }
-    // acquire; pairs with ends_as()
+    // acquire; pairs with set_outcome()
     run_outcome outcome() const noexcept { return outcome_.load(std::memory_order_acquire); }
     // Whether somebody asked for its end, before it came by itself.
     bool was_stopped() const noexcept {
@@ -198,7 +200,7 @@ class run_context : public detached_task_owner {
 
     // A failure stops the run. `reported`: `on_failure` was called.
     void record(failure f, bool reported) noexcept {
-        ends_as(run_outcome::failed);
+        set_outcome(run_outcome::failed);
         failures_.add(std::move(f), reported);
     }
     bool has_failed() const noexcept { return failures_.has_failed(); }
@@ -215,7 +217,7 @@ class run_context : public detached_task_owner {
     std::uint64_t num_done() const noexcept { return num_done_.load(std::memory_order_relaxed); }
 
     // A worker more: to be called before it begins. False: none is left, and the run may end now.
-    virtual bool worker_joins() noexcept = 0;
+    virtual bool try_add_worker() noexcept = 0;
 
     // A worker takes nothing any more. The last one ends the laps.
     void worker_left() noexcept {
@@ -230,15 +232,15 @@ class run_context : public detached_task_owner {
     void expect_workers(std::size_t workers) noexcept {
         workers_left_.store(workers, std::memory_order_relaxed);
     }
-    void worker_joined() noexcept { workers_left_.fetch_add(1, std::memory_order_relaxed); }
+    void count_added_worker() noexcept { workers_left_.fetch_add(1, std::memory_order_relaxed); }
     // The run ends: who is kept back may end, too.
-    void keep_nobody() noexcept {
+    void release_waiting() noexcept {
         ends_.request_stop();
         if (budget_) budget_->end();
         pause_.update([this](pause_rule& rule) {
             rule.over = true;
             paused_.store(true, std::memory_order_relaxed);  // who asks is refused
-            may_hold_up_.store(true, std::memory_order_relaxed);
+            may_have_to_wait_.store(true, std::memory_order_relaxed);
         });
     }
     bool have_all_left() const noexcept { return all_left_.stop_requested(); }
@@ -255,13 +257,14 @@ class run_context : public detached_task_owner {
     }
 
     template <class Change>
-    void change_holds(Change change) noexcept {
+    void change_pause(Change change) noexcept {
         pause_.update([this, change](pause_rule& rule) {
             if (rule.over) return;
             change(rule);
             // relaxed: hints; who waits is told by the rule itself, under its lock
             paused_.store(rule.paused, std::memory_order_relaxed);
-            may_hold_up_.store(rule.paused || rehearses_ || lanes_ || budget_, std::memory_order_relaxed);
+            may_have_to_wait_.store(rule.paused || is_profiled_ || lanes_ || budget_,
+                                    std::memory_order_relaxed);
         });
     }
 
@@ -274,8 +277,8 @@ class run_context : public detached_task_owner {
     std::shared_ptr<progress_listener> progress_;
     std::string why_no_checkpoint_;
     standard_platform::atomic<bool> paused_{false};
-    standard_platform::atomic<bool> may_hold_up_{false};
-    bool rehearses_ = false;  // under the lock of the pause
+    standard_platform::atomic<bool> may_have_to_wait_{false};
+    bool is_profiled_ = false;  // under the lock of the pause
     wait_queue<pause_rule> pause_{pause_rule{}, "for the run to be resumed", wait_kind::outside};
     failure_record failures_;
     standard_platform::atomic<run_outcome> outcome_{run_outcome::running};

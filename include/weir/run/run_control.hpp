@@ -148,8 +148,8 @@ class run_control {
     }
 
     // A consumer has found the last queue at its end.
-    void at_end() {
-        core_->see_end();
+    void end_stream() {
+        core_->mark_ended();
         core_->freeze();
         core_->throw_failure();
     }

@@ -11,7 +11,7 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/run/failure.hpp>
-#include <weir/run/rehearsed_graph.hpp>
+#include <weir/run/profiled_graph.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
@@ -30,8 +30,8 @@ namespace weir::detail {
 
 // Owns everything of a run. Built by a pipeline's `start`; then only its workers change it.
 template <class Policy>
-class run_core final : public rehearsed_graph<Policy> {
-    using base = rehearsed_graph<Policy>;
+class run_core final : public profiled_graph<Policy> {
+    using base = profiled_graph<Policy>;
     using base::queues_;
     using base::stages_;
 
@@ -44,7 +44,7 @@ class run_core final : public rehearsed_graph<Policy> {
             std::fprintf(stderr, "%s\n", within_itself.what());
             std::abort();
         }
-        this->report_unseen_failure([this] { return this->whole_name(); });
+        this->report_unseen_failure([this] { return this->description(); });
         this->leave_registry();
         for (auto& stage : stages_) stage->destroy_workers();
     }
@@ -55,9 +55,9 @@ class run_core final : public rehearsed_graph<Policy> {
             stage->make_workers();
             workers += stage->num_workers();
         }
-        if (this->rehearses()) {
-            this->hold_all();
-            static_cast<void>(rehearser_.emplace(rehearse_stages()));
+        if (this->is_profiled()) {
+            this->hold_stages();
+            static_cast<void>(profiling_.emplace(profile_stages()));
         }
         if (has_laps() || has_end()) static_cast<void>(reporter_.emplace(report_laps()));
         if (Policy::statistics && this->trail() != nullptr) this->mark_queues(*this->trail());
@@ -67,11 +67,11 @@ class run_core final : public rehearsed_graph<Policy> {
         if (this->trail() != nullptr) this->trail()->begin(this->begin_.time_since_epoch().count());
         if (Policy::statistics && !this->main_executor().traits().exclusive) this->process_.begin();
         this->expect_workers(workers);
-        left_.store(workers + (reporter_ ? 1U : 0U) + (rehearser_ ? 1U : 0U), std::memory_order_relaxed);
+        left_.store(workers + (reporter_ ? 1U : 0U) + (profiling_ ? 1U : 0U), std::memory_order_relaxed);
         started_ = true;
         on_all_left_.emplace(this->all_left(), end_run{this});
         bool announced = true;
-        for (auto& stage : stages_) announced = announced && stage->announce();
+        for (auto& stage : stages_) announced = announced && stage->call_begin_hooks();
         const std::int64_t now = this->begin_.time_since_epoch().count();
         for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i]->start_measuring(now, i == this->last_);
         for (auto& stage : stages_) stage->begin(now);
@@ -82,20 +82,20 @@ class run_core final : public rehearsed_graph<Policy> {
         const bool last_first = this->options_.later_stages_first;
         for (std::size_t i = 0; i < n; ++i) stages_[last_first ? n - 1 - i : i]->start();
         if (reporter_) reporter_->start(this->main_executor(), nullptr, *this);
-        if (rehearser_) rehearser_->start(this->main_executor(), nullptr, *this);
+        if (profiling_) profiling_->start(this->main_executor(), nullptr, *this);
         if (!announced) cancel();
         if (this->options_.stop.stop_possible()) on_stop_.emplace(this->options_.stop, cancel_run{this});
     }
 
     // Ends all queues: every worker ends after what it does now. May be called at any time.
     void cancel() noexcept {
-        this->keep_nobody();
-        this->end_rehearsal();
+        this->release_waiting();
+        this->end_profiling();
         for (auto& queue : queues_) queue->cancel();
     }
 
     // Ends the stages, but not the queue from which the consumer reads what they have finished.
-    void give_up() noexcept {
+    void cancel_stages() noexcept {
         for (std::size_t i = 0; i < queues_.size(); ++i) {
             if (i != this->last_) queues_[i]->cancel();
         }
@@ -103,14 +103,14 @@ class run_core final : public rehearsed_graph<Policy> {
 
     // Ends it from outside, or from anywhere within, without waiting.
     void request_stop(run_outcome how = run_outcome::stopped) noexcept {
-        this->ends_as(how);
+        this->set_outcome(how);
         cancel();
     }
 
     // The same, and blocks until nothing of the run is left to run. Any number of threads may.
     void stop() {
         if (!started_) return;
-        check_outside();
+        refuse_within_run();
         request_stop();
         join();
         freeze();
@@ -118,7 +118,7 @@ class run_core final : public rehearsed_graph<Policy> {
     }
 
     // Who waits for the end of what it is called by would wait for ever.
-    void check_outside() const {
+    void refuse_within_run() const {
         std::string who;
         if (trampoline::is_below(this)) who = this->all_left().stop_requested() ? "on_end" : "on_lap";
         for (const auto& stage : stages_) {
@@ -131,14 +131,14 @@ class run_core final : public rehearsed_graph<Policy> {
     }
 
     void end() noexcept override { request_stop(); }
-    bool worker_joins() noexcept override {
+    bool try_add_worker() noexcept override {
         // relaxed, both: there is one left that orders it, or nothing happens. From 0 there is no way back:
         // who has brought it there says so next, and the run may be gone after that.
         std::size_t left = left_.load(std::memory_order_relaxed);
         do {
             if (left == 0) return false;
         } while (!left_.compare_exchange_weak(left, left + 1, std::memory_order_relaxed));
-        this->worker_joined();
+        this->count_added_worker();
         return true;
     }
 
@@ -148,11 +148,11 @@ class run_core final : public rehearsed_graph<Policy> {
     }
 
     // acq_rel; pairs with has_ended(): who sees the end sees what the run did before; and with end_run
-    void see_end() noexcept {
-        this->ends_as(run_outcome::finished);
+    void mark_ended() noexcept {
+        this->set_outcome(run_outcome::finished);
         ended_.fetch_or(1, std::memory_order_acq_rel);
     }
-    // acquire; pairs with see_end()
+    // acquire; pairs with mark_ended()
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire) != 0; }
 
     // A coroutine of the run has ended for good.
@@ -185,8 +185,8 @@ class run_core final : public rehearsed_graph<Policy> {
     struct end_run {
         run_core* run;
         void operator()() const noexcept {
-            if (run->end_) run->see_end();
-            // acq_rel; pairs with see_end(): whoever is the second freezes
+            if (run->end_) run->mark_ended();
+            // acq_rel; pairs with mark_ended(): whoever is the second freezes
             if (run->ended_.fetch_or(0, std::memory_order_acq_rel) != 0) run->freeze();
         }
     };
@@ -229,7 +229,7 @@ class run_core final : public rehearsed_graph<Policy> {
                     this->reports_.tell([&lap](run_report& r) { r.lap(lap); });
                     if (this->options_.on_lap) this->options_.on_lap(lap);
                 })) {
-                give_up();
+                cancel_stages();
                 break;
             }
         }
@@ -271,11 +271,11 @@ class run_core final : public rehearsed_graph<Policy> {
 
     // Looks from time to time, as a stage comes to rest without telling anybody. Where all have left it goes
     // on to its end at once.
-    detached_task<void> rehearse_stages() {
+    detached_task<void> profile_stages() {
         while (const std::optional<time_point> next = this->take_step()) {
             static_cast<void>(co_await weir::sleep_until(*next, this->all_left()));
         }
-        this->release_all();
+        this->release_stages();
     }
 
     bool started_ = false;
@@ -284,7 +284,7 @@ class run_core final : public rehearsed_graph<Policy> {
     stop_source nothing_left_;  // asked when it is so
     // Destroyed in reverse: the callback first.
     std::optional<detached_task<void>> reporter_;
-    std::optional<detached_task<void>> rehearser_;
+    std::optional<detached_task<void>> profiling_;
     std::optional<stop_callback<end_run>> on_all_left_;
     std::optional<stop_callback<cancel_run>> on_stop_;
 };

@@ -208,7 +208,7 @@ class run_graph : public run_context, public watched_run {
         return s;
     }
 
-    std::string whole_name() const {
+    std::string description() const {
         std::string all;
         for (const std::string& each : stage_names()) all += (all.empty() ? "" : " | ") + each;
         return all;

@@ -51,8 +51,8 @@ class watched_run : public registered {
 };
 
 // What the slots of a stage do.
-struct stage_rest {
-    bool is_at_rest;     // nothing, until something comes
+struct stage_activity {
+    bool is_idle;        // nothing, until something comes
     bool is_starved;     // one waits for an item
     std::int64_t since;  // the last of them has come to rest, in ns of the run's clock
 };
@@ -73,47 +73,47 @@ struct stage_figures {
 
 // A run while it is rehearsed. A stage is told by its place, that of `pipeline_stats::stages`. No stage
 // begins with an item before it is let; when the rehearsal is over all are.
-class rehearsed_run {
+class profiled_run {
   public:
     virtual time_point instant() const = 0;
     virtual const std::string& name_of(std::size_t stage) const noexcept = 0;
     virtual const char* kind_of(std::size_t stage) const noexcept = 0;
     // Stopped, or failed: what follows says nothing about its stages.
-    virtual bool is_cut_short() const = 0;
+    virtual bool was_interrupted() const = 0;
     // By `run_control::pause`: then nothing moves.
     virtual bool is_halted() const noexcept = 0;
     virtual std::size_t num_stages() const noexcept = 0;
-    virtual bool takes_slots(std::size_t stage) const noexcept = 0;
+    virtual bool can_change_slots(std::size_t stage) const noexcept = 0;
     // With more its functions, which don't await, could block all threads of its executor.
-    virtual std::size_t most_slots(std::size_t stage) const = 0;
-    virtual stage_rest rest(std::size_t stage) const = 0;
+    virtual std::size_t max_slots(std::size_t stage) const = 0;
+    virtual stage_activity activity(std::size_t stage) const = 0;
     virtual stage_figures figures(std::size_t stage) const = 0;
     virtual void set_slots(std::size_t stage, std::size_t num_slots) = 0;
     // As it was described.
     virtual void reset_slots(std::size_t stage) = 0;
     // Room for so many items more in each queue behind it.
-    virtual void make_room(std::size_t stage, std::size_t items) = 0;
-    virtual void let_in(std::size_t stage, std::size_t items) noexcept = 0;
+    virtual void add_capacity(std::size_t stage, std::size_t items) = 0;
+    virtual void admit(std::size_t stage, std::size_t items) noexcept = 0;
     // With how many it has begun since then, and how fast.
     virtual pace_meter meter(std::size_t stage) const noexcept = 0;
     // The run, too.
     virtual void end() noexcept = 0;
 
   protected:
-    ~rehearsed_run() = default;
+    ~profiled_run() = default;
 };
 
 // What is done with it.
-class rehearsal {
+class run_profiler {
   public:
-    virtual ~rehearsal() = default;
+    virtual ~run_profiler() = default;
     // Does what is to be done now; returns when it wants to look again, and nothing at its end. On a thread
     // of the run's executor.
-    virtual std::optional<time_point> step(rehearsed_run& run) = 0;
+    virtual std::optional<time_point> step(profiled_run& run) = 0;
     // What was found goes to whoever wanted it; then the run goes on.
-    virtual void finish(rehearsed_run& run) = 0;
+    virtual void finish(profiled_run& run) = 0;
     // One of the two above threw.
-    virtual void gave_up(rehearsed_run& run, std::exception_ptr error) noexcept = 0;
+    virtual void abandon(profiled_run& run, std::exception_ptr error) noexcept = 0;
 };
 
 }  // namespace weir::detail

@@ -94,7 +94,7 @@ class run_reports {
     struct one {
         explicit one(std::shared_ptr<run_report> r) : report(std::move(r)) {}
         std::shared_ptr<run_report> report;
-        standard_platform::atomic<bool> gave_up{false};
+        standard_platform::atomic<bool> abandon{false};
     };
 
   public:
@@ -123,7 +123,7 @@ class run_reports {
     void tell(Call call) noexcept {
         for (const auto& each : all_) {
             // relaxed: one that has just failed may hear of one more failure
-            if (each->gave_up.load(std::memory_order_relaxed)) continue;
+            if (each->abandon.load(std::memory_order_relaxed)) continue;
             try {
                 call(*each->report);
             } catch (...) {
@@ -134,7 +134,7 @@ class run_reports {
 
   private:
     static void give_up(one& it, const std::exception_ptr& why) noexcept {
-        if (it.gave_up.exchange(true, std::memory_order_relaxed)) return;  // relaxed: who is first warns
+        if (it.abandon.exchange(true, std::memory_order_relaxed)) return;  // relaxed: who is first warns
         // acquire; pairs with set_report_warning()
         const report_warning warn = the_report_warning.load(std::memory_order_acquire);
         if (warn == nullptr) return;

@@ -49,7 +49,7 @@ class running_stage : public worker_set<Policy> {
     const std::vector<std::size_t>& outputs() const noexcept { return outputs_; }
 
     // Before its workers start. False: a hook threw, and the run fails.
-    bool announce() noexcept;
+    bool call_begin_hooks() noexcept;
 
     stage_stats stats(std::int64_t until, stillness& still) const {
         stage_stats s;
@@ -72,7 +72,7 @@ class running_stage : public worker_set<Policy> {
     const std::vector<shared_hook>& hooks() const noexcept { return hooks_; }
 
     // Whether what ends now may end before its time.
-    bool is_cut_short() const noexcept { return run_.may_give_up() || run_.has_failed(); }
+    bool may_end_early() const noexcept { return run_.may_give_up() || run_.has_failed(); }
 
     // The functions below are what a worker's coroutine calls, in this order.
 
@@ -157,7 +157,7 @@ class running_stage : public worker_set<Policy> {
     void leave(slot& me, Channels&... outputs) noexcept {
         const bool last = worker_set<Policy>::leave(me);
         const bool busy = last && announced_ > 0;
-        if (busy) dismiss_hooks();
+        if (busy) call_end_hooks();
         this->go_off(me, busy);
         run_.worker_left();  // before the end is to be seen behind it
         if (last) (outputs.close(), ...);
@@ -175,8 +175,8 @@ class running_stage : public worker_set<Policy> {
         read_clock(me);
         me.enter_run(me.last_reading);
     }
-    void dismiss_hooks() noexcept;
-    bool count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
+    void call_end_hooks() noexcept;
+    bool report_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
     WEIR_NOINLINE bool check_failure_rate() noexcept;
     // `heard`: `on_failure` was told of it.
     void stop_run(const failure_counter::entry& who, bool heard) noexcept;
@@ -195,7 +195,7 @@ class running_stage : public worker_set<Policy> {
 };
 
 template <class Policy>
-bool running_stage<Policy>::announce() noexcept {
+bool running_stage<Policy>::call_begin_hooks() noexcept {
     try {
         for (const auto& hook : hooks_) {
             hook->stage_begins(this->name());
@@ -209,7 +209,7 @@ bool running_stage<Policy>::announce() noexcept {
 }
 
 template <class Policy>
-void running_stage<Policy>::dismiss_hooks() noexcept {
+void running_stage<Policy>::call_end_hooks() noexcept {
     while (announced_ > 0) {
         try {
             hooks_[--announced_]->stage_ends(this->name());
@@ -222,10 +222,10 @@ void running_stage<Policy>::dismiss_hooks() noexcept {
 template <class Policy>
 bool running_stage<Policy>::record_failure(slot& me, std::uint64_t item, std::exception_ptr error,
                                            std::int64_t spent) noexcept {
-    if (!count_and_tell(me, item, error, spent)) return false;
+    if (!report_failure(me, item, error, spent)) return false;
     const bool too_many =
         failure_counts_.count_failure(failure_counter::entry{&this->name(), item, error, this->where()});
-    if (too_many) stop_run(item, std::move(error), run_.has_listener());
+    if (too_many) stop_run(item, std::move(error), run_.has_on_failure());
     return !too_many;
 }
 
@@ -233,20 +233,20 @@ template <class Policy>
 bool running_stage<Policy>::check_failure_rate() noexcept {
     if (!failure_counts_.count_success()) return true;
     const failure_counter::entry last = failure_counts_.last_failure();
-    stop_run(last, run_.has_listener());
+    stop_run(last, run_.has_on_failure());
     return false;
 }
 
 template <class Policy>
 void running_stage<Policy>::fail_stage(slot& me, std::uint64_t item, std::exception_ptr error,
                                        std::int64_t spent) noexcept {
-    if (count_and_tell(me, item, error, spent)) stop_run(item, std::move(error), run_.has_listener());
+    if (report_failure(me, item, error, spent)) stop_run(item, std::move(error), run_.has_on_failure());
 }
 
 // False if it is no failure, as the run was stopped; or if `on_failure` threw, which stops the run: for the
 // item's own error, and for that.
 template <class Policy>
-bool running_stage<Policy>::count_and_tell(slot& me, std::uint64_t item, std::exception_ptr error,
+bool running_stage<Policy>::report_failure(slot& me, std::uint64_t item, std::exception_ptr error,
                                            std::int64_t spent) noexcept {
     if (run_.is_stopped_by(error)) return false;
     me.count_failure(spent);

@@ -22,7 +22,7 @@ struct trial_limits {
     duration still;  // nothing has moved in a stage that has worked, nor for 4 times as long as ever
     duration trial;  // each
     duration all = (duration::max)();
-    bool leaves_threads = false;  // see rehearsed_run::most_slots
+    bool leaves_threads = false;  // see profiled_run::most_slots
     std::size_t rounds = 0;       // how often the sources give more, for a stage that has too few items
 };
 
@@ -30,24 +30,24 @@ struct trial_limits {
 // is worked on once by each stage, as in any run. So nothing is lost, and nothing has to be copied. Of a
 // stage that may have several slots the items are divided among its trials. All of this is compiled wherever
 // weir.hpp is included: so it is made of numbers.
-class stage_trials : public rehearsal {
+class stage_trials : public run_profiler {
   public:
     // `slots`: of the trials, upwards, as a slot too many would have an item in its hand; not empty, and
     // there as long as this is.
     stage_trials(std::size_t items, std::span<const std::size_t> concurrencies, trial_limits limits) noexcept
         : items_(items), shares_(concurrencies), limits_(limits) {}
 
-    std::optional<time_point> step(rehearsed_run& run) final {
+    std::optional<time_point> step(profiled_run& run) final {
         const time_point now = run.instant();
         if (on_ == doing::nothing) {
             begin_ = now;
-            begins(run);
+            on_begin(run);
             for (std::size_t i = 0; i < run.num_stages(); ++i) {
-                if (run.takes_slots(i)) run.set_slots(i, shares_.concurrencies().front());
+                if (run.can_change_slots(i)) run.set_slots(i, shares_.concurrencies().front());
             }
             begin_stage(run, now);
         }
-        while (on_ != doing::nothing && !run.is_cut_short()) {
+        while (on_ != doing::nothing && !run.was_interrupted()) {
             if (now - begin_ >= limits_.all) {
                 leave_out(run, now);
                 break;
@@ -59,8 +59,8 @@ class stage_trials : public rehearsal {
                 prepare_trial(run, now);
                 continue;
             }
-            const stage_rest rest = run.rest(stage_);
-            const trial_end end = rest.is_at_rest ? trial_end::complete : end_of(run, rest, now);
+            const stage_activity rest = run.activity(stage_);
+            const trial_end end = rest.is_idle ? trial_end::complete : end_of(run, rest, now);
             if (end == trial_end::not_tried) return later;
             go_on(run, rest, end, now);
         }
@@ -70,8 +70,8 @@ class stage_trials : public rehearsal {
   protected:
     // Whether the stage at hand takes nothing.
     bool is_source() const noexcept { return is_source_; }
-    std::size_t num_trials(const rehearsed_run& run, std::size_t stage) const {
-        return run.takes_slots(stage) ? shares_.concurrencies().size() : 1;
+    std::size_t num_trials(const profiled_run& run, std::size_t stage) const {
+        return run.can_change_slots(stage) ? shares_.concurrencies().size() : 1;
     }
 
   private:
@@ -83,17 +83,17 @@ class stage_trials : public rehearsal {
     static constexpr duration shortest{1'000'000};
 
     // The trials are about to begin, this one is, and this one is over, or will not be.
-    virtual void begins(rehearsed_run&) {}
-    virtual void begins(const rehearsed_run& run, std::size_t stage, std::size_t num_slots) = 0;
-    virtual void found(const rehearsed_run& run, std::size_t stage, std::size_t place,
-                       const profile_trial& trial) = 0;
+    virtual void on_begin(profiled_run&) {}
+    virtual void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) = 0;
+    virtual void on_result(const profiled_run& run, std::size_t stage, std::size_t place,
+                           const profile_trial& trial) = 0;
 
-    void begin_stage(rehearsed_run& run, time_point now) {
+    void begin_stage(profiled_run& run, time_point now) {
         const stage_figures f = run.figures(stage_);
         is_source_ = f.num_inputs == 0;
-        may_grow_ = run.takes_slots(stage_);
+        may_grow_ = run.can_change_slots(stage_);
         left_ = all_ = is_source_ ? items_ : f.given;
-        most_ = limits_.leaves_threads ? run.most_slots(stage_) : SIZE_MAX;
+        most_ = limits_.leaves_threads ? run.max_slots(stage_) : SIZE_MAX;
         trial_ = round_ = 0;
         longest_ = duration(0);
         for (wanted_ = 1; wanted_ < num_trials(run, stage_) && shares_.concurrencies()[wanted_ - 1] < most_;)
@@ -102,37 +102,37 @@ class stage_trials : public rehearsal {
         if (!next_round(run)) prepare_trial(run, now);
     }
     // Whether the sources give more, as the stage has too few, which go through all stages before it.
-    bool next_round(rehearsed_run& run) {
+    bool next_round(profiled_run& run) {
         const bool is_enough = all_ >= detail::smaller(items_, shares_.enough(wanted_));
         if (is_source_ || !is_fed_ || is_enough || round_++ == limits_.rounds) return false;
         for (std::size_t i = 0; i < stage_; ++i) {
-            run.make_room(i, items_ + all_ + shares_.concurrencies().back());
-            if (run.figures(i).num_inputs == 0) run.let_in(i, items_);
+            run.add_capacity(i, items_ + all_ + shares_.concurrencies().back());
+            if (run.figures(i).num_inputs == 0) run.admit(i, items_);
         }
         return true;
     }
     // Whether that goes on.
-    bool feeds(rehearsed_run& run, time_point now) {
-        bool is_at_rest = true;
-        for (std::size_t i = 0; i < stage_; ++i) is_at_rest = is_at_rest && run.rest(i).is_at_rest;
+    bool feeds(profiled_run& run, time_point now) {
+        bool is_idle = true;
+        for (std::size_t i = 0; i < stage_; ++i) is_idle = is_idle && run.activity(i).is_idle;
         const bool is_over = now - began_ >= limits_.trial;
-        if (!is_at_rest && !is_over) return true;
+        if (!is_idle && !is_over) return true;
         const std::size_t before = all_;
         left_ = all_ = run.figures(stage_).given;
         if (!is_over && all_ > before && next_round(run)) return true;
         for (std::size_t i = 0; i < stage_; ++i) {
-            if (run.figures(i).num_inputs == 0) run.let_in(i, 0);
+            if (run.figures(i).num_inputs == 0) run.admit(i, 0);
         }
-        is_fed_ = is_fed_ && is_at_rest;
+        is_fed_ = is_fed_ && is_idle;
         return false;
     }
-    void prepare_trial(rehearsed_run& run, time_point now) {
+    void prepare_trial(profiled_run& run, time_point now) {
         tried_ = detail::smaller(wanted_, shares_.trials(all_));
         if (may_grow_) run.set_slots(stage_, num_slots());
         // For all that comes of one item each; a stage that makes more of them is tried until that is full.
-        run.make_room(stage_, items_ + all_ + shares_.concurrencies().back());
+        run.add_capacity(stage_, items_ + all_ + shares_.concurrencies().back());
         before_ = run.figures(stage_);
-        begins(run, stage_, num_slots());
+        on_trial(run, stage_, num_slots());
         enter(doing::settling, now);
     }
 
@@ -147,17 +147,17 @@ class stage_trials : public rehearsal {
     }
 
     // Whether it is paused: nothing moves then. What was being tried begins anew behind that.
-    bool halts(rehearsed_run& run, time_point now) {
+    bool halts(profiled_run& run, time_point now) {
         const bool halts = run.is_halted();
         if (was_halted_ && !halts) {
             before_ = run.figures(stage_);
-            if (on_ == doing::trial) run.let_in(stage_, let_in_ - run.meter(stage_).begun());
+            if (on_ == doing::trial) run.admit(stage_, let_in_ - run.meter(stage_).begun());
             enter(on_, now);
         }
         return was_halted_ = halts;
     }
     // Of what is not at rest: `not_tried`, which means not yet, or what it has come to.
-    trial_end end_of(const rehearsed_run& run, const stage_rest& rest, time_point now) {
+    trial_end end_of(const profiled_run& run, const stage_activity& rest, time_point now) {
         const time_point last = detail::larger(began_, time_point(duration(rest.since)));
         longest_ = detail::larger(longest_, last - moved_);
         moved_ = last;
@@ -171,28 +171,28 @@ class stage_trials : public rehearsal {
         return has_stopped ? trial_end::stuck : trial_end::time_over;
     }
 
-    void go_on(rehearsed_run& run, const stage_rest& rest, trial_end end, time_point now) {
+    void go_on(profiled_run& run, const stage_activity& rest, trial_end end, time_point now) {
         const bool is_stuck = end == trial_end::stuck;
         is_fed_ = is_fed_ && end == trial_end::complete;
         if (on_ == doing::settling && end == trial_end::complete) {
             before_ = run.figures(stage_);
             enter(doing::trial, now);
             let_in_ = share();
-            run.let_in(stage_, let_in_);
+            run.admit(stage_, let_in_);
         } else if (on_ == doing::passing) {
-            if (end != trial_end::complete) run.let_in(stage_, 0);
+            if (end != trial_end::complete) run.admit(stage_, 0);
             next_stage(run, now);
         } else {
             on_ == doing::trial ? conclude(run, rest, end, now) : miss(run, end);
             const bool is_last = ++trial_ == tried_;
-            run.let_in(stage_, is_last && !is_source_ && !is_stuck ? SIZE_MAX : 0);
+            run.admit(stage_, is_last && !is_source_ && !is_stuck ? SIZE_MAX : 0);
             const trial_end why = tried_ < shares_.trials(all_) ? trial_end::no_thread : trial_end::too_few;
             if (is_stuck || is_last) miss_rest(run, is_stuck ? trial_end::not_tried : why);
             if (is_stuck) return next_stage(run, now);
             is_last ? enter(doing::passing, now) : prepare_trial(run, now);
         }
     }
-    void next_stage(rehearsed_run& run, time_point now) {
+    void next_stage(profiled_run& run, time_point now) {
         if (may_grow_) run.reset_slots(stage_);
         enter(doing::nothing, now);
         if (++stage_ < run.num_stages()) begin_stage(run, now);
@@ -202,27 +202,27 @@ class stage_trials : public rehearsal {
         began_ = moved_ = now;
     }
     // There is no time for what has not been tried yet.
-    void leave_out(rehearsed_run& run, time_point now) {
+    void leave_out(profiled_run& run, time_point now) {
         if (on_ == doing::trial) {
-            conclude(run, run.rest(stage_), trial_end::time_over, now);
+            conclude(run, run.activity(stage_), trial_end::time_over, now);
             ++trial_;
         }
         for (; stage_ < run.num_stages(); ++stage_, trial_ = 0) {
-            may_grow_ = run.takes_slots(stage_);
+            may_grow_ = run.can_change_slots(stage_);
             tried_ = 0;
             before_ = run.figures(stage_);
             miss_rest(run, trial_end::not_tried);
         }
         on_ = doing::nothing;
     }
-    void miss_rest(const rehearsed_run& run, trial_end why) {
+    void miss_rest(const profiled_run& run, trial_end why) {
         for (; trial_ < num_trials(run, stage_); ++trial_) miss(run, why);
     }
-    void miss(const rehearsed_run& run, trial_end end) {
+    void miss(const profiled_run& run, trial_end end) {
         profile_trial t;
         t.concurrency = num_slots();
         t.end = end;
-        found(run, stage_, trial_, t);
+        on_result(run, stage_, trial_, t);
     }
     std::size_t num_slots() const noexcept {
         if (!may_grow_) return before_.num_slots;
@@ -238,9 +238,9 @@ class stage_trials : public rehearsal {
         return items;
     }
 
-    void conclude(const rehearsed_run& run, const stage_rest& rest, trial_end how, time_point now) {
+    void conclude(const profiled_run& run, const stage_activity& rest, trial_end how, time_point now) {
         const stage_figures after = run.figures(stage_);
-        const time_point end = rest.is_at_rest ? time_point(duration(rest.since)) : now;
+        const time_point end = rest.is_idle ? time_point(duration(rest.since)) : now;
         const std::uint64_t tasks = after.num_tasks - before_.num_tasks;
         profile_trial t;
         t.end = how;
@@ -267,7 +267,7 @@ class stage_trials : public rehearsal {
             const double part = starved / static_cast<double>(t.elapsed.count());
             t.readiness = part > 1 ? 0 : part < 0 ? 1 : 1 - part;
         }
-        found(run, stage_, trial_, t);
+        on_result(run, stage_, trial_, t);
     }
 
     const std::size_t items_;

@@ -38,8 +38,8 @@ template <class Policy>
 class [[nodiscard("destroying the run stops it: keep it, and wait() for its end")]] run<void, Policy>
     : public run_control<Policy> {
     using base = run_control<Policy>;
-    using base::at_end;
     using base::core;
+    using base::end_stream;
     using queue = channel<detail::no_item, Policy>;
 
   public:
@@ -50,14 +50,14 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
     /// Waits for the end, for a thread, which blocks. Where the run's executor has no threads of its own
     /// (virtual time), the thread runs it meanwhile.
     run_result wait() {
-        core().check_outside();
+        core().refuse_within_run();
         static_cast<void>(end_->blocking_get());
         return result();
     }
 
     /// `co_await run`: the same for a coroutine. Suspends: until the end. Resumes: on its executor.
     friend auto operator co_await(run& all) {
-        all.core().check_outside();
+        all.core().refuse_within_run();
         return end_operation(all);
     }
 
@@ -99,7 +99,7 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
     }
 
     run_result result() {
-        at_end();
+        end_stream();
         return run_result{core().num_done(), this->stats()};
     }
 

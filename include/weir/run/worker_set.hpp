@@ -67,9 +67,9 @@ class worker_set : public stage_gate {
     void set_concurrency(std::size_t concurrency);
 
     // Whether the stage's kind can work with another number of slots than one.
-    virtual bool resizable() const noexcept { return false; }
+    virtual bool is_resizable() const noexcept { return false; }
     // Whether its function has a thread for as long as it lasts, as it doesn't await.
-    virtual bool takes_threads() const noexcept { return false; }
+    virtual bool blocks_threads() const noexcept { return false; }
 
     template <class Function>
     void for_each_slot(Function function) const {
@@ -124,17 +124,15 @@ class worker_set : public stage_gate {
     using worker = detached_task<void>;
     virtual worker make_worker(slot& me) = 0;
 
-    // Of a stage that is resizable: ends the wait of a slot that waits for an item.
+    // For a resizable stage: ends the wait of a slot for an item.
     virtual void recall(slot& who) noexcept { static_cast<void>(who); }
 
-    // Whether a slot is to go on with another item.
-    bool serves(const slot& me) const noexcept { return !me.recalled.load(std::memory_order_relaxed); }
-    // Waits until it is. False: the stage has ended.
-    auto next_shift(slot& me) noexcept { return bench_.wait(&me, me, slot_state::off); }
+    // Awaitable of bool: waits until the slot is in service again. False: the stage has ended.
+    auto wait_for_service(slot& me) noexcept { return out_of_service_.wait(&me, me, slot_state::off); }
 
     // A worker takes nothing any more. True: it was the last one.
     bool leave(slot& me) noexcept {
-        bench_.update([](bench_rule& rule) { rule.over = true; });
+        out_of_service_.update([](service_rule& rule) { rule.over = true; });
         if constexpr (Policy::statistics) me.catch_up(now());
         // acq_rel; pairs with itself: the last one sees what the others did
         return present_.fetch_sub(1, std::memory_order_acq_rel) == 1;
@@ -183,7 +181,7 @@ class worker_set : public stage_gate {
     std::size_t concurrency_;
     std::int64_t begin_ = 0;
     standard_platform::atomic<std::size_t> present_;
-    wait_queue<bench_rule> bench_{bench_rule{}, "out of service", wait_kind::bench};
+    wait_queue<service_rule> out_of_service_{service_rule{}, "out of service", wait_kind::bench};
 };
 
 template <class Policy>
@@ -213,9 +211,9 @@ void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
     run_context::refuse_unless(concurrency >= 1, named, "has no slot to work in then; give it 1 or more");
     run_context::refuse_unless(!was_negative(concurrency), named,
                                "can't have a negative concurrency; give it 1 or more");
-    run_context::refuse_unless(concurrency == 1 || resizable(), named,
+    run_context::refuse_unless(concurrency == 1 || is_resizable(), named,
                                "works on one item after the other; its concurrency is 1");
-    if (!resizable()) return;
+    if (!is_resizable()) return;
     const std::lock_guard guard(lock_);
     const std::size_t before = slots_.size();
     try {
@@ -231,10 +229,10 @@ void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         if (slots_[i]->recalled.exchange(recalled, std::memory_order_relaxed) == recalled) continue;
         if (recalled) recall(*slots_[i]);
     }
-    bench_.update([](bench_rule&) {});
+    out_of_service_.update([](service_rule&) {});
     concurrency_ = concurrency;
     for (std::size_t i = before; i < slots_.size(); ++i) {
-        const bool counts = run_.worker_joins();
+        const bool counts = run_.try_add_worker();
         if (!counts || !join()) {
             workers_[i].abandon();  // it will never begin
             // release; pairs with inspect()

@@ -135,7 +135,7 @@ struct cache_stage : stage_base {
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         run.refuse_unless(self.options.concurrency == 1, self.options,
                           "caches: it gives one item after the other, its concurrency is 1");
-        run.has_no_checkpoint(self.options, "repeats what its source can't go on from");
+        run.set_no_checkpoint(self.options, "repeats what its source can't go on from");
         return run.template append<stage_of<running_cache<C, Policy>>>(self.options, in, self.epochs);
     }
 

@@ -173,8 +173,8 @@ class items_of<draws_of<Sampler>> {
     explicit items_of(draws_of<Sampler>&& from)
         : from_(std::move(from)), progress_(std::make_shared<progress_keeper>(from_.sampler.start())) {}
 
-    void introduce(run_context& run) {
-        run.introduce(from_.sampler.epoch(), progress_);
+    void add_progress(run_context& run) {
+        run.add_progress(from_.sampler.epoch(), progress_);
         run_ = &run;
     }
 

@@ -52,7 +52,7 @@ class function_stage : public stage_kind<C, D, Policy> {
                                    "has a negative time limit; 0 means that there is none");
     }
 
-    bool resizable() const noexcept override { return true; }
+    bool is_resizable() const noexcept override { return true; }
     bool tolerates_failure(const auto&) const noexcept { return true; }
     bool needs_invocation() const noexcept { return Types::takes_call; }
     bool acquire_resources([[maybe_unused]] auto& context) noexcept {

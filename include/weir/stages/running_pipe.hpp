@@ -57,7 +57,7 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
                      typename base::output_queue& out)
         : base(run, "pipe", options, std::forward<G>(f), in, out),
           keeps_order_(options.output_order == output_order::input ||
-                       (run.rehearses() && options.concurrency == 1)),
+                       (run.is_profiled() && options.concurrency == 1)),
           takes_turns_(keeps_order_ || is_epoch_item<C>),
           turns_(turn_rule(keeps_order_, run.first_epoch()), "for its turn to give an item on") {}
 

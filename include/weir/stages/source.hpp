@@ -60,8 +60,8 @@ class running_source : public stage_kind<nothing, typename items_of<S>::item, Po
     running_source(run_context& run, const stage_options& options, S&& from, channel<Out, Policy>& out)
         : base(run, "source", options, nullptr, &out), items_(std::move(from)) {
         // Where it has epochs, it says with which one it begins.
-        if constexpr (requires { items_.introduce(run); }) {
-            items_.introduce(run);
+        if constexpr (requires { items_.add_progress(run); }) {
+            items_.add_progress(run);
         } else {
             run.why_no_checkpoint() = run_context::one_sampler;
         }

@@ -22,7 +22,7 @@ class stage_of final : public Kind {
     using slot = slot_of<typename Kind::policy_type>;
     using worker = stage_worker<Kind>;
 
-    bool takes_threads() const noexcept override { return !awaits_work<Kind> && !awaits_fetch<Kind>; }
+    bool blocks_threads() const noexcept override { return !awaits_work<Kind> && !awaits_fetch<Kind>; }
     void recall(slot& who) noexcept override {
         if constexpr (Kind::has_input) detail::inside(*this->in_).recall(who);
         this->recall_idle();

@@ -113,7 +113,7 @@ class stage_worker final : public stage_task<Kind> {
             }
         } else if (!it.error) {
             it.input_ended = !input_.operation.was_recalled();
-            if (!it.input_ended && stage_.resizable()) return set_next(it, worker_step::service);
+            if (!it.input_ended && stage_.is_resizable()) return set_next(it, worker_step::service);
             if (!traits.works_without_item) return set_next(it, worker_step::end);
         }
         return ask_admission(it);
@@ -135,7 +135,7 @@ class stage_worker final : public stage_task<Kind> {
 
     WEIR_ALWAYS_INLINE D* ask_admission(iteration& it) noexcept {
         if (stage_.may_be_held_up() &&
-            stage_.is_held_up(stage_.byte_sources(it), !Kind::has_input || !it.place.mark)) {
+            stage_.must_wait(stage_.byte_sources(it), !Kind::has_input || !it.place.mark)) {
             return set_next(it, worker_step::admission);
         }
         if (traits.makes_results_later && stage_.is_ordered()) return set_next(it, worker_step::turn);

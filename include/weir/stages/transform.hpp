@@ -96,7 +96,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
         } else if (it.item != nullptr || it.input_ended) {
             if constexpr (requires { op_.end(it.made); }) op_.end(it.made);
             carry(it);
-            if (!holds()) settle(it.input_ended || this->is_cut_short());
+            if (!holds()) settle(it.input_ended || this->may_end_early());
         } else if constexpr (is_patient<Op>) {
             op_.hurry();
         }
@@ -287,7 +287,7 @@ struct transform_stage : stage_base {
     template <class Self, class Policy, class C>
     static auto& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         run.refuse_unless(self.options.concurrency == 1, self.options, Own::one_slot);
-        if (Own::no_checkpoint) run.has_no_checkpoint(self.options, Own::no_checkpoint);
+        if (Own::no_checkpoint) run.set_no_checkpoint(self.options, Own::no_checkpoint);
         auto op = Own::template op<typename types<C>::item>(std::forward<Self>(self));
         using running = stage_of<running_transform<decltype(op), C, typename types<C>::made, Policy>>;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it

@@ -56,7 +56,7 @@ class worker_waits {
     WEIR_NOINLINE any_awaiter* begin(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:
-                return rare_wait_.begin([this] { return stage_.admitted(me_); });
+                return rare_wait_.begin([this] { return stage_.wait_for_admission(me_); });
             case worker_step::byte_budget:
                 return rare_wait_.begin(
                     [&] { return stage_.run().budget()->wait(stage_.byte_sources(it), me_); });
@@ -82,7 +82,7 @@ class worker_waits {
                 break;
             case worker_step::service:
                 stage_.release_resources(all);
-                return rare_wait_.begin([this] { return stage_.next_shift(me_); });
+                return rare_wait_.begin([this] { return stage_.wait_for_service(me_); });
             case worker_step::hold_timer:
                 return rare_wait_.begin([&] { return stage_.cancel_timer(it); });
             case worker_step::take:

@@ -9,88 +9,88 @@
 
 #include <chrono>
 
-using weir::detail::turnstile;
+using weir::detail::item_quota;
 using namespace std::chrono_literals;
 
 namespace {
 
 struct gate : weir::detail::stage_gate {
-    using stage_gate::is_held_up;
+    using stage_gate::must_wait;
     using stage_gate::stage_gate;
 };
 
 }  // namespace
 
-TEST_CASE("a stage is held up by a pause, and by its turnstile while the run is rehearsed") {
+TEST_CASE("a slot has to wait in a pause, and for its quota while the run is profiled") {
     weir::virtual_time time;
     weir::detail::run_core<weir::measured> run(time, {}, nullptr);
     gate g(run, time);
-    CHECK_FALSE(g.is_held_up(0, true));
+    CHECK_FALSE(g.must_wait(0, true));
     run.pause(true);
-    CHECK(g.is_held_up(0, true));
+    CHECK(g.must_wait(0, true));
     run.pause(false);
-    g.add_turnstile();
-    CHECK_FALSE(g.is_held_up(0, true));
-    run.rehearse(true);
-    CHECK(g.is_held_up(0, true));
-    g.stile()->let_in(1);
+    g.add_quota();
+    CHECK_FALSE(g.must_wait(0, true));
+    run.set_profiled(true);
+    CHECK(g.must_wait(0, true));
+    g.quota()->admit(1);
     run.pause(true);
-    CHECK(g.is_held_up(0, true));  // which takes nothing from the turnstile
+    CHECK(g.must_wait(0, true));  // which takes nothing from the item_quota
     run.pause(false);
-    CHECK_FALSE(g.is_held_up(0, true));
-    CHECK(g.is_held_up(0, true));
-    run.rehearse(false);
-    CHECK_FALSE(g.is_held_up(0, true));
+    CHECK_FALSE(g.must_wait(0, true));
+    CHECK(g.must_wait(0, true));
+    run.set_profiled(false);
+    CHECK_FALSE(g.must_wait(0, true));
 }
 
-TEST_CASE("a turnstile lets nobody in before it is told to, and then exactly so many") {
+TEST_CASE("a item_quota lets nobody in before it is told to, and then exactly so many") {
     const weir::virtual_time time;
-    turnstile t;
-    CHECK_FALSE(t.lets_in(time));
-    t.let_in(2);
-    CHECK(t.lets_in(time));
-    CHECK(t.lets_in(time));
-    CHECK_FALSE(t.lets_in(time));
-    t.let_in(1);
-    t.let_in(0);
-    CHECK_FALSE(t.lets_in(time));
+    item_quota t;
+    CHECK_FALSE(t.try_admit(time));
+    t.admit(2);
+    CHECK(t.try_admit(time));
+    CHECK(t.try_admit(time));
+    CHECK_FALSE(t.try_admit(time));
+    t.admit(1);
+    t.admit(0);
+    CHECK_FALSE(t.try_admit(time));
 }
 
-TEST_CASE("a turnstile lets in the end of an epoch while it lets anything in, and doesn't count it") {
+TEST_CASE("a item_quota lets in the end of an epoch while it lets anything in, and doesn't count it") {
     const weir::virtual_time time;
-    turnstile t;
-    CHECK_FALSE(t.lets_in(time, false));
-    t.let_in(1);
-    CHECK(t.lets_in(time, false));
-    CHECK(t.lets_in(time));
-    CHECK_FALSE(t.lets_in(time, false));
+    item_quota t;
+    CHECK_FALSE(t.try_admit(time, false));
+    t.admit(1);
+    CHECK(t.try_admit(time, false));
+    CHECK(t.try_admit(time));
+    CHECK_FALSE(t.try_admit(time, false));
 }
 
-TEST_CASE("a turnstile that is open stays so") {
+TEST_CASE("a item_quota that is open stays so") {
     const weir::virtual_time time;
-    turnstile t;
+    item_quota t;
     t.open();
-    t.let_in(0);
-    CHECK(t.lets_in(time));
+    t.admit(0);
+    CHECK(t.try_admit(time));
 }
 
-TEST_CASE("a turnstile measures the pace of those whom it was told to let in last, without ends of epochs") {
+TEST_CASE("a item_quota measures the pace of those whom it was told to let in last, without ends of epochs") {
     weir::virtual_time time;
-    turnstile t;
+    item_quota t;
     const auto pass = [&](int items) {
         for (int i = 0; i < items; ++i) {
-            CHECK(t.lets_in(time));
-            CHECK(t.lets_in(time, false));
+            CHECK(t.try_admit(time));
+            CHECK(t.try_admit(time, false));
             time.run_until(time.now() + 1ms);
         }
     };
-    t.let_in(100);
+    t.admit(100);
     pass(50);
     CHECK(t.meter().begun() == 50);
     CHECK(t.meter().pace()->rate() == Catch::Approx(1000));
-    t.let_in(0);
+    t.admit(0);
     CHECK(t.meter().begun() == 50);
-    t.let_in(20, 4);
+    t.admit(20, 4);
     pass(8);
     CHECK(t.meter().begun() == 8);
     CHECK_FALSE(t.meter().pace().has_value());

@@ -29,14 +29,14 @@
 #include <vector>
 
 using weir::profile_trial;
-using weir::detail::rehearsed_run;
+using weir::detail::profiled_run;
 using namespace std::chrono_literals;
 
 namespace {
 
 struct heard {
     std::vector<std::vector<profile_trial>> trials;  // by stage, in the order in which they were
-    bool was_cut_short = false;
+    bool was_interrupted = false;
 };
 
 class recorded final : public weir::detail::stage_trials {
@@ -44,15 +44,16 @@ class recorded final : public weir::detail::stage_trials {
     recorded(std::size_t items, heard& to, weir::detail::trial_limits most) noexcept
         : stage_trials(items, slots, most), to_(to) {}
 
-    void finish(rehearsed_run& run) override { to_.was_cut_short = run.is_cut_short(); }
-    void gave_up(rehearsed_run&, std::exception_ptr) noexcept override {}
+    void finish(profiled_run& run) override { to_.was_interrupted = run.was_interrupted(); }
+    void abandon(profiled_run&, std::exception_ptr) noexcept override {}
 
   private:
     static constexpr std::size_t slots[] = {1, 2, 5};
 
-    void begins(rehearsed_run& run) override { to_.trials.resize(run.num_stages()); }
-    void begins(const rehearsed_run&, std::size_t, std::size_t) override {}
-    void found(const rehearsed_run&, std::size_t stage, std::size_t place, const profile_trial& t) override {
+    void on_begin(profiled_run& run) override { to_.trials.resize(run.num_stages()); }
+    void on_trial(const profiled_run&, std::size_t, std::size_t) override {}
+    void on_result(const profiled_run&, std::size_t stage, std::size_t place,
+                   const profile_trial& t) override {
         CHECK(place == to_.trials[stage].size());
         to_.trials[stage].push_back(t);
     }
@@ -129,9 +130,9 @@ TEST_CASE("trials are cut short by a failure, and by it alone") {
     };
     const heard all =
         tried(weir::source(std::views::iota(0, 10)) | weir::pipe(fails) | weir::for_each([](int) {}), 10);
-    CHECK(all.was_cut_short);
+    CHECK(all.was_interrupted);
     CHECK(all.trials[2].empty());
-    CHECK_FALSE(tried(weir::source({1, 2}) | weir::for_each([](int) {}), 10).was_cut_short);
+    CHECK_FALSE(tried(weir::source({1, 2}) | weir::for_each([](int) {}), 10).was_interrupted);
 }
 
 TEST_CASE(
@@ -155,7 +156,7 @@ TEST_CASE(
     };
     const heard all = tried_on(pool, weir::source(source) | weir::pipe(blocks) | weir::for_each(frees), 100,
                                {.still = 5ms, .trial = 20ms});
-    CHECK_FALSE(all.was_cut_short);
+    CHECK_FALSE(all.was_interrupted);
     CHECK(seen == all_below(50));
 }
 

@@ -1,7 +1,7 @@
-// weir run, internal: what a rehearsal does with the stages and queues of a run, and undoes when it is over
+// weir run, internal: what a profiler changes of the stages and queues of a run, and how it is undone
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_RUN_REHEARSED_GRAPH_HPP
-#define WEIR_RUN_REHEARSED_GRAPH_HPP
+#ifndef WEIR_RUN_PROFILED_GRAPH_HPP
+#define WEIR_RUN_PROFILED_GRAPH_HPP
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/wait_site.hpp>
@@ -30,32 +30,32 @@
 namespace weir::detail {
 
 template <class Policy>
-class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
+class profiled_graph : public run_graph<Policy>, public profiled_run {
     using base = run_graph<Policy>;
 
   public:
     // `first`: what is done with the stages before they work together; null: nothing.
-    rehearsed_graph(executor& ex, run_options options,
-                    std::unique_ptr<rehearsal> first = detail::diagnosis(Policy::statistics))
-        : base(ex, std::move(options)), rehearsal_(std::move(first)) {
-        this->rehearse(rehearsal_ != nullptr);
+    profiled_graph(executor& ex, run_options options,
+                   std::unique_ptr<run_profiler> first = detail::diagnosis(Policy::statistics))
+        : base(ex, std::move(options)), profiler_(std::move(first)) {
+        this->set_profiled(profiler_ != nullptr);
     }
 
     time_point instant() const override { return this->main_executor().now(); }
     const std::string& name_of(std::size_t stage) const noexcept override { return stages_[stage]->name(); }
-    bool is_cut_short() const override { return this->has_failed() || this->was_stopped(); }
+    bool was_interrupted() const override { return this->has_failed() || this->was_stopped(); }
     bool is_halted() const noexcept override { return this->is_paused() && !this->ends().stop_requested(); }
     std::size_t num_stages() const noexcept override { return stages_.size(); }
     // The order in which a for_each of one slot acts may count.
-    bool takes_slots(std::size_t stage) const noexcept override {
+    bool can_change_slots(std::size_t stage) const noexcept override {
         const bool acts = stages_[stage]->outputs().empty();
-        return stages_[stage]->resizable() && (!acts || slots_[stage].before > 1);
+        return stages_[stage]->is_resizable() && (!acts || slots_[stage].before > 1);
     }
     // Where a stage is still at work, it may have blocked a thread. Of two threads both are given, or nothing
     // could be compared there.
-    std::size_t most_slots(std::size_t stage) const override {
-        const executor_traits& where = stages_[stage]->home().traits();
-        if (!stages_[stage]->takes_threads() || where.exclusive) return SIZE_MAX;
+    std::size_t max_slots(std::size_t stage) const override {
+        const executor_traits& where = stages_[stage]->own_executor().traits();
+        if (!stages_[stage]->blocks_threads() || where.exclusive) return SIZE_MAX;
         std::size_t taken = 0;
         for (const auto& each : stages_) {
             each->for_each_slot([&taken](slot& s) { taken += has_thread(s.state_since().first) ? 1U : 0U; });
@@ -63,13 +63,13 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
         const std::size_t left = where.parallelism > taken ? where.parallelism - taken : 1;
         return detail::larger(slots_[stage].before, where.parallelism == 2 ? left : left - 1);
     }
-    stage_rest rest(std::size_t stage) const override {
+    stage_activity activity(std::size_t stage) const override {
         std::uint64_t before = 0;
         std::uint64_t after = 0;
-        stage_rest all = look_at_slots(stage, before);
+        stage_activity all = look_at_slots(stage, before);
         // One that was looked at may have been woken by one that came to rest after that.
-        all.is_at_rest = all.is_at_rest && look_at_slots(stage, after).is_at_rest && before == after;
-        all.is_at_rest = all.is_at_rest || this->have_all_left();  // also those that were abandoned
+        all.is_idle = all.is_idle && look_at_slots(stage, after).is_idle && before == after;
+        all.is_idle = all.is_idle || this->have_all_left();  // also those that were abandoned
         return all;
     }
     const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }
@@ -100,7 +100,7 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
         if (its.now == its.before || stages_[stage]->concurrency() != its.now) return;
         set_slots(stage, its.before);
     }
-    void make_room(std::size_t stage, std::size_t items) override {
+    void add_capacity(std::size_t stage, std::size_t items) override {
         for (const std::size_t each : stages_[stage]->outputs()) {
             const site_seen seen = look(each);
             if (rooms_[each].before == 0) rooms_[each].before = seen.capacity;
@@ -108,39 +108,39 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
             queues_[each]->set_capacity(rooms_[each].now);
         }
     }
-    void let_in(std::size_t stage, std::size_t items) noexcept override {
-        stages_[stage]->stile()->let_in(items, slots_[stage].now);
+    void admit(std::size_t stage, std::size_t items) noexcept override {
+        stages_[stage]->quota()->admit(items, slots_[stage].now);
     }
-    pace_meter meter(std::size_t stage) const noexcept override { return stages_[stage]->stile()->meter(); }
+    pace_meter meter(std::size_t stage) const noexcept override { return stages_[stage]->quota()->meter(); }
 
   protected:
     using base::queues_;
     using base::stages_;
 
-    ~rehearsed_graph() = default;
+    ~profiled_graph() = default;
 
     // Before the start: nobody begins.
-    void hold_all() {
+    void hold_stages() {
         rooms_.resize(queues_.size());
         slots_.resize(stages_.size());
         for (std::size_t i = 0; i < stages_.size(); ++i) {
-            stages_[i]->add_turnstile();
+            stages_[i]->add_quota();
             slots_[i].before = slots_[i].now = stages_[i]->concurrency();
         }
     }
-    // When the next one is due; nothing: the rehearsal is over.
+    // Returns when the profiler wants to be called next; nothing: it has ended.
     std::optional<time_point> take_step() noexcept {
         try {
-            const std::optional<time_point> next = rehearsal_->step(*this);
-            if (!next) rehearsal_->finish(*this);
+            const std::optional<time_point> next = profiler_->step(*this);
+            if (!next) profiler_->finish(*this);
             return next;
         } catch (...) {
-            rehearsal_->gave_up(*this, std::current_exception());
+            profiler_->abandon(*this, std::current_exception());
             return std::nullopt;
         }
     }
     // All is as it was described, but for what somebody else has changed meanwhile.
-    void release_all() noexcept {
+    void release_stages() noexcept {
         for (std::size_t i = 0; i < queues_.size(); ++i) {
             try {
                 if (rooms_[i].before == 0 || look(i).capacity != rooms_[i].now) continue;
@@ -156,23 +156,23 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
                 continue;
             }
         }
-        this->rehearse(false);
-        for (auto& stage : stages_) stage->stile()->open();
+        this->set_profiled(false);
+        for (auto& stage : stages_) stage->quota()->open();
     }
     // The run ends: who is kept out is refused.
-    void end_rehearsal() noexcept {
+    void end_profiling() noexcept {
         for (auto& stage : stages_) {
-            if (stage->stile() != nullptr) stage->stile()->end();
+            if (stage->quota() != nullptr) stage->quota()->end();
         }
     }
 
   private:
     // `sum`: of the instants of what they do, which is another one where one of them has done something else.
-    stage_rest look_at_slots(std::size_t stage, std::uint64_t& sum) const {
-        stage_rest all{true, false, this->begin_.time_since_epoch().count()};
+    stage_activity look_at_slots(std::size_t stage, std::uint64_t& sum) const {
+        stage_activity all{true, false, this->begin_.time_since_epoch().count()};
         stages_[stage]->for_each_slot([&all, &sum](slot& each) {
             const auto [state, since] = each.state_since();
-            all.is_at_rest = all.is_at_rest && detail::is_idle(state);
+            all.is_idle = all.is_idle && detail::is_idle(state);
             all.is_starved = all.is_starved || state == slot_state::wait_get;
             all.since = detail::larger(all.since, since);
             sum += static_cast<std::uint64_t>(since);
@@ -189,14 +189,14 @@ class rehearsed_graph : public run_graph<Policy>, public rehearsed_run {
         std::size_t before = 0;
         std::size_t now = 0;
     };
-    std::unique_ptr<rehearsal> rehearsal_;
+    std::unique_ptr<run_profiler> profiler_;
     std::vector<changed> rooms_;  // of the queues; 0: not changed
     std::vector<changed> slots_;
 };
 
-WEIR_COMPILED(class rehearsed_graph<measured>);
-WEIR_COMPILED(class rehearsed_graph<summed>);
-WEIR_COMPILED(class rehearsed_graph<unmeasured>);
+WEIR_COMPILED(class profiled_graph<measured>);
+WEIR_COMPILED(class profiled_graph<summed>);
+WEIR_COMPILED(class profiled_graph<unmeasured>);
 
 }  // namespace weir::detail
 
