@@ -7,7 +7,7 @@
 #include <weir/channel/get_result.hpp>
 #include <weir/channel/item_size.hpp>
 #include <weir/channel/select.hpp>
-#include <weir/channel/select_result.hpp>
+#include <weir/channel/select_case.hpp>
 #include <weir/channel/timed_operations.hpp>
 
 #endif

@@ -45,8 +45,6 @@ ELSEWHERE = {
     "stages/hold_timer.hpp": ("tests/unit/stages/aggregate.test.cpp", "a batch that is put when its time is over"),
     "task/observed.hpp": ("tests/unit/task/task.test.cpp", "what a slot hears of the awaits of its function"),
     "task/when_any_join.hpp": ("tests/unit/task/when_any.test.cpp", "which part is the first, and who is told"),
-    "channel/not_awaited.hpp": ("tests/refusals", "what is refused at compile time"),
-    "channel/channel_operation.hpp": ("tests/unit/channel/channel_operations.test.cpp", "what both of them share"),
     "cuda/core.hpp": ("tests/cuda/context.test.cpp", "what a context owns"),
     "cuda/ticket.hpp": ("tests/cuda/awaited_work.test.cpp", "how work is queued that is awaited"),
     "cuda/device_allocator.hpp": ("tests/cuda/device_pool.test.cpp", "an interface, which a pool asks"),

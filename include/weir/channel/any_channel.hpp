@@ -4,14 +4,17 @@
 #define WEIR_CHANNEL_ANY_CHANNEL_HPP
 
 #include <weir/channel/channel_store.hpp>
-#include <weir/channel/ring.hpp>
-#include <weir/channel/uninitialised_slot.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/measure/channel_meter.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/thread_record.hpp>
+#include <weir/task/detached_task.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::int64_t, std::uint64_t
@@ -35,7 +38,6 @@ template <class, class>
 class get_operation;
 template <class, bool>
 class choice_case;
-struct blocking_operations;
 
 // What needs no lock of its caller. What a channel's members of the same names do, is told there.
 template <class Policy>
@@ -90,6 +92,24 @@ class any_channel : public channel_store<Policy> {
             n += this->pop_some(into + n, most - n);
         }
         return n;
+    }
+
+    // Puts or gets as a thread, which blocks for `max_wait` at most.
+    outcome block(side line, void* item, duration max_wait) {
+        detail::check_threads_of(core::clock_.owner());
+        typename core::parker flag;
+        waiter w(item, nullptr);
+        w.is_thread(&flag, max_wait != (duration::max)());
+        wakes woken;
+        executor* ex = nullptr;
+        outcome how;
+        {
+            const typename core::whole held(*this);
+            how = this->attempt(line, w, woken);
+            if (how == outcome::pending) ex = core::wait_in_line(w, line);
+        }
+        core::wake_all(woken);
+        return how == outcome::pending ? block_in_line(w, line, flag, ex, max_wait) : how;
     }
 
     void close() noexcept {
@@ -178,12 +198,48 @@ class any_channel : public channel_store<Policy> {
     };
 
   private:
+    // Blocks the thread until `w` is answered or the time is over. Where `ex`, the channel's executor, has
+    // no threads of its own, the thread runs it meanwhile: see `help_until`. The time is that of `ex`.
+    outcome block_in_line(waiter& w, side line, typename core::parker& flag, executor* ex,
+                          duration max_wait) {
+        const bool has_no_limit = max_wait == (duration::max)();
+        const basic_blocked_thread<typename core::platform> here(has_no_limit ? &flag : nullptr);
+        const auto now = [ex] {
+            return ex != nullptr ? ex->now() : time_point(duration(core::platform::now()));
+        };
+        const time_point limit = has_no_limit
+                                     ? (time_point::max)()
+                                     : weir::saturating_add(now(), detail::larger(max_wait, duration(0)));
+        try {
+            while (!flag.is_set()) {
+                const bool helping = detail::help_until(flag, ex, limit);
+                if (flag.is_set()) break;
+                if (!helping) thread_place::leave_here();
+                if (has_no_limit) {
+                    if (!helping) here.wait(flag);
+                    continue;
+                }
+                const std::int64_t left =
+                    time_between(now().time_since_epoch().count(), limit.time_since_epoch().count());
+                if (left <= 0) break;
+                if (!helping) flag.wait(left);
+            }
+        } catch (...) {
+            if (forget(w, line)) throw;  // else it was answered all the same
+        }
+        if (!flag.is_set()) {
+            if (forget(w, line)) return outcome::timed_out;
+            while (!flag.wait()) {  // answered this moment; whoever did it sets the flag next
+            }
+        }
+        return w.outcome;
+    }
+
     void let_in() noexcept {
         change now(*this);
         if (core::bytes_.most != 0) this->admit_putters(nullptr, now.woken());
     }
 
-    friend struct blocking_operations;
     template <class, class, bool>
     friend class channel_operation;
     template <class, class>

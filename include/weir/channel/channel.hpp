@@ -4,13 +4,10 @@
 #define WEIR_CHANNEL_CHANNEL_HPP
 
 #include <weir/channel/any_channel.hpp>
-#include <weir/channel/batch_operation.hpp>
-#include <weir/channel/blocking_operations.hpp>
 #include <weir/channel/channel_operations.hpp>
 #include <weir/channel/channel_refusals.hpp>
-#include <weir/channel/item_type.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/channel/timed_operations.hpp>
-#include <weir/channel/uninitialised_slot.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
@@ -221,7 +218,7 @@ class channel final : detail::any_channel<Policy>,
     /// Errors: `deadlock_error` on virtual time, where nothing can go on; `forked_error` where its executor
     ///         is a pool of before a fork. Nothing went in then.
     channel_status blocking_put(T&& item, duration max_wait = (duration::max)()) {
-        const detail::outcome how = detail::blocking_operations::put<base>(*this, &item, max_wait);
+        const detail::outcome how = base::block(core::side::put, &item, max_wait);
         return how == detail::outcome::done        ? channel_status::success
                : how == detail::outcome::timed_out ? channel_status::timed_out
                                                    : channel_status::closed;
@@ -232,7 +229,7 @@ class channel final : detail::any_channel<Policy>,
     /// Errors: as of `blocking_put`; no item is lost.
     [[nodiscard]] get_result<T> blocking_get(duration max_wait = (duration::max)()) {
         detail::uninitialised_slot<T> place;
-        const detail::outcome how = detail::blocking_operations::get<base>(*this, place.address(), max_wait);
+        const detail::outcome how = base::block(core::side::get, place.address(), max_wait);
         if (how == detail::outcome::done) return get_result<T>(*place.take());
         return get_result<T>(how == detail::outcome::timed_out ? channel_status::timed_out
                                                                : channel_status::closed);

@@ -5,7 +5,6 @@
 
 #include <weir/channel/channel_accounts.hpp>
 #include <weir/channel/channel_end.hpp>
-#include <weir/channel/choice.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/slot_accounting.hpp>

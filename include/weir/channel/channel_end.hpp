@@ -1,20 +1,45 @@
-// weir channel, internal: the ends of a channel and their locks, and which of those an operation takes
+// weir channel, internal: the two ends of a channel, their locks, and which of these an operation takes
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_END_HPP
 #define WEIR_CHANNEL_CHANNEL_END_HPP
 
-#include <weir/channel/byte_budget.hpp>
+#include <weir/channel/item_size.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/measure/slot.hpp>
 #include <weir/platform/biased_lock.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
 #include <stdexcept>  // for std::invalid_argument
 
 namespace weir::detail {
+
+// It would keep it from all others: so once in so many operations at an end, and for a slot after so long
+// since it last got its thread, it goes to the end of its executor's queue, though it needn't wait.
+
+// How many operations can follow the first `count` at an end before the one with which a slice ends. The ends
+// take turns.
+constexpr std::uint64_t left_of_slice(bool puts, std::uint64_t count) noexcept {
+    constexpr std::uint64_t most_without_waiting = 128;
+    return (most_without_waiting / (puts ? 2 : 1) - 1 - count) % most_without_waiting;
+}
+
+// Whether the operation after the first `count` at its end ends a slice.
+template <class Policy>
+WEIR_ALWAYS_INLINE bool uses_up_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
+    if (ends_every_turn<Policy> || left_of_slice(puts, count) == 0) return true;
+    return Policy::statistics && measured != nullptr && measured->has_used_time_slice();
+}
+// The same, or that it puts an item that is followed: anything for which it doesn't move at once.
+template <class Policy>
+WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot* measured) noexcept {
+    if (ends_every_turn<Policy> || left_of_slice(puts, count) == 0) return true;
+    return Policy::statistics && measured != nullptr && measured->needs_slow_path();
+}
 
 // Where items go in, or come out. On a line of its own: the thread that puts and the one that gets
 // disturb each other only where one of them has to look how far the other one is.

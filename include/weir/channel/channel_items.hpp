@@ -5,8 +5,7 @@
 
 #include <weir/channel/channel_core.hpp>
 #include <weir/channel/epoch_item.hpp>
-#include <weir/channel/item_type.hpp>
-#include <weir/channel/ring.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/platform/bounds.hpp>

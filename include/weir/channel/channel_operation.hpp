@@ -1,13 +1,12 @@
-// weir channel, internal: what a put and a get share, whatever the item is
+// weir channel, internal: the base of the awaitables of put and get, which waits
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_OPERATION_HPP
 #define WEIR_CHANNEL_CHANNEL_OPERATION_HPP
 
 #include <weir/channel/any_channel.hpp>
-#include <weir/channel/not_awaited.hpp>
-#include <weir/channel/slice.hpp>
-#include <weir/channel/stop_listener.hpp>
-#include <weir/channel/uninitialised_slot.hpp>
+#include <weir/channel/channel_end.hpp>
+#include <weir/channel/channel_refusals.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/slot_accounting.hpp>
@@ -22,22 +21,57 @@
 #include <coroutine>    // for std::coroutine_handle
 #include <cstdint>      // for std::uint64_t
 #include <memory>       // for std::construct_at
+#include <optional>     // for std::optional
 #include <type_traits>  // for std::is_same_v
-#include <utility>      // for std::exchange, std::move
+#include <utility>      // for std::move, std::exchange
 
 namespace weir::detail {
 
-// Where the lock of its end seems to be enough, it is tried under that alone, by who knows the item's type:
-// see `channel_items`. Else all is decided at once, under the whole channel's lock: it is done, or gets its
-// place in the line. What has to be made ready before it may wait is made so, under no lock, only when it
-// turns out that it has to: then it is tried once more.
+// In place of the stop token of an operation that has none.
+struct no_stop {};
+
+// The stop token of an operation, and the callback that ends the operation's wait when a stop is requested.
+template <class Stop, class Callback, class Platform>
+class stop_listener {
+  public:
+    explicit stop_listener(Stop stop) noexcept : stop_(std::move(stop)) {}
+    bool stop_requested() const noexcept { return stop_.stop_requested(); }
+    bool stop_possible() const noexcept { return stop_.stop_possible(); }
+
+    // The callback may run in this call, or in another thread from now on.
+    void listen(Callback callback) {
+        if (stop_.stop_possible()) on_stop_.emplace(stop_, callback);
+    }
+    // Waits for a callback that is running.
+    void listen_no_more() noexcept { on_stop_.reset(); }
+
+  private:
+    Stop stop_;
+    std::optional<stop_callback<Callback, Platform>> on_stop_;
+};
+template <class Callback, class Platform>
+class stop_listener<no_stop, Callback, Platform> {
+  public:
+    explicit stop_listener(no_stop) noexcept {}
+    static constexpr bool stop_requested() noexcept { return false; }
+    static constexpr bool stop_possible() noexcept { return false; }
+    static void listen(Callback) noexcept {}
+    static void listen_no_more() noexcept {}
+};
+
+// Base of the awaitables of put and get, for all item types. `Puts`: true for a put, false for a get.
 //
-// It is made for every item, or begins `again` for it, so that writes little: most of the waiter is filled in
-// when it has to wait.
+// 1. The derived class, which knows the item type, tries under the lock of one end: see `channel_items`.
+// 2. Where one lock is not enough, `suspend` decides under both locks: the operation is done, or its waiter
+//    joins the line of waiters.
+// 3. The callbacks that can end a wait are registered under no lock, and only by an operation that found that
+//    it has to wait. The operation then tries a second time.
+//
+// One object is made or restarted for each item. So its constructor writes little: most of the waiter is
+// written only when the operation has to wait.
 template <class Policy, class Stop, bool Puts>
-class channel_operation : stop_listener<any_channel<Policy>, Stop>, public not_awaited {
+class channel_operation : public not_awaited {
     using store = any_channel<Policy>;
-    using listener = stop_listener<store, Stop>;
 
   protected:
     using core = channel_core<Policy>;
@@ -48,28 +82,27 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop>, public not_a
 
     using slot_type = typename core::slot_type;
     static constexpr side line_ = Puts ? side::put : side::get;
-    static constexpr bool has_stop = !std::is_same_v<Stop, no_stop>;
 
     channel_operation(store& channel, void* item, slot_type* measured, Stop stop) noexcept
-        : listener(std::move(stop)), channel_(&channel), waiter_(item, measured) {}
-    // For a slot: `again` before each await.
+        : channel_(&channel), waiter_(item, measured), stop_(std::move(stop)) {}
+    // The operation of a slot, which awaits it many times: `restart` before each await.
     explicit channel_operation(slot_type& measured) noexcept
-        : listener(Stop()), channel_(nullptr), waiter_(nullptr, &measured) {}
+        : channel_(nullptr), waiter_(nullptr, &measured), stop_(Stop()) {}
     channel_operation(const channel_operation&) = delete;
     channel_operation& operator=(const channel_operation&) = delete;
 
-    // Inlined, as all that an operation needs that doesn't wait: see bench/results.md.
+    // Inlined, like everything that an operation that doesn't wait needs: see bench/results.md.
     WEIR_ALWAYS_INLINE ~channel_operation() {
         if (is_prepared_) clean_up();
     }
 
   public:
-    // It tells the slot whose work waits by itself, and only where it waits.
+    // Tags for `co_await` of a task: the operation itself tells the slot that it waits, and moves an item.
     using part_of_its_awaiter = void;
     using moves_item = void;
 
-    // Resumes on the coroutine's executor: posted by whoever lets the operation end, puts and gets of any
-    // thread, a stop or a close; or by itself, where it only lets others go first.
+    // Resumes on the coroutine's executor, by a post: of the put, get, stop or close of any thread that ends
+    // the wait; or of this call, where the coroutine only yields to others.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         if constexpr (has_env<Promise>) {
@@ -78,26 +111,27 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop>, public not_a
             return suspend(h, detail::env_of(h));
         }
     }
-    // What is done, and goes to the end of its executor's queue all the same.
+    // The operation is done; its coroutine goes to the end of its executor's queue. False: it has none.
     template <class Promise>
-    bool goes_last(std::coroutine_handle<Promise> h) {
+    bool yield_when_done(std::coroutine_handle<Promise> h) {
         const coroutine_env& env = detail::env_of(h);
         executor* const ex = env.executor;
-        if (ex != nullptr) posts(h, *ex, env);  // the frame, and `env` with it, may be gone from here on
+        if (ex != nullptr) yield(h, *ex, env);  // from here on the frame, and `env` with it, may be gone
         return ex != nullptr;
     }
 
   protected:
-    // The one before has ended.
-    WEIR_ALWAYS_INLINE void again(store& channel, void* item) noexcept {
+    // Begins the next operation; the one before has ended.
+    WEIR_ALWAYS_INLINE void restart(store& channel, void* item) noexcept {
         channel_ = &channel;
         waiter_.item = item;
         waiter_.outcome = outcome::pending;
     }
 
-    WEIR_ALWAYS_INLINE bool lets_others_go_first() noexcept {
-        if (!is_special<Policy>(Puts, channel_->count_at(line_), waiter_.measured)) return false;
-        yields_ = true;
+    // True: the operation must go through `suspend`, as its slice ends or its item is traced.
+    WEIR_ALWAYS_INLINE bool must_suspend() noexcept {
+        if (!needs_suspend<Policy>(Puts, channel_->count_at(line_), waiter_.measured)) return false;
+        must_suspend_ = true;
         return true;
     }
 
@@ -109,49 +143,49 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop>, public not_a
     waiter waiter_;
 
   private:
-    // Called at once, or from another thread before the waiter is linked, it marks that, as a stop does.
-    struct end_waiting {
+    // Ends the wait. Called before the waiter is in line, it marks the waiter, which then doesn't wait.
+    struct stop_waiting {
         store* channel;
         waiter* who;
         void operator()() const noexcept { channel->stop(*who, line_); }
     };
-    // Before anything of what follows `is_prepared_` is used.
+    // Initialises the members after `is_prepared_`; called before the first use of them.
     void prepare() noexcept {
         if (is_prepared_) return;
         is_prepared_ = true;
-        suspended_ = hears_end_ = tells_ = false;
+        suspended_ = listens_to_run_ = reports_put_ = false;
     }
     WEIR_NOINLINE void has_waited() {
-        if constexpr (has_stop) listener::listen_no_more();
+        stop_.listen_no_more();
         is_prepared_ = false;  // nothing is left to clean up
-        if (suspended_) goes_on();
+        if (suspended_) tell_resumed();
         if constexpr (Policy::statistics) {
-            if (tells_)
+            if (reports_put_)
                 waiter_.measured->trail->end_step(waiter_.measured->clock().now().time_since_epoch().count());
         }
-        if (!hears_end_) return;
-        hear_end_no_more();
-        if (waiter_.outcome == outcome::stopped && !listener::stop_requested()) throw stopped();
+        if (!listens_to_run_) return;
+        listen_to_run_no_more();
+        if (waiter_.outcome == outcome::stopped && !stop_.stop_requested()) throw stopped();
     }
-    void hear_end_no_more() noexcept {
-        hears_end_ = false;
-        on_end_.destroy();  // waits for a callback that runs right now
+    void listen_to_run_no_more() noexcept {
+        listens_to_run_ = false;
+        on_run_stop_.destroy();  // waits for a callback that is running
     }
-    // Still in the line only if its frame is destroyed while it is suspended.
+    // The waiter is in line here only if the coroutine's frame is destroyed while it is suspended.
     WEIR_NOINLINE void clean_up() noexcept {
         if (waiter_.linked) channel_->forget(waiter_, line_);
-        if (hears_end_) hear_end_no_more();
+        if (listens_to_run_) listen_to_run_no_more();
     }
 
     WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {
         record* const me = record::mine();
         if (me != nullptr) me->count_operation();
         if (was_forked()) detail::check_threads_of(channel_->clock_.owner());
-        // One that no executor runs needs none as long as it need not wait: its slice never ends.
-        const bool yields = std::exchange(yields_, false) && is_to_yield(env);
+        // A coroutine without an executor never yields, and needs an executor only to wait.
+        const bool yields = std::exchange(must_suspend_, false) && has_to_yield(env);
         executor* ex = env.executor;
         wakes woken;
-        for (bool may_wait = waits_unprepared(env);; may_wait = true) {
+        for (bool may_wait = can_wait_unprepared(env);; may_wait = true) {
             {
                 const typename core::whole held(*channel_, me);
                 waiter_.outcome = channel_->attempt(line_, waiter_, woken);
@@ -159,7 +193,8 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop>, public not_a
                     if (waiter_.stop_seen || is_recalled()) {
                         waiter_.outcome = outcome::stopped;
                     } else if (may_wait) {
-                        waits(h, *ex, env);
+                        mark_suspended(h, *ex, env, slot_state::await);
+                        channel_->wait_in_line(waiter_, line_, *ex);
                         return true;  // this frame may be running elsewhere once the lock is released
                     }
                 }
@@ -168,7 +203,7 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop>, public not_a
             ex = &prepare_to_wait(env);
         }
         wake(woken);
-        if (yields) posts(h, *ex, env);
+        if (yields) yield(h, *ex, env);
         return yields;
     }
     WEIR_ALWAYS_INLINE void wake(wakes& woken) noexcept {
@@ -180,78 +215,73 @@ class channel_operation : stop_listener<any_channel<Policy>, Stop>, public not_a
         }
         core::wake_all(woken);
     }
-    // It didn't move at once: its slice ends, or it puts an item that is followed, and tells when that is in.
-    WEIR_NOINLINE bool is_to_yield(const coroutine_env& env) noexcept {
+    // Whether the coroutine's slice has ended; else it puts a traced item, and reports when that item is in.
+    WEIR_NOINLINE bool has_to_yield(const coroutine_env& env) noexcept {
         const slot* const who = waiter_.measured;
         if (Policy::statistics && Puts && who != nullptr && who->is_following()) {
             prepare();
-            tells_ = true;
+            reports_put_ = true;
             if (!uses_up_slice<Policy>(Puts, channel_->count_at(line_), who)) return false;
         }
         return env.executor != nullptr;
     }
-    // What a stage itself waits for ends with its channels.
+    // Whether the stop of the run ends this wait. A wait of a slot itself ends when its channels close.
     bool ends_with_run(const coroutine_env& env) const noexcept {
         return env.ends != nullptr && waiter_.measured == nullptr;
     }
-    bool waits_unprepared(const coroutine_env& env) const noexcept {
-        if constexpr (has_stop) {
-            if (listener::stop_possible()) return false;
-        }
-        return env.executor != nullptr && !ends_with_run(env);
+    // Whether the operation needs no callback and no other executor to wait.
+    bool can_wait_unprepared(const coroutine_env& env) const noexcept {
+        return !stop_.stop_possible() && env.executor != nullptr && !ends_with_run(env);
     }
 
-    WEIR_ALWAYS_INLINE void waits(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {
-        is_suspended(h, ex, env, slot_state::await);
-        channel_->wait_in_line(waiter_, line_, ex);
-    }
-    // This frame may be running elsewhere when it returns.
-    WEIR_NOINLINE void posts(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {
-        is_suspended(h, ex, env, slot_state::runnable);
+    // Posts the coroutine, whose frame may be running elsewhere when this returns.
+    WEIR_NOINLINE void yield(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {
+        mark_suspended(h, ex, env, slot_state::runnable);
         core::turn_ends(waiter_);
         ex.post(h);
     }
 
-    // Under no lock, as a stop that was asked for already calls back at once.
+    // Under no lock, as a stop that was requested before runs the callbacks in this call.
     WEIR_NOINLINE executor& prepare_to_wait(const coroutine_env& env) {
         executor& ex = detail::executor_of(env);
         prepare();
-        if constexpr (has_stop) listener::listen(*channel_, waiter_, line_);
+        stop_.listen(stop_waiting{channel_, &waiter_});
         if (ends_with_run(env)) {
-            std::construct_at(on_end_.address(), *env.ends->stop, end_waiting{channel_, &waiter_});
-            hears_end_ = true;
+            std::construct_at(on_run_stop_.address(), *env.ends->stop, stop_waiting{channel_, &waiter_});
+            listens_to_run_ = true;
         }
         return ex;
     }
 
-    // relaxed; under the lock that `recall` takes after it was set
+    // relaxed: read under the lock that `recall` takes after the flag was set
     bool is_recalled() const noexcept {
         return line_ == side::get && waiter_.measured != nullptr &&
                waiter_.measured->recalled.load(std::memory_order_relaxed);
     }
 
-    // It is suspended, and under the lock if it waits; `as`: until it is woken.
-    void is_suspended(std::coroutine_handle<> h, executor& ex, const coroutine_env& env, slot_state as) {
+    // Under the lock if the coroutine waits. `state`: of its slot until it is woken.
+    void mark_suspended(std::coroutine_handle<> h, executor& ex, const coroutine_env& env, slot_state state) {
         prepare();
         waiter_.is_coroutine(h, &ex, env.measured);
         ends_ = env.ends;
         suspended_ = true;
-        if (waiter_.measured == nullptr) detail::function_suspended(env, as);
+        if (waiter_.measured == nullptr) detail::function_suspended(env, state);
     }
-    void goes_on() noexcept {
+    void tell_resumed() noexcept {
         if (waiter_.measured != nullptr)
             return detail::slot_resumed(*static_cast<slot_type*>(waiter_.measured));
         if (waiter_.work_of == nullptr && ends_ == nullptr) return;
         detail::function_resumed(coroutine_env{nullptr, waiter_.work_of, ends_}, waiter_.ready);
     }
 
-    bool yields_ = false;       // it goes to the end of its executor's queue, also where it needn't wait
-    bool is_prepared_ = false;  // to wait; what follows is written then
+    bool must_suspend_ = false;
+    [[no_unique_address]] stop_listener<Stop, stop_waiting, typename core::platform> stop_;
+    bool is_prepared_ = false;  // to wait; the members from here on are initialised then
     bool suspended_;
-    bool tells_;                                             // its slot's trail that it is in
-    bool hears_end_;                                         // `on_end_` is there
-    const end_token* ends_;                                  // of the coroutine; once it was suspended
-    uninitialised_slot<stop_callback<end_waiting>> on_end_;  // of the run in whose stage it waits
+    bool reports_put_;                                             // to the trace of its slot
+    bool listens_to_run_;                                          // `on_run_stop_` has been constructed
+    const end_token* ends_;                                        // of a coroutine that was suspended
+    uninitialised_slot<stop_callback<stop_waiting>> on_run_stop_;  // of the run in whose stage it waits
 };
 
 WEIR_COMPILED(class channel_operation<measured, no_stop, true>);

@@ -1,17 +1,20 @@
-// weir channel, internal: how a coroutine puts into a channel and gets from it
+// weir channel, internal: the awaitables of put and get, of one item and of several
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_OPERATIONS_HPP
 #define WEIR_CHANNEL_CHANNEL_OPERATIONS_HPP
 
+#include <weir/channel/channel_end.hpp>
 #include <weir/channel/channel_operation.hpp>
-#include <weir/channel/stop_listener.hpp>
-#include <weir/channel/uninitialised_slot.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/platform/config.hpp>
 
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
-#include <type_traits>  // for std::is_constructible_v, std::is_trivially_destructible_v
+#include <span>         // for std::span
+#include <type_traits>  // for std::is_constructible_v, std::is_nothrow_move_assignable_v
 #include <utility>      // for std::forward, std::move
 
 namespace weir::detail {
@@ -33,7 +36,7 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     WEIR_ALWAYS_INLINE ~put_operation() {}
 
     WEIR_ALWAYS_INLINE void next(T& item, Channel& channel) noexcept {
-        this->again(detail::inside(channel), &item);
+        this->restart(detail::inside(channel), &item);
     }
 
     WEIR_ALWAYS_INLINE bool await_ready() noexcept { return moves_at_once(); }
@@ -45,7 +48,7 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
   private:
     // True if that took no more than to move the item. Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE bool moves_at_once() noexcept {
-        if (this->lets_others_go_first() || this->channel_->put_takes_whole()) return false;
+        if (this->must_suspend() || this->channel_->put_takes_whole()) return false;
         return this->channel_->template put_at_once<T>(this->waiter_);
     }
 };
@@ -124,12 +127,66 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
 
   private:
     WEIR_NOINLINE bool moves_at_once() noexcept {
-        if (this->lets_others_go_first() || this->channel_->get_takes_whole()) return false;
+        if (this->must_suspend() || this->channel_->get_takes_whole()) return false;
         return this->channel_->template get_at_once<T>(this->waiter_);
     }
 
   protected:
     uninitialised_slot<T> place_;
+};
+
+// Moves what it can at once. Where that is nothing, it waits for one item, as a put or a get does, and moves
+// what it can then.
+template <class Channel, class Stop, bool Puts>
+class batch_operation : public channel_operation<typename Channel::policy_type, Stop, Puts> {
+    using base = channel_operation<typename Channel::policy_type, Stop, Puts>;
+    using T = typename Channel::value_type;
+    static_assert(Puts || std::is_nothrow_move_assignable_v<T>,
+                  "weir: get_some moves items into objects that are there, so they must be assignable by a "
+                  "move that doesn't throw; get gives one item after the other");
+
+  public:
+    batch_operation(Channel& channel, std::span<T> items, Stop stop = {}) noexcept
+        : base(detail::inside(channel), items.data(), nullptr, std::move(stop)), items_(items) {
+        if constexpr (!Puts) this->waiter_.item = place_.address();
+    }
+    batch_operation(const batch_operation&) = delete;
+    batch_operation& operator=(const batch_operation&) = delete;
+    // An item that nobody fetched: its coroutine was destroyed while it was on its way.
+    ~batch_operation() {
+        if (!Puts && this->waiter_.outcome == outcome::done) place_.destroy();
+    }
+
+    bool await_ready() noexcept {
+        const std::uint64_t before = this->channel_->count_at(base::line_);
+        moved_ = move_some(items_);
+        return items_.empty() || (moved_ != 0 && moved_ <= left_of_slice(Puts, before));
+    }
+    // Resumes as the base does; or, if it moved some and used up its slice, by a post of its own.
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) {
+        return moved_ == 0 ? base::await_suspend(h) : base::yield_when_done(h);
+    }
+    std::size_t await_resume() {
+        this->resumed();
+        if (this->waiter_.outcome != outcome::done) return moved_;
+        this->waiter_.outcome = outcome::fetched;
+        if constexpr (!Puts) items_.front() = std::move(*place_.take());
+        return 1 + move_some(items_.subspan(1));
+    }
+
+  private:
+    std::size_t move_some(std::span<T> items) noexcept {
+        if constexpr (Puts) {
+            return this->channel_->put_some(items.data(), items.size());
+        } else {
+            return this->channel_->get_some(items.data(), items.size());
+        }
+    }
+
+    const std::span<T> items_;
+    std::size_t moved_ = 0;        // before it waited
+    uninitialised_slot<T> place_;  // for the item that a get waits for
 };
 
 }  // namespace weir::detail

@@ -1,18 +1,49 @@
-// weir channel, internal: what a channel says to calls that can't be right
+// weir channel, internal: compile-time errors that explain the wrong use of a channel
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_REFUSALS_HPP
 #define WEIR_CHANNEL_CHANNEL_REFUSALS_HPP
 
 #include <weir/channel/get_result.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/requirements.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::suspend_never
 #include <span>         // for std::span
-#include <type_traits>  // for std::is_copy_constructible_v
+#include <type_traits>  // for std::is_void_v, std::is_copy_constructible_v
 
 namespace weir::detail {
+
+// Rejects the uses of what an await gives, a bool or an optional, without a co_await, at compile time.
+class not_awaited {
+  public:
+    template <class Use = bool>
+    // NOLINTNEXTLINE(google-explicit-constructor): bool in = c.put(1) is rejected, too
+    operator bool() const noexcept {
+        return refuse<Use>();
+    }
+    template <class Use = bool>
+    bool operator*() const noexcept {
+        return refuse<Use>();
+    }
+    template <class Use = bool>
+    const bool* operator->() const noexcept {
+        static_cast<void>(refuse<Use>());
+        return nullptr;
+    }
+
+  private:
+    template <class Use>
+    static bool refuse() noexcept {
+        static_assert(std::is_void_v<Use>,
+                      "weir: this has not been awaited, so it is neither true nor false, nor an item: in a "
+                      "coroutine while (auto x = co_await channel.get()), const bool taken = co_await "
+                      "channel.put(x); in a plain function, which can't wait so, channel.blocking_get(), "
+                      "blocking_put(x), or try_get() and try_put(x), which don't wait");
+        return false;
+    }
+};
 
 // Overloads that take what the channel's own don't, and reject it at compile time, each with its reason.
 template <class T, class Policy>

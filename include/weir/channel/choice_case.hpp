@@ -4,10 +4,9 @@
 #define WEIR_CHANNEL_CHOICE_CASE_HPP
 
 #include <weir/channel/any_channel.hpp>
-#include <weir/channel/choice.hpp>
+#include <weir/channel/channel_end.hpp>
 #include <weir/channel/get_result.hpp>
-#include <weir/channel/slice.hpp>
-#include <weir/channel/uninitialised_slot.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>

@@ -3,10 +3,10 @@
 #ifndef WEIR_CHANNEL_CHOICE_OPERATION_HPP
 #define WEIR_CHANNEL_CHOICE_OPERATION_HPP
 
-#include <weir/channel/choice.hpp>
+#include <weir/channel/channel_refusals.hpp>
 #include <weir/channel/choice_case.hpp>
 #include <weir/channel/get_result.hpp>
-#include <weir/channel/not_awaited.hpp>
+#include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/clock.hpp>

@@ -1,35 +1,130 @@
-// weir channel: does the one of several puts and gets that can be done first
+// weir channel: select does the first of several puts and gets that can be done
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_SELECT_HPP
 #define WEIR_CHANNEL_SELECT_HPP
 
 #include <weir/channel/channel.hpp>
+#include <weir/channel/choice_operation.hpp>
+#include <weir/channel/get_result.hpp>
 #include <weir/channel/select_case.hpp>
-#include <weir/channel/select_operation.hpp>
-#include <weir/channel/select_result.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/task/stop_token.hpp>
 
+#include <algorithm>    // for std::ranges::find_if
+#include <array>        // for std::array
 #include <coroutine>    // for std::suspend_never
+#include <cstddef>      // for std::size_t
+#include <functional>   // for std::identity
+#include <optional>     // for std::optional
 #include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
-#include <type_traits>  // for std::is_convertible_v
-#include <utility>      // for std::declval, std::in_place, std::move
+#include <stdexcept>    // for std::invalid_argument
+#include <tuple>        // for std::tuple
+#include <type_traits>  // for std::integral_constant, std::is_convertible_v
+#include <utility>  // for std::in_place_index, std::index_sequence, std::move, std::declval, std::in_place
+#include <vector>   // for std::vector
+
+namespace weir::detail {
+
+// The awaitable of a select. It makes a place of each case, and a list of the operations of all places.
+template <class... Cases>
+class select_operation : public choice_operation<typename platform_of_cases<Cases...>::type> {
+    using platform = typename platform_of_cases<Cases...>::type;
+    using base = choice_operation<platform>;
+    using result = select_result<typename Cases::result...>;
+    using any_case = typename base::any_case;
+    static constexpr auto all = std::index_sequence_for<Cases...>();
+    // With a range among the cases, the number of operations is known at run time only.
+    static constexpr bool has_fixed_size =
+        requires { typename std::integral_constant<std::size_t, (Cases::size() + ... + 0)>; };
+    template <bool HasFixedSize, class... Each>
+    struct list {
+        using type = std::vector<any_case*>;
+        static type of(std::size_t n) { return type(n); }
+    };
+    template <class... Each>
+    struct list<true, Each...> {
+        using type = std::array<any_case*, (Each::size() + ... + 0)>;
+        static type of(std::size_t) noexcept { return {}; }
+    };
+    using operations = list<has_fixed_size, Cases...>;
+
+  public:
+    explicit select_operation(Cases&&... cases)
+        : base((cases.size() + ... + 0), detail::limit_of(cases...), detail::stop_of<platform>(cases...)),
+          operations_(operations::of((cases.size() + ... + 0))), places_(std::move(cases)...) {
+        any_case** at = operations_.data();
+        std::apply([&at](auto&... c) { ((c.fill_in(at), at += c.size()), ...); }, places_);
+        if constexpr (!has_fixed_size) {
+            const auto any = std::ranges::find_if(operations_, std::identity());
+            if (any == operations_.end()) {
+                throw std::invalid_argument(
+                    "weir: a select has nothing to choose from, as no channel is in the ranges that it was "
+                    "given; leave its loop when the last channel is closed");
+            }
+        }
+        this->choose_among(operations_.data());
+    }
+    select_operation(const select_operation&) = delete;
+    select_operation& operator=(const select_operation&) = delete;
+    ~select_operation() { this->clean_up(); }
+
+    result await_resume() {
+        const std::size_t done = this->resumed();
+        if (done != operations_.size()) return take(done, all);
+        return end_by(this->why_none() == channel_status::stopped ? select_kind::stop : select_kind::time,
+                      all);
+    }
+
+  private:
+    // The result of operation `which` of all cases.
+    template <std::size_t... Index>
+    result take(std::size_t which, std::index_sequence<Index...>) {
+        std::optional<result> r;
+        const auto take_if_here = [&]<std::size_t N>(std::in_place_index_t<N> at) {
+            auto& place = std::get<N>(places_);
+            if (which < place.size()) {
+                r.emplace(at, place.take(which));
+                return true;
+            }
+            which -= place.size();
+            return false;
+        };
+        static_cast<void>((take_if_here(std::in_place_index<Index>) || ...));
+        return *std::move(r);
+    }
+    // The result of a select that a time or a stop ended.
+    template <std::size_t... Index>
+    result end_by(select_kind kind, std::index_sequence<Index...>) {
+        std::optional<result> r;
+        const auto take_if = [&]<std::size_t N>(std::in_place_index_t<N> at, bool is_it) {
+            if (is_it) r.emplace(at, std::get<N>(places_).take(0));
+        };
+        (take_if(std::in_place_index<Index>, Cases::kind == kind), ...);
+        return *std::move(r);
+    }
+
+    typename operations::type operations_;
+    std::tuple<typename Cases::place...> places_;
+};
+
+}  // namespace weir::detail
 
 namespace weir {
 
 namespace detail {
 
-// What `on_get` takes.
+// The type of the channels of a range, for `on_get`.
 template <class Range>
 using channel_of_range =
     std::remove_pointer_t<decltype(detail::channel_in(*std::ranges::begin(std::declval<Range&>())))>;
-// Of a range that goes when `on_get` ends, what it names stays.
+// A range of channels, or a temporary range that only refers to channels.
 template <class Range>
 concept range_of_channels =
     std::ranges::input_range<Range> && requires { typename channel_of_range<Range>; } &&
     (std::is_lvalue_reference_v<Range> || std::ranges::borrowed_range<Range> ||
      std::is_pointer_v<std::ranges::range_value_t<Range>>);
 
-// What `on_put` takes.
+// Whether `on_put` takes such a channel and such an item.
 template <class Channel, class Item>
 inline constexpr bool is_put = false;
 template <class T, class Policy, class Item>
@@ -38,16 +133,15 @@ inline constexpr bool is_put<channel<T, Policy>&, Item> =
 
 }  // namespace detail
 
-/// A case of a `select`: to take the next item of `c`, which outlives the select.
+/// A case of a `select`: takes the next item of `c`. The channel outlives the select.
 template <class T, class Policy>
 [[nodiscard("give this to select")]] auto on_get(channel<T, Policy>& c) noexcept {
     return detail::get_case<channel<T, Policy>>(c);
 }
 
-/// A case of a `select`: to add one item to `c`, which outlives the select.
+/// A case of a `select`: adds one item to `c`. The channel outlives the select.
 ///
-/// \param item  is moved from only if this case is chosen; else it is still the caller's. Await the select in
-///              the same expression.
+/// \param item  is moved from only if this case is chosen. Await the select in the same expression.
 template <class T, class Policy>
 [[nodiscard("give this to select")]] auto on_put(channel<T, Policy>& c,
                                                  std::type_identity_t<T>&& item) noexcept {
@@ -60,14 +154,14 @@ template <class T, class Policy>
     return detail::put_case<channel<T, Policy>, T>(c, T(item));
 }
 
-/// A case of a `select`: to take the next item of whichever channel of a range has one first.
+/// A case of a `select`: takes the next item of the first channel of a range that has an item.
 ///
 ///     auto done = co_await weir::select(weir::on_get(queues), weir::after(10ms), stop);
 ///     if (done.index() == 0 && done.get<0>()) work(done.get<0>().which(), *done.get<0>());
 ///
-/// \param channels  a range of channels of one type, of pointers to them, which may be null: that is none; or
-///                  of `std::reference_wrapper`. It is read here; the channels outlive the select.
-/// \returns  the case, which gives a `get_from`: the item or `closed`, and of which channel.
+/// \param channels  a range of channels of one type, or of `std::reference_wrapper` or pointers to them; null
+///                  pointers are left out. The range is read in this call; the channels outlive the select.
+/// \returns  a case with the result `get_from`: the item or `closed`, and the number of the channel.
 /// Errors: `std::bad_alloc`.
 /// Cost:   three allocations.
 template <class Range>
@@ -76,36 +170,35 @@ template <class Range>
     return detail::get_from_case<detail::channel_of_range<Range>>(std::in_place, channels);
 }
 
-/// The case of a `select` that is chosen when `max_wait` is over and no other could be done by then.
-/// With 0 or less the others are only tried; with `duration::max()` it is never chosen.
+/// A case of a `select`: is chosen when no other case could be done within `max_wait`.
+/// With 0 or less the other cases are tried once; with `duration::max()` this case is never chosen.
 [[nodiscard("give this to select")]] inline auto after(duration max_wait) noexcept {
     return detail::time_case(max_wait);
 }
 
-/// Does one of several puts and gets, the first that can be done: exactly one, and nothing of the others.
+/// Does the first of several puts and gets that can be done. The others have no effect.
 ///
 ///     auto done = co_await weir::select(weir::on_get(jobs), weir::on_get(orders), weir::after(10ms));
 ///     if (done.index() == 0 && done.status() == weir::channel_status::success) work(*done.get<0>());
 ///
-/// \param cases  of `on_get`, `on_put`, at most one `after`, and at most one `stop_token`, whose case is
-///               chosen when it asks while the select waits. A channel may be in several.
-/// \returns  awaitable of `select_result`: which case was chosen, and the item, or that its channel is
-///           `closed`, or that the time is over, or that it is `stopped`. Nothing is lost: what comes at that
-///           moment is delivered, or stays in its channel; an item that was not put is still the caller's.
-/// Order:    where several can be done, the search begins with any of the cases, at random: one that always
-///           can be done is chosen at least once in as many selects as there are cases, on the average. A
-///           closed channel is one that can, too. Random is a function of a count in the first channel, so
-///           that a schedule is the same when it is repeated. Who waits stands in each line, first come,
-///           first served.
-/// Suspends: while none can be done, and where a `channel` would let others go first.
-/// Resumes:  as of `channel`.
-/// Errors:   those of `channel`; before it is awaited, of ranges, `std::invalid_argument` where no channel is
-///           in them, nor beside them, and `std::bad_alloc`. The time is that of the coroutine's executor.
-/// Cost:     for each channel that is tried, that of a put or a get that doesn't wait; to wait, twice the
-///           locks of each, and a timer if there is a time. No allocation but of ranges. As each channel is
-///           looked at by itself, a select that only tries may miss an item that goes from a channel before
-///           it looks there to one that it has looked at.
-/// Source:   `select` of Go, and its runtime's selectgo; the locks as in crossbeam-channel.
+/// \param cases  from `on_get` and `on_put`; at most one `after`; at most one `stop_token`, which is chosen
+///               when a stop is requested while the select waits. Several cases may use the same channel.
+/// \returns  awaitable of `select_result`: the chosen case, and its item, `closed`, `timed_out` or
+///           `stopped`. No item is lost: an item that arrives when the wait ends is delivered or stays in its
+///           channel; an item that was not put stays with the caller.
+/// Order:    the search for a case that can be done begins at a random case. A case that can always be done
+///           is chosen at least once in n selects of n cases, on average. A case whose channel is closed can
+///           be done. The random number is a function of a counter in the first channel, so that schedules
+///           can be repeated. A waiting select waits in the line of each channel, first come, first served.
+/// Suspends: while no case can be done, and where a put or get of `channel` would yield to others.
+/// Resumes:  as `channel`.
+/// Errors:   those of `channel`. With ranges, when it is called: `std::invalid_argument` if no case has a
+///           channel, and `std::bad_alloc`. The time is that of the coroutine's executor.
+/// Cost:     for each channel that is tried, that of a put or get that doesn't wait. To wait: twice the locks
+///           of each channel, and a timer if there is an `after`. Allocations for ranges only. Channels are
+///           looked at one after the other: a select that doesn't wait may miss an item that moves meanwhile
+///           from a channel that it has not looked at to one that it has.
+/// Source:   `select` of Go, and selectgo of its runtime; the locks as in crossbeam-channel.
 template <detail::select_case... Cases>
     requires detail::fit_together<Cases...>
 [[nodiscard("co_await this, or nothing is chosen")]] auto select(Cases... cases) {
@@ -113,7 +206,7 @@ template <detail::select_case... Cases>
         detail::select_case_t<Cases>(std::move(cases))...);
 }
 
-/// Rejects what is no channel, and no range of them, at compile time.
+/// Rejects at compile time an argument that is neither a channel nor a range of channels.
 template <class Channel>
 auto on_get(Channel&&) noexcept {
     static_assert(
@@ -122,7 +215,7 @@ auto on_get(Channel&&) noexcept {
         "isn't constant, or from a range of such, or of pointers to them; and this is none");
     return detail::time_case(duration(0));
 }
-/// Rejects what is no channel, and what is none of its items, at compile time.
+/// Rejects at compile time a wrong channel or item.
 template <class Channel, class Item>
     requires(!detail::is_put<Channel, Item>)
 auto on_put(Channel&&, Item&&) noexcept {
@@ -133,7 +226,7 @@ auto on_put(Channel&&, Item&&) noexcept {
         "on_put(channel, std::move(item))");
     return detail::time_case(duration(0));
 }
-/// Rejects what is no time at compile time.
+/// Rejects at compile time an argument that is no duration.
 template <class Time>
     requires(!std::is_convertible_v<Time, duration>)
 auto after(Time&&) noexcept {
@@ -142,7 +235,7 @@ auto after(Time&&) noexcept {
         "weir: after(duration) takes a duration, as 10ms; for an instant, instant - executor.now()");
     return detail::time_case(duration(0));
 }
-/// Rejects what is no case at compile time.
+/// Rejects at compile time an argument that is no case.
 template <class... Cases>
     requires(!(detail::select_case<std::remove_cvref_t<Cases>> && ...))
 auto select(Cases&&...) noexcept {
@@ -151,7 +244,7 @@ auto select(Cases&&...) noexcept {
                   "stop_token, and an argument is none of these");
     return std::suspend_never();
 }
-/// Rejects no put or get at all, two times, and two tokens, at compile time.
+/// Rejects at compile time a select without puts and gets, with two times, or with two stop tokens.
 template <detail::select_case... Cases>
     requires(!detail::fit_together<Cases...>)
 auto select(Cases...) noexcept {

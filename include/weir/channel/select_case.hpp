@@ -1,4 +1,4 @@
-// weir channel, internal: what a select is given: gets, a put, a time, a stop; and what it gives
+// weir channel: the cases of a select, and its result
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_SELECT_CASE_HPP
 #define WEIR_CHANNEL_SELECT_CASE_HPP
@@ -15,18 +15,85 @@
 #include <functional>  // for std::reference_wrapper
 #include <optional>    // for std::optional
 #include <span>  // for std::ranges::range_reference_t, which <span> needs, and <ranges> has with all views
+#include <stdexcept>    // for std::logic_error
+#include <string>       // for std::to_string
 #include <type_traits>  // for std::remove_cvref_t
-#include <utility>      // for std::move
+#include <utility>      // for std::forward, std::in_place_index_t, std::move
+#include <variant>      // for std::variant
 #include <vector>       // for std::vector
+
+namespace weir {
+
+/// The result of a `select`: which case was chosen, and the result of that case.
+template <class... Results>
+class [[nodiscard]] select_result {
+  public:
+    /// For `select`: the case of index `Index`.
+    template <std::size_t Index, class Result>
+    select_result(std::in_place_index_t<Index> which, Result&& it) : it_(which, std::forward<Result>(it)) {}
+
+    /// The number of the chosen case, in the order of the arguments, from 0.
+    [[nodiscard]] std::size_t(index)() const noexcept { return (it_.index)(); }
+
+    /// `success`, `closed`, `timed_out` or `stopped`.
+    [[nodiscard]] channel_status status() const noexcept {
+        return std::visit([](const auto& it) { return status_of(it); }, it_);
+    }
+
+    /// The result of case `Index`: a `get_result` for a get, a `get_from` for a get from a range, else the
+    /// `channel_status`. Lifetime: that of this object.
+    /// Errors: `std::logic_error` if another case was chosen.
+    template <std::size_t Index>
+    [[nodiscard]] auto& get() & {
+        return result_of<Index>(*this);
+    }
+    template <std::size_t Index>
+    [[nodiscard]] const auto& get() const& {
+        return result_of<Index>(*this);
+    }
+    /// The same, by value.
+    template <std::size_t Index>
+    [[nodiscard]] auto get() && {
+        return std::move(result_of<Index>(*this));
+    }
+
+  private:
+    static channel_status status_of(channel_status s) noexcept { return s; }
+    template <class T>
+    static channel_status status_of(const get_result<T>& r) noexcept {
+        return r.status();
+    }
+    template <std::size_t Index, class Self>
+    static auto& result_of(Self& self) {
+        static_assert(Index < sizeof...(Results),
+                      "weir: this select has fewer cases; they are counted from 0, in the order of its "
+                      "arguments");
+        if constexpr (Index < sizeof...(Results)) {
+            if (auto* const it = std::get_if<Index>(&self.it_)) return *it;
+            throw std::logic_error("weir: the select chose case " + std::to_string((self.it_.index)()) +
+                                   ", and is asked for case " + std::to_string(Index) +
+                                   "; look at its index() before");
+        } else {
+            return self.it_;
+        }
+    }
+
+    std::variant<Results...> it_;
+};
+
+}  // namespace weir
 
 namespace weir::detail {
 
-// What ends a select.
+// The kind of a case: a put or get, the end of a time, or a stop.
 enum class select_kind : std::uint8_t { operation, time, stop };
 
-// Each has: `result`, what the select gives of it; `place`, what is made of it in the frame of the coroutine
-// that waits; `kind`; `size`: among how many operations it is a choice. A place fills in as many pointers to
-// them, null for none, and gives what has become of the one that was chosen.
+// The type of a case has these members:
+// - `kind`.
+// - `size`: the number of its operations, each a put or a get.
+// - `place`: is constructed from the case in the frame of the coroutine that waits, and holds the operations.
+//   `fill_in` writes a pointer to each operation, or null where a range has a null pointer.
+// - `result`: what the member `take` of the place returns for the operation that was chosen.
 template <class Channel>
 struct get_case {
     using result = get_result<typename Channel::value_type>;
@@ -50,7 +117,7 @@ struct get_case {
     Channel* channel;
 };
 
-// The channel that an element of a range is, or names; null: none.
+// The channel of an element of a range; null if the element is a null pointer.
 template <class T, class Policy>
 channel<T, Policy>* channel_in(channel<T, Policy>& c) noexcept {
     return &c;
@@ -64,7 +131,7 @@ auto channel_in(const Pointer& p) noexcept -> decltype(detail::channel_in(*p)) {
     return p ? &*p : nullptr;
 }
 
-// A get from any channel of a range.
+// A get from the channels of a range.
 template <class Channel>
 struct get_from_case {
     using result = get_from<typename Channel::value_type>;
@@ -97,7 +164,7 @@ struct get_from_case {
     std::vector<Channel*> channels;
 };
 
-// `Item`: a reference to the caller's, or a copy.
+// `Item`: a reference to the item of the caller, or the type of a copy.
 template <class Channel, class Item>
 struct put_case {
     using result = channel_status;
@@ -124,7 +191,7 @@ struct put_case {
     Item item;
 };
 
-// A case that no operation is.
+// The place of a time or a stop, which has no operation.
 template <channel_status Given>
 struct ending_place {
     template <class Case>
@@ -155,7 +222,7 @@ struct stop_case {
     basic_stop_token<Platform> stop;
 };
 
-// What a select makes of an argument: a stop token is a case as it is.
+// The case type of an argument of `select`: a stop token stands for a case.
 template <class C>
 struct select_case_of {
     using type = C;
@@ -175,6 +242,45 @@ concept select_case = requires(select_case_t<C>& c) {
     typename select_case_t<C>::place;
     { c.kind } -> std::same_as<const select_kind&>;
 };
+
+// The number of cases of a kind.
+template <select_kind Kind, class... Cases>
+inline constexpr std::size_t num_of_kind =
+    (std::size_t{0} + ... + (select_case_t<Cases>::kind == Kind ? 1 : 0));
+template <class... Cases>
+inline constexpr bool fit_together =
+    num_of_kind<select_kind::operation, Cases...> != 0 && num_of_kind<select_kind::time, Cases...> <= 1 &&
+    num_of_kind<select_kind::stop, Cases...> <= 1;
+
+// The platform of the first channel among the cases.
+template <class Case, class... Others>
+struct platform_of_cases : platform_of_cases<Others...> {};
+template <class Case, class... Others>
+    requires(Case::kind == select_kind::operation)
+struct platform_of_cases<Case, Others...> {
+    using type = typename Case::platform;
+};
+
+// The time of the `after` among the cases; without one there is no limit.
+template <class... Cases>
+wait_limit limit_of(const Cases&... cases) noexcept {
+    wait_limit limit;
+    const auto look_at = [&limit]<class Case>([[maybe_unused]] const Case& c) {
+        if constexpr (Case::kind == select_kind::time) limit = c.limit;
+    };
+    (look_at(cases), ...);
+    return limit;
+}
+// The stop token among the cases; without one, a token that never asks.
+template <class Platform, class... Cases>
+basic_stop_token<Platform> stop_of(const Cases&... cases) noexcept {
+    basic_stop_token<Platform> stop;
+    const auto look_at = [&stop]<class Case>([[maybe_unused]] const Case& c) {
+        if constexpr (Case::kind == select_kind::stop) stop = c.stop;
+    };
+    (look_at(cases), ...);
+    return stop;
+}
 
 }  // namespace weir::detail
 

@@ -3,8 +3,8 @@
 #ifndef WEIR_RUN_RUN_CONTEXT_HPP
 #define WEIR_RUN_RUN_CONTEXT_HPP
 
-#include <weir/channel/byte_budget.hpp>
 #include <weir/channel/epoch_item.hpp>
+#include <weir/channel/item_size.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>

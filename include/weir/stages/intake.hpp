@@ -28,7 +28,7 @@ class intake : public get_operation<Queue> {
 
     // What is to be awaited next. Takes nothing if the slot is recalled, or `skips`.
     WEIR_ALWAYS_INLINE void comes_from(Queue& queue, bool skips = false) noexcept {
-        this->again(detail::inside(queue), this->place_.address());
+        this->restart(detail::inside(queue), this->place_.address());
         if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
             this->waiter_.outcome = outcome::stopped;
         }

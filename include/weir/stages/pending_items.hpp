@@ -3,8 +3,7 @@
 #ifndef WEIR_STAGES_PENDING_ITEMS_HPP
 #define WEIR_STAGES_PENDING_ITEMS_HPP
 
-#include <weir/channel/item_type.hpp>
-#include <weir/channel/ring.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>

@@ -4,9 +4,9 @@
 #define WEIR_STAGES_RUNNING_TRAVERSAL_HPP
 
 #include <weir/channel/channel.hpp>
+#include <weir/channel/channel_end.hpp>
 #include <weir/channel/epoch_item.hpp>
-#include <weir/channel/item_type.hpp>
-#include <weir/channel/slice.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/run/run_context.hpp>
@@ -69,7 +69,7 @@ class running_traversal : public Base {
         if (next.has_mark) all_.update([&next](traversal_rule& rule) { rule.forget_mark(next); });
         it.more = &next;
         const bool at_once =
-            next.is_present && !must_look(me) && !detail::is_special<Policy>(false, next.num_taken, &me);
+            next.is_present && !must_look(me) && !detail::needs_suspend<Policy>(false, next.num_taken, &me);
         next.comes_from(all_, at_once, [&] { return fetch(next, me); }, it.error);
     }
     // Else it is no item's failure that it could not be taken.

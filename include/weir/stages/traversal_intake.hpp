@@ -5,8 +5,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
-#include <weir/channel/item_type.hpp>
-#include <weir/channel/uninitialised_slot.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>

@@ -3,7 +3,7 @@
 #ifndef WEIR_STAGES_TRAVERSAL_RULE_HPP
 #define WEIR_STAGES_TRAVERSAL_RULE_HPP
 
-#include <weir/channel/item_type.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>

@@ -1,27 +1,43 @@
 #include <weir/channel/any_channel.hpp>
 
+#include "support/actor.hpp"
 #include "support/catch.hpp"
 
-#include <weir/channel/byte_budget.hpp>
 #include <weir/channel/channel.hpp>
+#include <weir/channel/item_size.hpp>
+#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>
 
+#include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+using namespace std::chrono_literals;
 using weir::channel;
 using weir::channel_status;
-using namespace std::chrono_literals;
+using weir::sync_wait;
+using weir::task;
+using weir::virtual_time;
+using weir::when_all;
+using box = std::unique_ptr<int>;
 
 namespace {
 
@@ -171,4 +187,230 @@ TEST_CASE("a first item that a consumer waits for is got when it is put, and one
     CHECK_FALSE(weir::detail::inside(discarded).first_got());
     CHECK_FALSE(weir::detail::inside(unasked).first_got());
     CHECK_FALSE(weir::detail::inside(unmeasured).first_got());
+}
+
+namespace {
+
+const weir::time_point t0{};
+
+}  // namespace
+
+TEST_CASE("a thread whose time is over waits for an answer that is under way") {
+    // Two wait for an item when the channel is closed: a coroutine, which is woken first, and a thread. While
+    // the coroutine is being posted, the thread's time is over, and it finds that it has been answered.
+    class slow_to_post final : public weir::executor {
+      public:
+        explicit slow_to_post(std::atomic<bool>& returned) : returned_(&returned) {}
+        void post(std::coroutine_handle<>) noexcept override {
+            closing_.set();
+            while (!late_.wait()) {
+            }
+            for (int i = 0; i < 10'000 && !*returned_; ++i) std::this_thread::yield();
+            early_ = returned_->load();
+        }
+        void add(weir::timer&) noexcept override {}
+        void cancel(weir::timer&) noexcept override {}
+        weir::time_point now() const noexcept override { return t0 + weir::duration(hours_.load()); }
+        bool drive(flag&, weir::time_point) override {
+            waiting_.set();
+            while (!closing_.wait()) {
+            }
+            hours_ = 10;
+            late_.set();
+            return true;
+        }
+        void wait_for_the_thread() {
+            while (!waiting_.wait()) {
+            }
+        }
+        bool returned_early() const noexcept { return early_; }
+
+      private:
+        std::atomic<bool>* returned_;
+        std::atomic<std::int64_t> hours_{0};
+        weir::detail::parker waiting_, closing_, late_;
+        bool early_ = false;
+    };
+    std::atomic<bool> returned{false};
+    slow_to_post ex(returned);
+    channel<int> c(1, ex);
+    const auto get = [](channel<int>& from) -> actor { static_cast<void>(co_await from.get()); };
+    actor first = get(c);
+    first.handle.promise().env().executor = &ex;
+    first.handle.resume();
+    channel_status status = channel_status::success;
+    std::thread second([&] {
+        status = c.blocking_get(weir::duration(5)).status();
+        returned = true;
+    });
+    ex.wait_for_the_thread();
+    c.close();
+    second.join();
+    CHECK_FALSE(ex.returned_early());
+    CHECK(status == channel_status::closed);
+}
+
+TEST_CASE("a thread that blocks on virtual time waits in that time, and loses nothing when it is over") {
+    virtual_time time;
+    channel<box> c(1, time);
+    struct body {
+        static task<> put_at(weir::time_point t, channel<box>& to, int n) {
+            co_await weir::sleep_until(t);
+            co_await to.put(std::make_unique<int>(n));
+        }
+        static task<int> get_at(weir::time_point t, channel<box>& from) {
+            co_await weir::sleep_until(t);
+            const std::optional<box> b = co_await from.get();
+            co_return *b ? **b : -1;
+        }
+    };
+    class nobody final : public weir::detail::detached_task_owner {
+        void ended() noexcept override {}
+    } owner;
+    SECTION("in a get") {
+        auto put = body::put_at(t0 + 10s, c, 1);
+        auto detached_task = weir::detail::make_detached_task<void, task<>>(put);
+        detached_task.start(time, nullptr, owner);
+        CHECK(c.blocking_get(4s).status() == channel_status::timed_out);
+        CHECK(time.now() == t0 + 4s);
+        CHECK(c.blocking_get(6s).status() == channel_status::timed_out);  // is due at that instant
+        CHECK(time.now() == t0 + 10s);
+        CHECK(c.blocking_get(0s).status() == channel_status::timed_out);
+        auto got = c.blocking_get(1s);
+        REQUIRE(got);
+        CHECK(**got == 1);
+        CHECK(time.now() == t0 + 10s);
+        CHECK(c.blocking_get(-1s).status() == channel_status::timed_out);
+        CHECK(c.blocking_get(weir::duration::min()).status() == channel_status::timed_out);
+        CHECK(time.now() == t0 + 10s);
+    }
+    SECTION("in a put") {
+        auto get = body::get_at(t0 + 10s, c);
+        auto detached_task = weir::detail::make_detached_task<int, task<int>>(get);
+        detached_task.start(time, nullptr, owner);
+        CHECK(c.blocking_put(std::make_unique<int>(1)) == channel_status::success);
+        CHECK(time.now() == t0);
+        box item = std::make_unique<int>(2);
+        CHECK(c.blocking_put(std::move(item), 4s) == channel_status::timed_out);
+        REQUIRE(item);
+        CHECK(*item == 2);
+        CHECK(time.now() == t0 + 4s);
+        CHECK(c.blocking_put(std::move(item)) == channel_status::success);
+        CHECK_FALSE(item);
+        CHECK(time.now() == t0 + 10s);
+        time.run();
+        CHECK(detached_task.take() == 1);
+        CHECK(**c.blocking_get() == 2);
+    }
+    const weir::channel_stats s = c.stats();
+    CHECK(s.put_blocked + s.get_blocked == 10s);
+    CHECK(s.put_wait + s.get_wait == 10s);
+}
+
+TEST_CASE("a thread that would block for ever on virtual time is told so, and may try again") {
+    virtual_time time;
+    channel<int> c(1, time);
+    CHECK_THROWS_AS(c.blocking_get(), weir::deadlock_error);
+    CHECK(c.try_put(1) == channel_status::success);
+    int item = 2;
+    CHECK_THROWS_AS(c.blocking_put(std::move(item)), weir::deadlock_error);
+    CHECK(item == 2);
+    CHECK(c.size() == 1);
+    CHECK(*c.blocking_get() == 1);
+    CHECK(c.size() == 0);
+    c.close();
+    CHECK(c.blocking_get().status() == channel_status::closed);
+    CHECK(c.blocking_put(3) == channel_status::closed);
+}
+
+TEST_CASE("a coroutine that blocks its thread runs the executor that it keeps from running") {
+    struct body {
+        static task<int> sum(channel<int>& c) {
+            int s = 0;
+            for (;;) {
+                auto n = c.blocking_get();
+                if (!n) break;
+                s += *n;
+            }
+            co_return s;
+        }
+        static task<> put(channel<int>& c, int n) {
+            for (int i = 1; i <= n; ++i) {
+                co_await weir::sleep_for(1us);
+                co_await c.put(i + 0);
+            }
+            c.close();
+        }
+        static task<> block_on_put(channel<int>& c, int n) {
+            for (int i = 1; i <= n; ++i) {
+                if (c.blocking_put(i + 0) != channel_status::success) co_return;
+            }
+            c.close();
+            co_return;
+        }
+        static task<int> get(channel<int>& c) {
+            int s = 0;
+            while (const auto n = co_await c.get()) s += *n;
+            co_return s;
+        }
+    };
+    channel<int> first(2), second(2), third(2), fourth(2);
+    virtual_time time;
+    CHECK(std::get<0>(sync_wait(time, when_all(body::sum(first), body::put(first, 100)))) == 5'050);
+    CHECK(time.now() == t0 + 100us);
+    CHECK(std::get<1>(sync_wait(time, when_all(body::block_on_put(second, 100), body::get(second)))) ==
+          5'050);
+    weir::thread_pool pool(1);
+    CHECK(std::get<0>(sync_wait(pool, when_all(body::sum(third), body::put(third, 100)))) == 5'050);
+    CHECK(std::get<1>(sync_wait(pool, when_all(body::block_on_put(fourth, 100), body::get(fourth)))) ==
+          5'050);
+}
+
+TEST_CASE("threads without any executor put and get, block, and give up") {
+    channel<int> c(1);
+    CHECK(c.blocking_get(0ns).status() == channel_status::timed_out);
+    CHECK(c.blocking_get(1us).status() == channel_status::timed_out);
+    CHECK(c.blocking_put(1) == channel_status::success);
+    CHECK(c.blocking_put(2, 1us) == channel_status::timed_out);
+    CHECK(*c.blocking_get() == 1);
+    int sum = 0;
+    std::thread getter([&] {
+        for (;;) {
+            const auto n = c.blocking_get();
+            if (!n) break;
+            sum += *n;
+        }
+    });
+    for (int i = 1; i <= 1'000; ++i) c.blocking_put(i + 0);
+    c.close();
+    getter.join();
+    CHECK(sum == 500'500);
+    CHECK(c.blocking_put(1) == channel_status::closed);
+    CHECK(c.stats().num_get == 1'001);
+}
+
+TEST_CASE("threads that block are woken when the channel is closed") {
+    for (int i = 0; i < 20; ++i) {
+        channel<int> empty(1), full(1);
+        CHECK(full.try_put(0) == channel_status::success);
+        std::atomic<int> closed{0}, kept{0};
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 2; ++t) {
+            threads.emplace_back([&] {
+                if (empty.blocking_get(1h).status() == channel_status::closed) ++closed;
+            });
+            threads.emplace_back([&] {
+                int item = 5;
+                if (full.blocking_put(std::move(item)) == channel_status::closed) ++closed;
+                if (item == 5) ++kept;
+            });
+        }
+        if (i % 2 == 0) std::this_thread::yield();
+        empty.close();
+        full.close();
+        for (std::thread& t : threads) t.join();
+        REQUIRE(closed == 4);
+        REQUIRE(kept == 2);
+        REQUIRE(full.size() == 1);
+    }
 }

@@ -2,9 +2,52 @@
 
 #include "support/catch.hpp"
 
-#include <cstddef>
+#include <weir/executor/virtual_time.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+using weir::detail::left_of_slice;
 using weir::detail::standard_platform;
+using weir::detail::uses_up_slice;
+
+TEST_CASE("a slice is used up by one operation in 128 at each end, and the ends take turns") {
+    int times = 0;
+    for (std::uint64_t count = 1'000; count < 1'000 + 10 * 128; ++count) {
+        const bool put = uses_up_slice<weir::measured>(true, count, nullptr);
+        const bool get = uses_up_slice<weir::measured>(false, count, nullptr);
+        CHECK_FALSE((put && get));
+        times += (put ? 1 : 0) + (get ? 1 : 0);
+    }
+    CHECK(times == 20);
+}
+
+TEST_CASE("how much is left of a slice goes down by one with each operation, also where the count wraps") {
+    for (const bool puts : {true, false}) {
+        std::uint64_t count = ~std::uint64_t{0} - 300;
+        for (int i = 0; i < 600; ++i, ++count) {
+            const std::uint64_t left = left_of_slice(puts, count);
+            CHECK(left < 128);
+            CHECK(uses_up_slice<weir::unmeasured>(puts, count, nullptr) == (left == 0));
+            CHECK(left_of_slice(puts, count + 1) == (left == 0 ? 127 : left - 1));
+        }
+    }
+}
+
+TEST_CASE(
+    "a slice is used up by a slot that has had its thread for more than a millisecond, if that is measured") {
+    weir::virtual_time time;
+    const std::string stage = "stage";
+    weir::detail::slot slot(stage, 0, time);
+    slot.begin(0);
+    slot.resumed(5'000);
+    slot.record_reading(5'000 + 1'000'000);
+    CHECK_FALSE(uses_up_slice<weir::measured>(true, 0, &slot));
+    slot.record_reading(5'000 + 1'000'001);
+    CHECK(uses_up_slice<weir::measured>(true, 0, &slot));
+    CHECK_FALSE(uses_up_slice<weir::unmeasured>(true, 0, &slot));
+}
 
 TEST_CASE("two ends that lie side by side share no line of the cache, and nothing has passed them") {
     constexpr std::size_t line = 64;

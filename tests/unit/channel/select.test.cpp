@@ -10,6 +10,7 @@
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
@@ -46,6 +47,29 @@ using weir::sync_wait;
 using weir::task;
 using weir::virtual_time;
 using weir::when_all;
+using weir::detail::fit_together;
+using weir::detail::select_kind;
+
+using a_get = decltype(on_get(std::declval<channel<int>&>()));
+using a_time = decltype(after(1ms));
+static_assert(weir::detail::num_of_kind<select_kind::operation, a_get, a_time, a_get> == 2);
+static_assert(fit_together<a_get, a_time, weir::stop_token>);
+static_assert(!fit_together<a_time, weir::stop_token>);
+static_assert(!fit_together<a_get, a_time, a_time>);
+static_assert(!fit_together<a_get, weir::stop_token, weir::stop_token>);
+
+TEST_CASE("the time and the token of a select are those of its cases, else there are none") {
+    using platform = weir::detail::standard_platform;
+    weir::channel<int> c(1);
+    const auto one = weir::on_get(c);
+    const weir::stop_source source;
+    const weir::detail::stop_case<platform> stop(source.get_token());
+    const auto time = weir::after(3ms);
+    CHECK(weir::detail::limit_of(one, time, stop).after(weir::time_point(1ms)) == weir::time_point(4ms));
+    CHECK(weir::detail::limit_of(one, stop).is_for_ever());
+    CHECK(weir::detail::stop_of<platform>(one, time, stop) == source.get_token());
+    CHECK_FALSE(weir::detail::stop_of<platform>(one, time).stop_possible());
+}
 
 TEST_CASE("a select does what can be done, and leaves all else as it was") {
     virtual_time time;

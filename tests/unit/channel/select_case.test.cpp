@@ -3,11 +3,13 @@
 #include "support/catch.hpp"
 
 #include <weir/channel/channel.hpp>
+#include <weir/channel/get_result.hpp>
 #include <weir/channel/select.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <array>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,7 +17,23 @@
 using weir::channel;
 using weir::channel_status;
 using weir::detail::select_case;
+using results = weir::select_result<weir::get_result<int>, channel_status, weir::get_from<char>>;
 using box = std::unique_ptr<int>;
+
+TEST_CASE("it says which case it was, and how that ended, whatever the case gives") {
+    const results item(std::in_place_index<0>, weir::get_result<int>(4));
+    CHECK(item.index() == 0);
+    CHECK(item.status() == channel_status::success);
+    CHECK(*item.get<0>() == 4);
+    CHECK_THROWS_AS(item.get<1>(), std::logic_error);
+    const results late(std::in_place_index<1>, channel_status::stopped);
+    CHECK(late.index() == 1);
+    CHECK(late.status() == channel_status::stopped);
+    const results closed(std::in_place_index<2>,
+                         weir::get_from<char>(5, weir::get_result<char>(channel_status::closed)));
+    CHECK(closed.status() == channel_status::closed);
+    CHECK(closed.get<2>().which() == 5);
+}
 
 static_assert(select_case<decltype(weir::on_get(std::declval<channel<box>&>()))>);
 static_assert(select_case<decltype(weir::on_put(std::declval<channel<int>&>(), 1))>);

@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
-#include <weir/channel/item_type.hpp>
+#include <weir/channel/item_storage.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,8 @@
-#include <weir/channel/ring.hpp>
+#include <weir/channel/item_storage.hpp>
 
 #include "support/catch.hpp"
+
+#include <weir/channel/epoch_item.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +10,112 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <random>
+#include <string>
 #include <utility>
+#include <vector>
+
+using weir::detail::item_type;
+using weir::detail::item_type_of;
+using weir::detail::uninitialised_slot;
+
+namespace {
+
+// Counts how many of it are alive; moved-from ones are, too.
+class guest {
+  public:
+    static inline int alive = 0;
+    explicit guest(int number) noexcept : number_(number) { ++alive; }
+    guest(guest&& other) noexcept : number_(std::exchange(other.number_, 0)) { ++alive; }
+    guest& operator=(guest&&) = delete;
+    ~guest() { --alive; }
+    int number() const noexcept { return number_; }
+
+  private:
+    int number_;
+};
+
+}  // namespace
+
+TEST_CASE("an uninitialised slot makes no item, and destroys none that it wasn't asked to") {
+    {
+        uninitialised_slot<guest> unused;
+        static_cast<void>(unused);
+    }
+    CHECK(guest::alive == 0);
+    {
+        uninitialised_slot<guest> place;
+        std::construct_at(place.address(), 1);
+        CHECK(guest::alive == 1);
+    }
+    CHECK(guest::alive == 1);
+    guest::alive = 0;
+}
+
+TEST_CASE("what has landed is taken once, and nothing stays") {
+    uninitialised_slot<guest> place;
+    std::construct_at(place.address(), 7);
+    {
+        const std::optional<guest> taken = place.take();
+        REQUIRE(taken);
+        CHECK(taken->number() == 7);
+        CHECK(guest::alive == 1);
+    }
+    CHECK(guest::alive == 0);
+    std::construct_at(place.address(), 8);
+    place.destroy();
+    CHECK(guest::alive == 0);
+}
+
+TEST_CASE("what only moves, and refuses to be asked for its address, lands too") {
+    struct shy {
+        explicit shy(int n) : box(std::make_unique<int>(n)) {}
+        shy* operator&() const { return nullptr; }
+        std::unique_ptr<int> box;
+    };
+    uninitialised_slot<shy> place;
+    REQUIRE(place.address() != nullptr);
+    std::construct_at(place.address(), 3);
+    CHECK(*place.take()->box == 3);
+}
+
+TEST_CASE("an item moves, and goes, by its type's functions") {
+    const item_type& type = item_type_of<std::shared_ptr<int>>;
+    auto from = std::make_shared<int>(7);
+    const std::weak_ptr<int> seen = from;
+    alignas(std::shared_ptr<int>) unsigned char to[sizeof(std::shared_ptr<int>)];
+    type.move(&from, to);
+    CHECK(from == nullptr);
+    CHECK(seen.use_count() == 1);
+    type.destroy(to);
+    CHECK(seen.expired());
+    auto other = std::make_shared<int>(8);
+    const std::weak_ptr<int> other_seen = other;
+    alignas(std::shared_ptr<int>) unsigned char between[sizeof(std::shared_ptr<int>)];
+    type.move(&other, between);
+    type.relocate(between, to);
+    CHECK(other_seen.use_count() == 1);
+    type.destroy(to);
+    CHECK(other_seen.expired());
+    CHECK(type.size == sizeof(from));
+    CHECK(type.alignment == alignof(std::shared_ptr<int>));
+}
+
+TEST_CASE("an item counts for its bytes, with what it came from or without; a mark for none") {
+    const std::vector<std::int32_t> item(5);
+    CHECK(item_type_of<std::vector<std::int32_t>>.bytes(&item) == 20);
+    CHECK(item_type_of<std::vector<std::int32_t>>.is_mark == nullptr);
+
+    using tracked = weir::detail::epoch_item<std::vector<std::int32_t>>;
+    const item_type& type = item_type_of<tracked>;
+    tracked one(std::vector<std::int32_t>(5), weir::detail::provenance(1));
+    const tracked mark = tracked::end_of_epoch(1);
+    CHECK(type.bytes(&one) == 20);
+    CHECK(type.bytes(&mark) == 0);
+    CHECK_FALSE(type.is_mark(&one));
+    CHECK(type.is_mark(&mark));
+}
 
 namespace {
 

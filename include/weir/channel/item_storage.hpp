@@ -1,22 +1,100 @@
-// weir channel, internal: room for items, numbered without end, in one block of memory
+// weir channel, internal: memory for items, and the operations on an item whose type is erased
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_CHANNEL_RING_HPP
-#define WEIR_CHANNEL_RING_HPP
+#ifndef WEIR_CHANNEL_ITEM_STORAGE_HPP
+#define WEIR_CHANNEL_ITEM_STORAGE_HPP
 
-#include <weir/channel/item_type.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/channel/item_size.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/nested_destruction.hpp>
 #include <weir/platform/shortage.hpp>
 
-#include <bit>      // for std::bit_ceil
-#include <cstddef>  // for std::byte, std::size_t
-#include <cstdint>  // for PTRDIFF_MAX, std::uint64_t
-#include <limits>   // for std::numeric_limits
-#include <new>      // for std::align_val_t, std::nothrow
-#include <string>   // for std::to_string
-#include <utility>  // for std::swap
+#include <bit>       // for std::bit_ceil
+#include <cstddef>   // for std::size_t, std::byte
+#include <cstdint>   // for PTRDIFF_MAX, std::uint64_t
+#include <limits>    // for std::numeric_limits
+#include <memory>    // for std::addressof, std::destroy_at, std::construct_at
+#include <new>       // for std::align_val_t, std::nothrow
+#include <optional>  // for std::optional
+#include <string>    // for std::to_string
+#include <utility>   // for std::move, std::swap
 
 namespace weir::detail {
+
+// Where an item arrives: whoever takes it out of the channel, or hands it over, constructs it here,
+// and that is what `outcome::done` says. An optional would be written in two parts and read in one,
+// which makes the processor wait until both are in the cache (5 ns).
+template <class T>
+class uninitialised_slot {
+  public:
+    uninitialised_slot() noexcept {}
+    uninitialised_slot(const uninitialised_slot&) = delete;
+    uninitialised_slot& operator=(const uninitialised_slot&) = delete;
+    ~uninitialised_slot() {}
+
+    T* address() noexcept { return std::addressof(item_); }
+    WEIR_ALWAYS_INLINE std::optional<T> take() noexcept {
+        std::optional<T> item(std::move(item_));
+        std::destroy_at(std::addressof(item_));
+        return item;
+    }
+    void destroy() noexcept { std::destroy_at(std::addressof(item_)); }
+
+  private:
+    union {
+        T item_;  // NOLINT(readability-identifier-naming): private, as the union is
+    };
+};
+
+// Half of a channel's code would be the same for any item; it is compiled once, and calls these. What is
+// done for each item without waiting knows the type: see `channel_items::put_here`.
+struct item_type {
+    std::size_t size;
+    std::size_t alignment;
+    void (*move)(void* from, void* to) noexcept;      // constructs; what is left of the other one stays
+    void (*relocate)(void* from, void* to) noexcept;  // the same, and nothing is left
+    void (*destroy)(void* item) noexcept;
+    std::size_t (*bytes)(const void* item) noexcept;  // see `item_size`
+    bool (*is_mark)(const void* item) noexcept;       // null: it never is
+};
+
+template <class T>
+struct item_functions {
+    static void move(void* from, void* to) noexcept {
+        std::construct_at(static_cast<T*>(to), std::move(*static_cast<T*>(from)));
+    }
+    static void relocate(void* from, void* to) noexcept {
+        move(from, to);
+        destroy(from);
+    }
+    static void destroy(void* item) noexcept { std::destroy_at(static_cast<T*>(item)); }
+    static std::size_t bytes(const void* item) noexcept {
+        const T& it = *static_cast<const T*>(item);
+        if constexpr (is_epoch_item<T>) {
+            return it.is_mark() ? 0 : item_size<typename T::value_type>::of(it.value());
+        } else {
+            return item_size<T>::of(it);
+        }
+    }
+    static bool is_mark(const void* item) noexcept
+        requires is_epoch_item<T>
+    {
+        return static_cast<const T*>(item)->is_mark();
+    }
+};
+
+template <class T>
+constexpr item_type make_item_type() noexcept {
+    static_assert(fits_a_frame<T>());
+    using functions = item_functions<T>;
+    item_type type{sizeof(T),          alignof(T),       functions::move, functions::relocate,
+                   functions::destroy, functions::bytes, nullptr};
+    if constexpr (is_epoch_item<T>) type.is_mark = functions::is_mark;
+    return type;
+}
+template <class T>
+inline constexpr item_type item_type_of = make_item_type<T>();
 
 // Place `i` is that of the i-th item ever, and of any whose number differs by a multiple of `places()`.
 // Whoever uses it knows which places are taken: the ring destroys nothing by itself. Allocates in its
