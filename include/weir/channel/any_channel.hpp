@@ -56,11 +56,11 @@ class any_channel : public channel_store<Policy> {
     // isn't.
     void stop(waiter& w, side line) noexcept {
         core::stop(w, line);
-        if (line == side::put) let_in();
+        if (line == side::put) admit_waiting_puts();
     }
     bool forget(waiter& w, side line) noexcept {
         const bool waited = core::forget(w, line);
-        if (waited && line == side::put) let_in();
+        if (waited && line == side::put) admit_waiting_puts();
         return waited;
     }
 
@@ -72,7 +72,7 @@ class any_channel : public channel_store<Policy> {
         if (n != 0) return n;
         change now(*this);
         while (n != most && this->offer(from + n, nullptr, now.woken()) == outcome::done) {
-            this->leave_word();
+            this->update_hints();
             ++n;
             n += this->push_some(from + n, most - n);
         }
@@ -87,7 +87,7 @@ class any_channel : public channel_store<Policy> {
         uninitialised_slot<T> place;
         std::uint64_t number = 0;
         while (n != most && this->take(place.address(), number, nullptr, now.woken()) == outcome::done) {
-            this->leave_word();
+            this->update_hints();
             into[n++] = std::move(*place.take());
             n += this->pop_some(into + n, most - n);
         }
@@ -99,12 +99,12 @@ class any_channel : public channel_store<Policy> {
         detail::check_threads_of(core::clock_.owner());
         typename core::parker flag;
         waiter w(item, nullptr);
-        w.is_thread(&flag, max_wait != (duration::max)());
+        w.set_thread(&flag, max_wait != (duration::max)());
         wakes woken;
         executor* ex = nullptr;
         outcome how;
         {
-            const typename core::whole held(*this);
+            const typename core::whole_lock held(*this);
             how = this->attempt(line, w, woken);
             if (how == outcome::pending) ex = core::wait_in_line(w, line);
         }
@@ -114,11 +114,11 @@ class any_channel : public channel_store<Policy> {
 
     void close() noexcept {
         change now(*this);
-        this->shut(now.woken());
+        this->close_locked(now.woken());
     }
     void close_to_newcomers() noexcept {
         change now(*this);
-        this->shut_to_newcomers(now.woken());
+        this->close_to_newcomers_locked(now.woken());
     }
     void cancel() noexcept {
         ring discarded(this->type_);
@@ -126,7 +126,7 @@ class any_channel : public channel_store<Policy> {
         std::uint64_t last = 0;
         {
             change now(*this);
-            this->shut(now.woken());
+            this->close_locked(now.woken());
             first = this->get_end_.count.load(std::memory_order_relaxed);
             last = this->discard(discarded, now.woken());
         }
@@ -137,7 +137,7 @@ class any_channel : public channel_store<Policy> {
         ring other(this->type_, capacity);  // the old block is freed after the lock
         change now(*this, true);
         if (core::has_sink() && of_sink != 0) core::sink_->set_capacity(of_sink);
-        this->grow(other, capacity, now.woken());
+        this->replace_ring(other, capacity, now.woken());
     }
     // It is the queue of a sink, too, from before it is used: its capacity is that of both, and one more for
     // what the sink has in its hand; its limit in bytes is that of both, too.
@@ -149,21 +149,21 @@ class any_channel : public channel_store<Policy> {
         if constexpr (Policy::statistics) {
             core::sink_ =
                 std::make_unique<sink_meter<typename core::platform, keeps_histograms<Policy>>>(of_sink);
-            const typename core::whole held(*this, true);
-            core::set_room(capacity, true);
+            const typename core::whole_lock held(*this, true);
+            core::apply_capacity(capacity, true);
         }
     }
     void set_max_bytes(std::size_t bytes) {
         detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
         change now(*this);
-        this->limit_bytes(bytes, now.woken());
+        this->set_byte_limit(bytes, now.woken());
     }
     // What `stats` would have said at an instant since which nothing has happened, in ns of the clock.
     // `sink`: gets the figures of the sink whose queue it is, too, if those are kept.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr) {
         channel_stats s;
         s.name = core::name_;  // takes memory, so not under the locks
-        const typename core::whole held(*this);
+        const typename core::whole_lock held(*this);
         core::fill(s, now, sink);
         if (sink != nullptr && sink->has_value() && s.size != 0 && core::bytes_.counts()) {
             const std::uint64_t end = this->put_end_.count.load(std::memory_order_relaxed);
@@ -194,7 +194,7 @@ class any_channel : public channel_store<Policy> {
             ~waker() { core::wake_all(woken); }
         };
         waker waker_;
-        const typename core::whole held_;
+        const typename core::whole_lock held_;
     };
 
   private:
@@ -235,7 +235,7 @@ class any_channel : public channel_store<Policy> {
         return w.outcome;
     }
 
-    void let_in() noexcept {
+    void admit_waiting_puts() noexcept {
         change now(*this);
         if (core::bytes_.most != 0) this->admit_putters(nullptr, now.woken());
     }

@@ -69,7 +69,7 @@ class channel final : detail::any_channel<Policy>,
     using base = detail::any_channel<Policy>;
     using core = typename base::core;
     using change = typename base::change;
-    using whole = typename core::whole;
+    using whole_lock = typename core::whole_lock;
     // stop_token, on every platform but one that a test supplies.
     using stop_token = basic_stop_token<typename core::platform>;
     using refusals = detail::channel_refusals<T, Policy>;
@@ -189,7 +189,7 @@ class channel final : detail::any_channel<Policy>,
     /// \param item  is moved from if it went in.
     /// \returns     `success`, `full` or `closed`.
     channel_status try_put(T&& item) {
-        if (this->put_alone(item)) return channel_status::success;
+        if (this->put_unawaited(item)) return channel_status::success;
         change now(*this);
         const detail::outcome how = this->offer(&item, nullptr, now.woken());
         return how == detail::outcome::done     ? channel_status::success
@@ -202,7 +202,7 @@ class channel final : detail::any_channel<Policy>,
     [[nodiscard]] get_result<T> try_get() {
         detail::uninitialised_slot<T> place;
         std::uint64_t number = 0;
-        if (this->get_alone(place.address(), number)) return get_result<T>(*place.take());
+        if (this->get_unawaited(place.address(), number)) return get_result<T>(*place.take());
         change now(*this);
         const detail::outcome how = this->take(place.address(), number, nullptr, now.woken());
         if (how == detail::outcome::done) return get_result<T>(*place.take());
@@ -248,17 +248,17 @@ class channel final : detail::any_channel<Policy>,
 
     /// Whether nothing goes in any more; something may still be inside.
     [[nodiscard]] bool closed() const noexcept {
-        const whole held(*this);
+        const whole_lock held(*this);
         return this->closed_;
     }
     /// How many items are inside.
     [[nodiscard]] std::size_t size() const noexcept {
-        const whole held(*this);
+        const whole_lock held(*this);
         return core::size();
     }
     /// In items, as it was last set.
     [[nodiscard]] std::size_t capacity() const noexcept {
-        const whole held(*this);
+        const whole_lock held(*this);
         return this->capacity_;
     }
     [[nodiscard]] const std::string& name() const noexcept { return base::name(); }  ///< as constructed

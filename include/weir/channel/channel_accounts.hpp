@@ -87,15 +87,15 @@ class channel_accounts : public channel_ends<Policy> {
 
   public:
     using typename ends::platform;
-    using typename ends::whole;
+    using typename ends::whole_lock;
     using slot_type = slot_of<Policy>;
 
-    // Measures from now on, which is the beginning of the run that it belongs to. `gives_last`: it is the one
+    // Measures from now on, which is the beginning of the run that it belongs to. `feeds_consumer`: it is the one
     // from which the consumer takes.
-    void start_measuring(std::int64_t now, [[maybe_unused]] bool gives_last = false) noexcept {
+    void start_measuring(std::int64_t now, [[maybe_unused]] bool feeds_consumer = false) noexcept {
         if constexpr (Policy::statistics) {
-            const whole held(*this);
-            this->notes_first_ = gives_last;
+            const whole_lock held(*this);
+            this->records_first_get_ = feeds_consumer;
             meter_.start(now);
             if (sink_ != nullptr) sink_->start(now);
         }
@@ -104,7 +104,7 @@ class channel_accounts : public channel_ends<Policy> {
     // When the first item was got of a queue from which the consumer takes; null: not yet, or not known.
     std::optional<std::int64_t> first_got() const noexcept {
         if constexpr (Policy::statistics) {
-            const whole held(*this);
+            const whole_lock held(*this);
             if (meter_.first() != INT64_MIN) return meter_.first();
         }
         return std::nullopt;
@@ -141,7 +141,7 @@ class channel_accounts : public channel_ends<Policy> {
     }
 
     // The same without a reading, where short invocations share one: by how long they usually take.
-    static std::int64_t about_now(slot& measured) noexcept {
+    static std::int64_t estimated_now(slot& measured) noexcept {
         auto& me = static_cast<slot_type&>(measured);
         return me.meter.can_estimate() ? add_way(me.last_reading, 0, me.meter.estimate()) : reading_of(me);
     }
@@ -166,7 +166,7 @@ class channel_accounts : public channel_ends<Policy> {
     template <class IsMark>
     void tell_sink([[maybe_unused]] slot* measured, [[maybe_unused]] IsMark is_mark) noexcept {
         if constexpr (Policy::statistics) {
-            const std::int64_t now = measured != nullptr ? about_now(*measured) : reading(nullptr);
+            const std::int64_t now = measured != nullptr ? estimated_now(*measured) : reading(nullptr);
             sink_->advance(meter_.settle(now), put_end_.count.load(std::memory_order_relaxed),
                            get_end_.count.load(std::memory_order_relaxed),
                            this->closed_ && this->putters_.empty(), is_mark);
@@ -174,12 +174,12 @@ class channel_accounts : public channel_ends<Policy> {
     }
 
     // The first item comes, or the last one goes, without anybody waiting for it.
-    void now_empty([[maybe_unused]] bool empty, [[maybe_unused]] slot* measured) noexcept {
+    void emptiness_changed([[maybe_unused]] bool empty, [[maybe_unused]] slot* measured) noexcept {
         if constexpr (Policy::statistics) {
             if (!clock_.bound()) {
                 if (executor* const here = current_executor()) bind(*here);
             } else {
-                meter_.settle(measured != nullptr ? about_now(*measured) : reading(nullptr));
+                meter_.settle(measured != nullptr ? estimated_now(*measured) : reading(nullptr));
             }
             meter_.set_empty(empty);
         }
@@ -207,10 +207,10 @@ class channel_accounts : public channel_ends<Policy> {
     }
 
     // An item was got that is no mark. Where it isn't the first, or nobody asks, that is a look at a flag.
-    WEIR_ALWAYS_INLINE void note_got([[maybe_unused]] slot* measured) noexcept {
+    WEIR_ALWAYS_INLINE void record_first_get([[maybe_unused]] slot* measured) noexcept {
         if constexpr (Policy::statistics) {
-            if (!this->notes_first_) return;
-            this->notes_first_ = false;
+            if (!this->records_first_get_) return;
+            this->records_first_get_ = false;
             meter_.note_first(reading(measured));
         }
     }

@@ -32,11 +32,11 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     using typename ends::record;
     using typename ends::side;
     using typename ends::waiter;
-    using typename ends::whole;
+    using typename ends::whole_lock;
     using parker = basic_parker<platform>;
 
     void inspect(site_seen& seen) const override {
-        const whole held(*this);
+        const whole_lock held(*this);
         seen.site = this;
         seen.channel = merged_name_ == nullptr ? &name_ : merged_name_.get();
         seen.size = size();
@@ -63,12 +63,12 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     // stands: nothing is lost. If it does not wait yet, it won't.
     void stop(waiter& w, side line) noexcept {
         {
-            const whole held(*this);
+            const whole_lock held(*this);
             if (!w.linked) {
                 w.stop_seen = true;
                 return;
             }
-            take_out(w, line, outcome::stopped, reading(nullptr));
+            remove_waiter(w, line, outcome::stopped, reading(nullptr));
         }
         wake(w);
     }
@@ -77,11 +77,11 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     void recall(const slot& who) noexcept {
         waiter* found = nullptr;
         {
-            const whole held(*this);
+            const whole_lock held(*this);
             found = getters_.front();
             while (found != nullptr && found->measured != &who) found = found->next;
             if (found == nullptr) return;
-            take_out(*found, side::get, outcome::stopped, reading(nullptr));
+            remove_waiter(*found, side::get, outcome::stopped, reading(nullptr));
         }
         wake(*found);
     }
@@ -89,9 +89,9 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     // A frame is destroyed, or a thread gives up, while it may still wait: true if it was still in
     // the line.
     bool forget(waiter& w, side line) noexcept {
-        const whole held(*this);
+        const whole_lock held(*this);
         if (!w.linked) return false;
-        take_out(w, line, outcome::timed_out, reading(nullptr));
+        remove_waiter(w, line, outcome::timed_out, reading(nullptr));
         return true;
     }
 
@@ -117,11 +117,11 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
         if (!is_registered() && !ex.traits().passing) register_site(*this, ex);
         if (!clock_.bound()) bind(ex);
-        put_in(w, line, reading(w.measured));
+        add_waiter(w, line, reading(w.measured));
     }
 
     // An operation is done, and its coroutine is about to be posted all the same.
-    static void turn_ends(waiter& w) noexcept {
+    static void record_yield(waiter& w) noexcept {
         if constexpr (Policy::statistics) {
             if (w.measured != nullptr) w.measured->enter(slot_state::runnable, reading_of(*w.measured));
         }
@@ -133,12 +133,12 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         if (executor* const here = current_executor()) bind(*here);
         executor* const clock = clock_.owner();
         if (clock != nullptr && !is_registered() && !clock->traits().exclusive) register_site(*this, *clock);
-        put_in(w, line, reading(nullptr));
+        add_waiter(w, line, reading(nullptr));
         return clock;
     }
 
     // A number for each choice that has this channel first: none of its operations is tried first always.
-    std::uint64_t next_choice() noexcept {
+    std::uint64_t next_choice_number() noexcept {
         return choices_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a number, no more
     }
 
@@ -167,7 +167,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     ~channel_core() = default;
 
     // An operation begins to wait.
-    void put_in(waiter& w, side line, std::int64_t now) noexcept {
+    void add_waiter(waiter& w, side line, std::int64_t now) noexcept {
         line_of(line).push(w);
         w.wait = ++waits_;
         if constexpr (Policy::statistics) {
@@ -181,8 +181,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     // A wait ends. Slot and channel get the same instants, so their sums agree.
     // `counts`: false for a mark, whose wait is no operation's.
-    void take_out(waiter& w, side line, detail::outcome how, std::int64_t now,
-                  [[maybe_unused]] bool counts = true) noexcept {
+    void remove_waiter(waiter& w, side line, detail::outcome how, std::int64_t now,
+                       [[maybe_unused]] bool counts = true) noexcept {
         line_of(line).remove(w);
         w.outcome = how;
         if constexpr (Policy::statistics) {
@@ -197,15 +197,15 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
 
     // Whether `w` is to be answered now; if it was elsewhere, it leaves the line.
-    bool claims(waiter& w, side line) noexcept {
+    bool claim_waiter(waiter& w, side line) noexcept {
         if (w.choice == nullptr || w.choice->claim(&w)) return true;
-        take_out(w, line, outcome::stopped, reading(nullptr));
+        remove_waiter(w, line, outcome::stopped, reading(nullptr));
         return false;
     }
     // The first in line, to be answered now; null: nobody.
-    WEIR_ALWAYS_INLINE waiter* first_to_answer(side line) noexcept {
+    WEIR_ALWAYS_INLINE waiter* claim_first_waiter(side line) noexcept {
         waiter* w = line_of(line).front();
-        while (w != nullptr && !claims(*w, line)) w = line_of(line).front();
+        while (w != nullptr && !claim_waiter(*w, line)) w = line_of(line).front();
         return w;
     }
 

@@ -23,21 +23,21 @@ namespace weir::detail {
 
 // How many operations can follow the first `count` at an end before the one with which a slice ends. The ends
 // take turns.
-constexpr std::uint64_t left_of_slice(bool puts, std::uint64_t count) noexcept {
+constexpr std::uint64_t operations_left_in_slice(bool puts, std::uint64_t count) noexcept {
     constexpr std::uint64_t most_without_waiting = 128;
     return (most_without_waiting / (puts ? 2 : 1) - 1 - count) % most_without_waiting;
 }
 
 // Whether the operation after the first `count` at its end ends a slice.
 template <class Policy>
-WEIR_ALWAYS_INLINE bool uses_up_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
-    if (ends_every_turn<Policy> || left_of_slice(puts, count) == 0) return true;
+WEIR_ALWAYS_INLINE bool is_end_of_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
+    if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
     return Policy::statistics && measured != nullptr && measured->has_used_time_slice();
 }
 // The same, or that it puts an item that is followed: anything for which it doesn't move at once.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot* measured) noexcept {
-    if (ends_every_turn<Policy> || left_of_slice(puts, count) == 0) return true;
+    if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
     return Policy::statistics && measured != nullptr && measured->needs_slow_path();
 }
 
@@ -76,20 +76,20 @@ class channel_ends {
     enum class side : bool { put, get };
 
     // Holds the whole channel, and leaves word for those who will hold only one end of it.
-    class [[nodiscard]] whole {
+    class [[nodiscard]] whole_lock {
       public:
         // `ends_apart`: for who may change whether the ends have a lock in common.
-        explicit whole(const channel_ends& core, bool ends_apart = false) noexcept
-            : whole(core, record::mine(), ends_apart) {}
+        explicit whole_lock(const channel_ends& core, bool ends_apart = false) noexcept
+            : whole_lock(core, record::mine(), ends_apart) {}
         // For a thread that knows its record.
-        WEIR_ALWAYS_INLINE whole(const channel_ends& core, record* me, bool ends_apart = false) noexcept
+        WEIR_ALWAYS_INLINE whole_lock(const channel_ends& core, record* me, bool ends_apart = false) noexcept
             : core_(core), put_owner_(core.put_end_.lock.enter(me)),
               two_locks_(ends_apart || !core.has_one_lock()),
               get_owner_(two_locks_ ? core.get_end_.lock.enter(me) : nullptr) {}
-        whole(const whole&) = delete;
-        whole& operator=(const whole&) = delete;
-        WEIR_ALWAYS_INLINE ~whole() {
-            core_.leave_word();
+        whole_lock(const whole_lock&) = delete;
+        whole_lock& operator=(const whole_lock&) = delete;
+        WEIR_ALWAYS_INLINE ~whole_lock() {
+            core_.update_hints();
             if (two_locks_) core_.get_end_.lock.leave(get_owner_);
             core_.put_end_.lock.leave(put_owner_);
         }
@@ -117,7 +117,7 @@ class channel_ends {
             one_lock_ ? core_.put_end_.lock.leave(owner_) : core_.get_end_.lock.leave(owner_);
         }
         // False: it became the wrong one before it was taken.
-        bool is_right() const noexcept { return one_lock_ == core_.has_one_lock(); }
+        bool is_valid() const noexcept { return one_lock_ == core_.has_one_lock(); }
 
       private:
         const channel_ends& core_;
@@ -127,8 +127,8 @@ class channel_ends {
 
     // Under the lock of the end: whether an operation there takes more than that lock, and than to move an
     // item. Under no lock: a hint.
-    bool put_takes_whole() const noexcept { return put_takes_whole_.load(std::memory_order_relaxed); }
-    bool get_takes_whole() const noexcept { return get_takes_whole_.load(std::memory_order_relaxed); }
+    bool put_needs_both() const noexcept { return put_needs_both_.load(std::memory_order_relaxed); }
+    bool get_needs_both() const noexcept { return get_needs_both_.load(std::memory_order_relaxed); }
     // Whether the lock for putting is the whole channel's. Under a lock of it; under none: a hint.
     bool has_one_lock() const noexcept { return one_lock_.load(std::memory_order_relaxed); }
 
@@ -140,7 +140,7 @@ class channel_ends {
     // Its bytes count for a whole run, too. Before it is used.
     // `sources`: those whose items come through here.
     void set_budget(byte_budget* budget, std::uint64_t sources = 0) noexcept {
-        const whole held(*this);
+        const whole_lock held(*this);
         bytes_.budget = budget;
         bytes_.sources = sources;
     }
@@ -148,7 +148,7 @@ class channel_ends {
 
   protected:
     explicit channel_ends(std::size_t capacity)
-        : put_takes_whole_(Policy::statistics && !needs_one_lock(capacity)), get_takes_whole_(false),
+        : put_needs_both_(Policy::statistics && !needs_one_lock(capacity)), get_needs_both_(false),
           one_lock_(needs_one_lock(capacity)), capacity_(capacity) {
         check_capacity(capacity);
     }
@@ -163,7 +163,7 @@ class channel_ends {
 
     // Under the whole, with the ends apart. `each_counts`: an operation that does no more than to move an
     // item concerns both ends all the same.
-    void set_room(std::size_t capacity, bool each_counts) noexcept {
+    void apply_capacity(std::size_t capacity, bool each_counts) noexcept {
         capacity_ = capacity;
         one_lock_.store(each_counts || needs_one_lock(capacity), std::memory_order_relaxed);
     }
@@ -175,14 +175,14 @@ class channel_ends {
 
     // What follows from the rest for an operation that does no more than to move an item. Relaxed: read
     // under a lock that is held here; where it isn't, as a hint.
-    WEIR_ALWAYS_INLINE void leave_word() const noexcept {
+    WEIR_ALWAYS_INLINE void update_hints() const noexcept {
         // Without branches, as each of them has its pattern.
         const bool counts = bytes_.counts();
         const bool awaited = !getters_.empty();
         const bool is_empty = Policy::statistics && size() == 0 && !has_one_lock();
         const bool is_full = !putters_.empty();
-        put_takes_whole_.store(closed_ | counts | awaited | is_empty, std::memory_order_relaxed);
-        get_takes_whole_.store(counts | is_full | notes_first_, std::memory_order_relaxed);
+        put_needs_both_.store(closed_ | counts | awaited | is_empty, std::memory_order_relaxed);
+        get_needs_both_.store(counts | is_full | records_first_get_, std::memory_order_relaxed);
     }
 
     mutable channel_end<platform, 0> put_end_;
@@ -193,14 +193,14 @@ class channel_ends {
         return capacity <= platform::most_under_one_lock;
     }
 
-    mutable typename platform::template atomic<bool> put_takes_whole_;
-    mutable typename platform::template atomic<bool> get_takes_whole_;
+    mutable typename platform::template atomic<bool> put_needs_both_;
+    mutable typename platform::template atomic<bool> get_needs_both_;
     typename platform::template atomic<bool> one_lock_;  // written under both
 
   protected:
     // Written under the whole.
     bool closed_ = false;
-    bool notes_first_ = false;  // when the first item is got is to be known: that get takes the whole
+    bool records_first_get_ = false;  // when the first item is got is to be known: that get takes the whole
     std::size_t capacity_;
     waiter_line<platform> putters_;
     waiter_line<platform> getters_;

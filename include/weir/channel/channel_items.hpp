@@ -51,7 +51,7 @@ class channel_items : public channel_core<Policy> {
     WEIR_ALWAYS_INLINE bool put_at_once(waiter& w) noexcept {
         record* const me = record::mine();
         if (!put_end_.lock.enter_reserved(me)) return put_under_lock<T>(w, me);
-        if (fills_empty()) return put_first_and_leave<T>(w, me);
+        if (put_is_accounted()) return put_accounted_and_unlock<T>(w, me);
         const bool moved = put_here<T>(w, me);
         put_end_.lock.leave(me);
         return moved;
@@ -64,20 +64,20 @@ class channel_items : public channel_core<Policy> {
             return get_under_lock<T>(w, me);
         }
         const bool moved = one == core::has_one_lock() && get_here<T>(w, me);
-        if (Policy::statistics && !moved && one) return get_last_and_leave<T>(w, me);
+        if (Policy::statistics && !moved && one) return get_accounted_and_unlock<T>(w, me);
         one ? put_end_.lock.leave(me) : get_end_.lock.leave(me);
         return moved;
     }
     // Calls of their own, as they read a clock: inlined they slow down all others (bench/results.md).
     template <class T>
-    WEIR_NOINLINE bool put_first_and_leave(waiter& w, record* me) noexcept {
-        const bool moved = put_first<T>(w, me);
+    WEIR_NOINLINE bool put_accounted_and_unlock(waiter& w, record* me) noexcept {
+        const bool moved = put_accounted<T>(w, me);
         put_end_.lock.leave(me);
         return moved;
     }
     template <class T>
-    WEIR_NOINLINE bool get_last_and_leave(waiter& w, record* me) noexcept {
-        const bool moved = get_last<T>(w, me);
+    WEIR_NOINLINE bool get_accounted_and_unlock(waiter& w, record* me) noexcept {
+        const bool moved = get_accounted<T>(w, me);
         put_end_.lock.leave(me);
         return moved;
     }
@@ -87,24 +87,24 @@ class channel_items : public channel_core<Policy> {
     WEIR_NOINLINE bool put_under_lock(waiter& w, record* me) noexcept {
         if (this->clock_.is_orphaned()) return false;
         const typename core::put_guard held(put_end_.lock, me);
-        return fills_empty() ? put_first<T>(w, me) : put_here<T>(w, me);
+        return put_is_accounted() ? put_accounted<T>(w, me) : put_here<T>(w, me);
     }
     template <class T>
     WEIR_NOINLINE bool get_under_lock(waiter& w, record* me) noexcept {
         if (this->clock_.is_orphaned()) return false;
         const typename core::get_guard held(*this, me);
-        return held.is_right() && (get_here<T>(w, me) || get_last<T>(w, me));
+        return held.is_valid() && (get_here<T>(w, me) || get_accounted<T>(w, me));
     }
     // The same for what isn't awaited.
     template <class T>
-    bool put_alone(T& item) noexcept {
+    bool put_unawaited(T& item) noexcept {
         const typename core::put_guard held(put_end_.lock);
-        return fills_empty() ? put_first(item, nullptr) : put_here(item);
+        return put_is_accounted() ? put_accounted(item, nullptr) : put_here(item);
     }
     template <class T>
-    bool get_alone(T* into, std::uint64_t& number) noexcept {
+    bool get_unawaited(T* into, std::uint64_t& number) noexcept {
         const typename core::get_guard held(*this);
-        return held.is_right() && (get_here(into, number) || get_last(into, number, nullptr));
+        return held.is_valid() && (get_here(into, number) || get_accounted(into, number, nullptr));
     }
 
     // Several at once, as many as that lock is enough for.
@@ -112,38 +112,38 @@ class channel_items : public channel_core<Policy> {
     std::size_t put_many(T* items, std::size_t most) noexcept {
         record* const me = record::mine();
         const typename core::put_guard held(put_end_.lock, me);
-        return counted(push_some(items, most), me);
+        return count_moved(push_some(items, most), me);
     }
     template <class T>
     std::size_t get_many(T* into, std::size_t most) noexcept {
         record* const me = record::mine();
         const typename core::get_guard held(*this, me);
-        return held.is_right() ? counted(pop_some(into, most), me) : 0;
+        return held.is_valid() ? count_moved(pop_some(into, most), me) : 0;
     }
 
     // ---- under the lock of one end --------------------------------------------------------------
 
     template <class T>
     WEIR_ALWAYS_INLINE bool put_here(waiter& w, record* me) noexcept {
-        return put_here(*static_cast<T*>(w.item)) && is_done(w, me);
+        return put_here(*static_cast<T*>(w.item)) && mark_done(w, me);
     }
     template <class T>
     WEIR_ALWAYS_INLINE bool get_here(waiter& w, record* me) noexcept {
-        return get_here(static_cast<T*>(w.item), w.number) && is_done(w, me);
+        return get_here(static_cast<T*>(w.item), w.number) && mark_done(w, me);
     }
     template <class T>
-    bool put_first(waiter& w, record* me) noexcept {
-        return put_first(*static_cast<T*>(w.item), w.measured) && is_done(w, me);
+    bool put_accounted(waiter& w, record* me) noexcept {
+        return put_accounted(*static_cast<T*>(w.item), w.measured) && mark_done(w, me);
     }
     template <class T>
-    bool get_last(waiter& w, record* me) noexcept {
-        return get_last(static_cast<T*>(w.item), w.number, w.measured) && is_done(w, me);
+    bool get_accounted(waiter& w, record* me) noexcept {
+        return get_accounted(static_cast<T*>(w.item), w.number, w.measured) && mark_done(w, me);
     }
-    static std::size_t counted(std::size_t moved, record* me) noexcept {
+    static std::size_t count_moved(std::size_t moved, record* me) noexcept {
         if (me != nullptr && moved != 0) me->count_operation();
         return moved;
     }
-    WEIR_ALWAYS_INLINE static bool is_done(waiter& w, record* me) noexcept {
+    WEIR_ALWAYS_INLINE static bool mark_done(waiter& w, record* me) noexcept {
         if (me != nullptr) me->count_operation();
         w.outcome = outcome::done;
         return true;
@@ -152,14 +152,14 @@ class channel_items : public channel_core<Policy> {
     // As many as take no more than this end; the word that was left for it holds.
     template <class T>
     std::size_t push_some(T* items, std::size_t most) noexcept {
-        if (fills_empty() || core::put_takes_whole()) return 0;
+        if (put_is_accounted() || core::put_needs_both()) return 0;
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
         put_end_.seen = get_end_.count.load(std::memory_order_acquire);  // pairs with popped()
         const std::uint64_t inside = number - put_end_.seen;
         const std::uint64_t room = inside < capacity_ ? capacity_ - inside : 0;
         const auto n = number_as<std::size_t>(smaller<std::uint64_t>(most, room));
         for (std::size_t done = 0; done != n;) {
-            const std::size_t row = ring_.in_a_row(number + done, n - done);
+            const std::size_t row = ring_.contiguous(number + done, n - done);
             std::uninitialized_move_n(items + done, row, ring_.template at<T>(number + done));
             done += row;
         }
@@ -168,14 +168,14 @@ class channel_items : public channel_core<Policy> {
     }
     template <class T>
     std::size_t pop_some(T* into, std::size_t most) noexcept {
-        if (core::get_takes_whole() || core::has_sink()) return 0;
+        if (core::get_needs_both() || core::has_sink()) return 0;
         const std::uint64_t number = get_end_.count.load(std::memory_order_relaxed);
         get_end_.seen = put_end_.count.load(std::memory_order_acquire);  // pairs with pushed()
         const std::uint64_t inside = get_end_.seen - number;
-        const std::uint64_t free = inside < least_to_take ? 0 : inside - (least_to_take - 1);
+        const std::uint64_t free = inside < min_items_for_get ? 0 : inside - (min_items_for_get - 1);
         const auto n = number_as<std::size_t>(smaller<std::uint64_t>(most, free));
         for (std::size_t done = 0; done != n;) {
-            const std::size_t row = ring_.in_a_row(number + done, n - done);
+            const std::size_t row = ring_.contiguous(number + done, n - done);
             T* const from = ring_.template at<T>(number + done);
             std::move(from, from + row, into + done);
             std::destroy_n(from, row);
@@ -188,7 +188,7 @@ class channel_items : public channel_core<Policy> {
     // True if the item is in; what takes more than this end has to be done under both locks.
     template <class T>
     WEIR_ALWAYS_INLINE bool put_here(T& item) noexcept {
-        if (core::put_takes_whole()) return false;
+        if (core::put_needs_both()) return false;
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
         if (number - put_end_.seen >= capacity_) {
             // acquire; pairs with pop(): the place is free
@@ -202,12 +202,12 @@ class channel_items : public channel_core<Policy> {
     // True if an item is out.
     template <class T>
     WEIR_ALWAYS_INLINE bool get_here(T* into, std::uint64_t& number) noexcept {
-        if (core::get_takes_whole() || core::has_sink()) return false;
+        if (core::get_needs_both() || core::has_sink()) return false;
         number = get_end_.count.load(std::memory_order_relaxed);
-        if (get_end_.seen - number < least_to_take) {
+        if (get_end_.seen - number < min_items_for_get) {
             // acquire; pairs with push(): the item is there
             get_end_.seen = put_end_.count.load(std::memory_order_acquire);
-            if (get_end_.seen - number < least_to_take) return false;
+            if (get_end_.seen - number < min_items_for_get) return false;
         }
         pop(number, into);
         return true;
@@ -215,26 +215,26 @@ class channel_items : public channel_core<Policy> {
 
     // The same for the first item and the last one, where it is measured when the channel is empty, and for
     // any where a sink is told of it. The lock of both ends is held.
-    WEIR_ALWAYS_INLINE bool fills_empty() const noexcept {
+    WEIR_ALWAYS_INLINE bool put_is_accounted() const noexcept {
         return Policy::statistics && core::has_one_lock() && (core::size() == 0 || core::has_sink());
     }
     template <class T>
-    bool put_first(T& item, slot* measured) noexcept {
+    bool put_accounted(T& item, slot* measured) noexcept {
         const std::size_t before = core::size();
-        if (core::put_takes_whole() || before >= capacity_) return false;
-        if (before == 0) core::now_empty(false, measured);
+        if (core::put_needs_both() || before >= capacity_) return false;
+        if (before == 0) core::emptiness_changed(false, measured);
         push(put_end_.count.load(std::memory_order_relaxed), item);
         if (core::has_sink()) tell_sink(measured);
         return true;
     }
     template <class T>
-    bool get_last(T* into, std::uint64_t& number, slot* measured) noexcept {
+    bool get_accounted(T* into, std::uint64_t& number, slot* measured) noexcept {
         if (!Policy::statistics || !core::has_one_lock()) return false;
         const std::size_t before = core::size();
-        if (core::get_takes_whole() || before == 0 || (before != 1 && !core::has_sink())) return false;
+        if (core::get_needs_both() || before == 0 || (before != 1 && !core::has_sink())) return false;
         number = get_end_.count.load(std::memory_order_relaxed);
         pop(number, into);
-        if (before == 1) core::now_empty(true, measured);
+        if (before == 1) core::emptiness_changed(true, measured);
         if (core::has_sink() && this->sink_->waits_to_put()) tell_sink(measured);
         return true;
     }
@@ -271,8 +271,8 @@ class channel_items : public channel_core<Policy> {
         get_end_.count.store(count, std::memory_order_release);
     }
 
-    // Who takes the last one makes the channel empty: get_last().
-    static constexpr std::uint64_t least_to_take = Policy::statistics ? 2 : 1;
+    // Who takes the last one makes the channel empty: get_accounted().
+    static constexpr std::uint64_t min_items_for_get = Policy::statistics ? 2 : 1;
 
     const item_type& type_;
     ring ring_;

@@ -187,7 +187,7 @@ class channel_operation : public not_awaited {
         wakes woken;
         for (bool may_wait = can_wait_unprepared(env);; may_wait = true) {
             {
-                const typename core::whole held(*channel_, me);
+                const typename core::whole_lock held(*channel_, me);
                 waiter_.outcome = channel_->attempt(line_, waiter_, woken);
                 if (waiter_.outcome == outcome::pending) {
                     if (waiter_.stop_seen || is_recalled()) {
@@ -221,7 +221,7 @@ class channel_operation : public not_awaited {
         if (Policy::statistics && Puts && who != nullptr && who->is_following()) {
             prepare();
             reports_put_ = true;
-            if (!uses_up_slice<Policy>(Puts, channel_->count_at(line_), who)) return false;
+            if (!is_end_of_slice<Policy>(Puts, channel_->count_at(line_), who)) return false;
         }
         return env.executor != nullptr;
     }
@@ -237,7 +237,7 @@ class channel_operation : public not_awaited {
     // Posts the coroutine, whose frame may be running elsewhere when this returns.
     WEIR_NOINLINE void yield(std::coroutine_handle<> h, executor& ex, const coroutine_env& env) {
         mark_suspended(h, ex, env, slot_state::runnable);
-        core::turn_ends(waiter_);
+        core::record_yield(waiter_);
         ex.post(h);
     }
 
@@ -262,7 +262,7 @@ class channel_operation : public not_awaited {
     // Under the lock if the coroutine waits. `state`: of its slot until it is woken.
     void mark_suspended(std::coroutine_handle<> h, executor& ex, const coroutine_env& env, slot_state state) {
         prepare();
-        waiter_.is_coroutine(h, &ex, env.measured);
+        waiter_.set_coroutine(h, &ex, env.measured);
         ends_ = env.ends;
         suspended_ = true;
         if (waiter_.measured == nullptr) detail::function_suspended(env, state);

@@ -48,7 +48,7 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
   private:
     // True if that took no more than to move the item. Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE bool moves_at_once() noexcept {
-        if (this->must_suspend() || this->channel_->put_takes_whole()) return false;
+        if (this->must_suspend() || this->channel_->put_needs_both()) return false;
         return this->channel_->template put_at_once<T>(this->waiter_);
     }
 };
@@ -127,7 +127,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
 
   private:
     WEIR_NOINLINE bool moves_at_once() noexcept {
-        if (this->must_suspend() || this->channel_->get_takes_whole()) return false;
+        if (this->must_suspend() || this->channel_->get_needs_both()) return false;
         return this->channel_->template get_at_once<T>(this->waiter_);
     }
 
@@ -160,7 +160,7 @@ class batch_operation : public channel_operation<typename Channel::policy_type, 
     bool await_ready() noexcept {
         const std::uint64_t before = this->channel_->count_at(base::line_);
         moved_ = move_some(items_);
-        return items_.empty() || (moved_ != 0 && moved_ <= left_of_slice(Puts, before));
+        return items_.empty() || (moved_ != 0 && moved_ <= operations_left_in_slice(Puts, before));
     }
     // Resumes as the base does; or, if it moved some and used up its slice, by a post of its own.
     template <class Promise>

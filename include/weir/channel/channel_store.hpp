@@ -59,7 +59,7 @@ class channel_store : public channel_items<Policy> {
         if (putter != nullptr && size < capacity_ && fits(size, putter->item)) {
             return "somebody waits to put into a channel that has room";
         }
-        if (closed_ && ((putter != nullptr && !lets_in_) || getter != nullptr)) {
+        if (closed_ && ((putter != nullptr && !drains_puts_) || getter != nullptr)) {
             return "somebody waits on a channel that is closed";
         }
         return nullptr;
@@ -88,13 +88,13 @@ class channel_store : public channel_items<Policy> {
     outcome offer(void* item, slot* measured, wakes& woken) noexcept {
         if (closed_) return outcome::closed;
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
-        if (waiter* const getter = core::first_to_answer(side::get)) {
+        if (waiter* const getter = core::claim_first_waiter(side::get)) {
             const bool mark = is_mark(item);
-            core::take_out(*getter, side::get, outcome::done, core::reading(measured), !mark);
-            mark ? core::count_mark() : core::note_got(measured);
+            core::remove_waiter(*getter, side::get, outcome::done, core::reading(measured), !mark);
+            mark ? core::count_mark() : core::record_first_get(measured);
             type_.move(item, getter->item);
             getter->number = number;
-            if (is_followed(measured) && !mark) leaves_mark(*measured, number, number + 1, measured);
+            if (is_traced(measured) && !mark) record_trace(*measured, number, number + 1, measured);
             put_end_.count.store(number + 1, std::memory_order_relaxed);
             get_end_.count.store(number + 1, std::memory_order_relaxed);
             get_end_.seen = number + 1;
@@ -105,11 +105,11 @@ class channel_store : public channel_items<Policy> {
         const std::size_t before = core::size();
         if (before >= capacity_ || !fits(before, item)) return outcome::pending;
         if (!putters_.empty()) return outcome::pending;  // the first of them is larger, and goes first
-        if (before == 0) core::now_empty(false, measured);
-        const bool mark = is_followed(measured) && is_mark(item);
+        if (before == 0) core::emptiness_changed(false, measured);
+        const bool mark = is_traced(measured) && is_mark(item);
         push(item);
         if (core::has_sink()) items::tell_sink(measured);
-        if (is_followed(measured) && !mark) leaves_mark(*measured, number, number - before, measured);
+        if (is_traced(measured) && !mark) record_trace(*measured, number, number - before, measured);
         return outcome::done;
     }
 
@@ -118,11 +118,11 @@ class channel_store : public channel_items<Policy> {
         get_end_.seen = put_end_.count.load(std::memory_order_relaxed);
         if (number == get_end_.seen) return closed_ ? outcome::closed : outcome::pending;
         ring_.take(number, into);
-        is_mark(into) ? void(++this->get_marks_) : core::note_got(measured);
+        is_mark(into) ? void(++this->get_marks_) : core::record_first_get(measured);
         items::popped(number + 1);
         if (core::bytes_.counts()) woken.budget = core::bytes_.remove(type_.bytes(into));
         if (!putters_.empty()) admit_putters(measured, woken);
-        if (core::size() == 0) core::now_empty(true, measured);
+        if (core::size() == 0) core::emptiness_changed(true, measured);
         if (core::has_sink() && this->sink_->waits_to_put()) items::tell_sink(measured);
         return outcome::done;
     }
@@ -132,23 +132,23 @@ class channel_store : public channel_items<Policy> {
         while (core::size() < capacity_ && !putters_.empty()) {
             waiter* const putter = putters_.front();
             if (!fits(core::size(), putter->item)) break;
-            if (!core::claims(*putter, side::put)) continue;
+            if (!core::claim_waiter(*putter, side::put)) continue;
             const bool mark = is_mark(putter->item);
-            core::take_out(*putter, side::put, outcome::done, core::reading(measured), !mark);
+            core::remove_waiter(*putter, side::put, outcome::done, core::reading(measured), !mark);
             push(putter->item);
             const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed) - 1;
             const std::uint64_t gets = get_end_.count.load(std::memory_order_relaxed);
             slot* const owner = putter->measured;
-            if (is_followed(owner) && !mark) leaves_mark(*owner, number, gets, measured);
+            if (is_traced(owner) && !mark) record_trace(*owner, number, gets, measured);
             woken.push(*putter);
         }
     }
 
-    void shut(wakes& woken) noexcept {
+    void close_locked(wakes& woken) noexcept {
         closed_ = true;
         for (const side line : {side::put, side::get}) {
-            while (waiter* const w = core::first_to_answer(line)) {
-                core::take_out(*w, line, outcome::closed, core::reading(nullptr));
+            while (waiter* const w = core::claim_first_waiter(line)) {
+                core::remove_waiter(*w, line, outcome::closed, core::reading(nullptr));
                 woken.push(*w);
             }
         }
@@ -156,10 +156,10 @@ class channel_store : public channel_items<Policy> {
     }
 
     // The same for newcomers: who waits to put goes in when there is room. Nobody waits to get then.
-    void shut_to_newcomers(wakes& woken) noexcept {
-        if (putters_.empty()) return shut(woken);
+    void close_to_newcomers_locked(wakes& woken) noexcept {
+        if (putters_.empty()) return close_locked(woken);
         closed_ = true;
-        lets_in_ = true;
+        drains_puts_ = true;
     }
 
     WEIR_ALWAYS_INLINE void push(void* item) noexcept {
@@ -182,15 +182,15 @@ class channel_store : public channel_items<Policy> {
         core::discard(last - first);
         get_end_.seen = last;
         get_end_.count.store(last, std::memory_order_relaxed);
-        if (first != last) core::now_empty(true, nullptr);
+        if (first != last) core::emptiness_changed(true, nullptr);
         ring_.swap(discarded);
         woken.budget = core::bytes_.remove(core::bytes_.bytes);
         return last;
     }
 
     // `other` has room for `capacity`, and gets the old block.
-    void grow(ring& other, std::size_t capacity, wakes& woken) noexcept {
-        core::set_room(capacity, core::has_sink());
+    void replace_ring(ring& other, std::size_t capacity, wakes& woken) noexcept {
+        core::apply_capacity(capacity, core::has_sink());
         if (capacity > ring_.places() && ring_.places() != 0) {  // none: it was cancelled
             const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
             for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
@@ -202,7 +202,7 @@ class channel_store : public channel_items<Policy> {
         if (core::has_sink()) items::tell_sink(nullptr);
     }
 
-    void limit_bytes(std::size_t bytes, wakes& woken) noexcept {
+    void set_byte_limit(std::size_t bytes, wakes& woken) noexcept {
         const bool counted = core::bytes_.counts();
         core::bytes_.most = bytes;
         if (counted && !core::bytes_.counts()) core::bytes_.bytes = 0;
@@ -223,13 +223,13 @@ class channel_store : public channel_items<Policy> {
     }
 
     // The item that it puts is followed: nobody can get it before that is known here.
-    static bool is_followed(const slot* putter) noexcept {
+    static bool is_traced(const slot* putter) noexcept {
         return Policy::statistics && putter != nullptr && putter->is_following();
     }
     // All queues of a run whose slots follow items have marks. `measured`: whose reading of the clock is that
     // of now.
-    WEIR_NOINLINE void leaves_mark(const slot& putter, std::uint64_t number, std::uint64_t gets,
-                                   slot* measured) noexcept {
+    WEIR_NOINLINE void record_trace(const slot& putter, std::uint64_t number, std::uint64_t gets,
+                                    slot* measured) noexcept {
         if (marks_->set(number, putter.followed())) putter.trail->left(marks_->queue(), number);
         putter.trail->depth(marks_->queue(), number + 1, gets, core::reading(measured));
     }
@@ -239,7 +239,7 @@ class channel_store : public channel_items<Policy> {
         return w;
     }
 
-    bool lets_in_ = false;          // closed to newcomers only; under both locks
+    bool drains_puts_ = false;      // closed to newcomers only; under both locks
     trail_marks* marks_ = nullptr;  // of a run whose items are followed; set before it begins
 };
 

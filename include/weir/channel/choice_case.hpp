@@ -30,11 +30,11 @@ class any_choice_case {
     any_choice_case& operator=(const any_choice_case&) = delete;
 
     // Without waiting: true if it is done, or the channel closed. Errors: `forked_error`.
-    virtual bool tries() = 0;
+    virtual bool try_now() = 0;
     // Stands in line from now on; or it is done, or the channel closed, unless another was answered before.
-    virtual joined joins(choice& all, slot* work_of) noexcept = 0;
+    virtual joined join(choice& all, slot* work_of) noexcept = 0;
     // It isn't the one that was answered, or is taken by nobody: once this returns, nobody knows of it.
-    virtual void leaves() noexcept = 0;
+    virtual void leave() noexcept = 0;
     // See `channel_core`.
     virtual std::uint64_t number() noexcept = 0;
 
@@ -78,8 +78,8 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
     }
 
     // Not inlined: see WEIR_NOINLINE.
-    WEIR_NOINLINE bool tries() override {
-        this->ends_slice_ = uses_up_slice<policy>(Puts, channel_.count_at(line), nullptr);
+    WEIR_NOINLINE bool try_now() override {
+        this->ends_slice_ = is_end_of_slice<policy>(Puts, channel_.count_at(line), nullptr);
         if constexpr (Puts) {
             if (channel_.template put_at_once<T>(own_)) return true;
         } else {
@@ -91,7 +91,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
         return own_.outcome != outcome::pending;
     }
 
-    WEIR_NOINLINE joined joins(choice& all, slot* work_of) noexcept override {
+    WEIR_NOINLINE joined join(choice& all, slot* work_of) noexcept override {
         typename store::change now(channel_);
         if (channel_.needs_no_waiting(line, own_)) {
             if (!all.claim(&own_)) return joined::too_late;
@@ -99,17 +99,17 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
             return joined::done;
         }
         if (all.is_claimed()) return joined::too_late;
-        own_.is_one_of(all, all.has_limit(), work_of);
+        own_.set_choice(all, all.has_limit(), work_of);
         channel_.wait_in_line(own_, line, all.executor());
-        is_in_line_ = true;
+        in_line_ = true;
         return joined::waits;
     }
 
-    void leaves() noexcept override {
-        if (is_in_line_) channel_.forget(own_, line);
+    void leave() noexcept override {
+        if (in_line_) channel_.forget(own_, line);
     }
 
-    std::uint64_t number() noexcept override { return channel_.next_choice(); }
+    std::uint64_t number() noexcept override { return channel_.next_choice_number(); }
 
     // What has become of it.
     auto take() noexcept {
@@ -136,7 +136,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
 
     store& channel_;
     typename core::waiter own_;
-    bool is_in_line_ = false;  // or was
+    bool in_line_ = false;  // or was
     [[no_unique_address]] place place_;
 };
 

@@ -63,7 +63,7 @@ class choice_operation : public not_awaited {
         const std::size_t first = first_to_try();
         for (std::size_t i = 0; i < count_; ++i) {
             const std::size_t at = first + i < count_ ? first + i : first + i - count_;
-            if (cases_[at] == nullptr || !cases_[at]->tries()) continue;
+            if (cases_[at] == nullptr || !cases_[at]->try_now()) continue;
             chosen_ = at;
             return !cases_[at]->ends_slice();
         }
@@ -82,7 +82,7 @@ class choice_operation : public not_awaited {
     std::int64_t ready_at() noexcept {
         settle();
         if (yielded_at_ != 0) return yielded_at_;
-        return chosen_ == count_ ? choice_.ran_out() : cases_[chosen_]->ready();
+        return chosen_ == count_ ? choice_.timed_out_at() : cases_[chosen_]->ready();
     }
 
   protected:
@@ -92,27 +92,27 @@ class choice_operation : public not_awaited {
     choice_operation(std::size_t count, const wait_limit& limit, stop_token stop) noexcept
         : count_(count), chosen_(count), limit_(limit), stop_(std::move(stop)) {}
     // Before it is awaited: so many cases; null pointers among them are none.
-    void choose_among(any_case* const* cases) noexcept { cases_ = cases; }
+    void set_cases(any_case* const* cases) noexcept { cases_ = cases; }
 
     // Still in line only if its frame is destroyed while it is suspended.
     ~choice_operation() = default;
     void clean_up() noexcept {
         if (!is_unsettled_) return;
-        hear_no_more();
+        listen_no_more();
         choice_.abandon();
         for (std::size_t i = 0; i < count_; ++i) {
-            if (cases_[i] != nullptr) cases_[i]->leaves();
+            if (cases_[i] != nullptr) cases_[i]->leave();
         }
     }
 
-    // Which of the cases it was; as many as there are: none, as `why_none` says.
+    // Which of the cases it was; as many as there are: none, as `status_without_case` says.
     // Errors: `stopped`, where the run has been stopped in whose stage it waits.
     std::size_t resumed() {
         settle();
         if (choice_.was_stopped(stopped_by::run)) throw stopped();
         return chosen_;
     }
-    channel_status why_none() const noexcept {
+    channel_status status_without_case() const noexcept {
         return choice_.was_stopped(stopped_by::request) ? channel_status::stopped : channel_status::timed_out;
     }
 
@@ -153,17 +153,17 @@ class choice_operation : public not_awaited {
         is_unsettled_ = true;
         for (std::size_t i = 0; i < count_; ++i) {
             if (cases_[i] == nullptr) continue;
-            const auto how = cases_[i]->joins(choice_, env.measured);
+            const auto how = cases_[i]->join(choice_, env.measured);
             if (how == any_case::joined::waits) continue;
             if (how == any_case::joined::too_late) break;
             chosen_ = i;
             return false;
         }
-        return choice_.is_in_line();  // if so, this frame may be running elsewhere from here on
+        return choice_.try_suspend();  // if so, this frame may be running elsewhere from here on
     }
 
     // Waits for a callback that runs right now.
-    void hear_no_more() noexcept {
+    void listen_no_more() noexcept {
         on_stop_.reset();
         on_end_.reset();
     }
@@ -171,14 +171,14 @@ class choice_operation : public not_awaited {
     void settle() noexcept {
         if (!is_unsettled_) return;
         is_unsettled_ = false;
-        hear_no_more();
+        listen_no_more();
         const auto* const winner = chosen_ == count_ ? choice_.winner() : nullptr;
         for (std::size_t i = 0; i < count_; ++i) {
             if (cases_[i] == nullptr || i == chosen_) continue;
             if (winner != nullptr && cases_[i]->is_of(winner)) {
                 chosen_ = i;
             } else {
-                cases_[i]->leaves();
+                cases_[i]->leave();
             }
         }
     }

@@ -130,7 +130,7 @@ class ring {
     }
 
     // How many of `n` places, from the i-th item's on, lie one behind the other.
-    std::size_t in_a_row(std::uint64_t i, std::size_t n) const noexcept {
+    std::size_t contiguous(std::uint64_t i, std::size_t n) const noexcept {
         return smaller(n, places_ - place_of(i));
     }
 

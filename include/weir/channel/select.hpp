@@ -62,7 +62,7 @@ class select_operation : public choice_operation<typename platform_of_cases<Case
                     "given; leave its loop when the last channel is closed");
             }
         }
-        this->choose_among(operations_.data());
+        this->set_cases(operations_.data());
     }
     select_operation(const select_operation&) = delete;
     select_operation& operator=(const select_operation&) = delete;
@@ -71,7 +71,8 @@ class select_operation : public choice_operation<typename platform_of_cases<Case
     result await_resume() {
         const std::size_t done = this->resumed();
         if (done != operations_.size()) return take(done, all);
-        return end_by(this->why_none() == channel_status::stopped ? select_kind::stop : select_kind::time,
+        return end_by(this->status_without_case() == channel_status::stopped ? select_kind::stop
+                                                                             : select_kind::time,
                       all);
     }
 

@@ -26,11 +26,11 @@ class timed_operation : public choice_operation<typename Channel::core_type::pla
   public:
     timed_operation(Channel& channel, T& item, const wait_limit& limit, stop_token&& stop) noexcept
         : base(1, limit, std::move(stop)), case_(channel, item) {
-        this->choose_among(&only_);
+        this->set_cases(&only_);
     }
     timed_operation(Channel& channel, const wait_limit& limit, stop_token&& stop) noexcept
         : base(1, limit, std::move(stop)), case_(channel) {
-        this->choose_among(&only_);
+        this->set_cases(&only_);
     }
     timed_operation(const timed_operation&) = delete;
     timed_operation& operator=(const timed_operation&) = delete;
@@ -38,7 +38,7 @@ class timed_operation : public choice_operation<typename Channel::core_type::pla
 
     auto await_resume() {
         using result = decltype(case_.take());
-        return this->resumed() == 0 ? case_.take() : result(this->why_none());
+        return this->resumed() == 0 ? case_.take() : result(this->status_without_case());
     }
 
   private:

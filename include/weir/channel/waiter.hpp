@@ -28,14 +28,14 @@ enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, tim
 // set, to the owner. Whoever unlinks it wakes it, after the lock, as the last thing.
 //
 // One is made for each operation, but few operations wait: what has no initialiser is written by
-// `is_coroutine`, `is_thread` or `is_one_of`, before the waiter is linked, or by who links it.
+// `set_coroutine`, `is_thread` or `set_choice`, before the waiter is linked, or by who links it.
 template <class Platform>
 struct basic_waiter {
     basic_waiter(void* where, slot* who) noexcept : item(where), measured(who) {}
     basic_waiter(const basic_waiter&) = delete;
     basic_waiter& operator=(const basic_waiter&) = delete;
 
-    void is_coroutine(std::coroutine_handle<> h, weir::executor* on, slot* works_for) noexcept {
+    void set_coroutine(std::coroutine_handle<> h, weir::executor* on, slot* works_for) noexcept {
         coroutine = h.address();
         executor = on;
         thread = nullptr;
@@ -43,7 +43,7 @@ struct basic_waiter {
         work_of = works_for;
         ready = 0;
     }
-    void is_thread(basic_parker<Platform>* flag, bool for_some_time = false) noexcept {
+    void set_thread(basic_parker<Platform>* flag, bool for_some_time = false) noexcept {
         has_limit = for_some_time;
         executor = nullptr;
         thread = flag;
@@ -51,7 +51,7 @@ struct basic_waiter {
         work_of = nullptr;
         ready = 0;
     }
-    void is_one_of(basic_choice<Platform>& all, bool for_some_time, slot* works_for) noexcept {
+    void set_choice(basic_choice<Platform>& all, bool for_some_time, slot* works_for) noexcept {
         has_limit = for_some_time;
         executor = nullptr;
         thread = nullptr;
@@ -186,7 +186,7 @@ class basic_choice {
             executor_->cancel(*timer_);
             woken_.set();
         } else {
-            // acq_rel; pairs with is_in_line(): the second one sees all that the first has done
+            // acq_rel; pairs with try_suspend(): the second one sees all that the first has done
             if (met_.exchange(true, std::memory_order_acq_rel)) executor_->post(coroutine_);
         }
     }
@@ -200,7 +200,7 @@ class basic_choice {
 
     // The coroutine's own thread, when its waiters are in line. False: it goes on at once; else its frame may
     // be running elsewhere.
-    bool is_in_line() noexcept {
+    bool try_suspend() noexcept {
         if (timer_) {
             executor_->add(*timer_);
             return true;
@@ -218,7 +218,7 @@ class basic_choice {
     }
     bool was_stopped(stopped_by who) const noexcept { return stopped_by_ == who; }
     // When the time was over, in ns of the executor's clock; 0: it wasn't.
-    std::int64_t ran_out() const noexcept {
+    std::int64_t timed_out_at() const noexcept {
         return timer_ && !timer_->cancelled() ? timer_->fired().time_since_epoch().count() : 0;
     }
 

@@ -168,27 +168,27 @@ class accounts final : public weir::detail::channel_accounts<weir::measured> {
     explicit accounts(weir::executor* clock) : base(4, clock) {}
 
     void is_empty(bool empty, weir::detail::slot* by) {
-        const whole held(*this);
-        base::now_empty(empty, by);
+        const whole_lock held(*this);
+        base::emptiness_changed(empty, by);
     }
     std::int64_t read(weir::detail::slot* by) {
-        const whole held(*this);
+        const whole_lock held(*this);
         return base::reading(by);
     }
     void passes(std::uint64_t put, std::uint64_t got, std::uint64_t marks) {
-        const whole held(*this);
+        const whole_lock held(*this);
         put_end_.count.fetch_add(put);
         get_end_.count.fetch_add(got);
         for (std::uint64_t i = 0; i < marks; ++i) base::count_mark();
     }
     void throw_away(std::uint64_t items) {
-        const whole held(*this);
+        const whole_lock held(*this);
         get_end_.count.fetch_add(items);
         base::discard(items);
     }
     weir::channel_stats stats() {
         weir::channel_stats s;
-        const whole held(*this);
+        const whole_lock held(*this);
         base::fill(s, std::nullopt);
         return s;
     }

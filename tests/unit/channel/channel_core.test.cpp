@@ -27,7 +27,7 @@ namespace {
 template <class Policy = weir::measured>
 class lines final : public weir::detail::channel_core<Policy> {
     using core = weir::detail::channel_core<Policy>;
-    using whole = typename core::whole;
+    using whole_lock = typename core::whole_lock;
 
   public:
     const char* contradiction() const noexcept override { return nullptr; }
@@ -46,9 +46,9 @@ class lines final : public weir::detail::channel_core<Policy> {
     void serve(side line) {
         typename core::waiter* served = nullptr;
         {
-            const whole held(*this);
+            const whole_lock held(*this);
             served = line == side::put ? core::putters_.front() : core::getters_.front();
-            core::take_out(*served, line, weir::detail::outcome::done, core::reading(nullptr));
+            core::remove_waiter(*served, line, weir::detail::outcome::done, core::reading(nullptr));
             core::put_end_.count.fetch_add(1);
             if (line == side::get) core::get_end_.count.fetch_add(1);
         }
@@ -56,31 +56,31 @@ class lines final : public weir::detail::channel_core<Policy> {
     }
     void wait(waiter& w, side line, weir::executor& home, std::coroutine_handle<> h = std::noop_coroutine(),
               weir::detail::slot* works_for = nullptr) {
-        w.is_coroutine(h, &home, works_for);
-        const whole held(*this);
+        w.set_coroutine(h, &home, works_for);
+        const whole_lock held(*this);
         core::wait_in_line(w, line, home);
     }
     weir::executor* wait(waiter& w, side line, weir::detail::parker& thread) {
-        w.is_thread(&thread);
-        const whole held(*this);
+        w.set_thread(&thread);
+        const whole_lock held(*this);
         return core::wait_in_line(w, line);
     }
     void is_empty(bool empty) {
-        const whole held(*this);
-        core::now_empty(empty, nullptr);
+        const whole_lock held(*this);
+        core::emptiness_changed(empty, nullptr);
     }
     void close() {
-        const whole held(*this);
+        const whole_lock held(*this);
         core::closed_ = true;
     }
     // Items, which nobody waits for.
     void puts(std::uint64_t n) {
-        const whole held(*this);
+        const whole_lock held(*this);
         core::put_end_.count.fetch_add(n);
     }
     weir::channel_stats stats() {
         weir::channel_stats s;
-        const whole held(*this);
+        const whole_lock held(*this);
         core::fill(s, core::reading(nullptr));
         return s;
     }
@@ -358,7 +358,7 @@ TEST_CASE("an operation needs the other end where somebody waits there, or all i
     lines<weir::unmeasured> l(&ex, 3);
     using line = lines<weir::unmeasured>::side;
     lines<weir::unmeasured>::waiter w;
-    const auto takes_whole = [&l] { return std::pair(l.put_takes_whole(), l.get_takes_whole()); };
+    const auto takes_whole = [&l] { return std::pair(l.put_needs_both(), l.get_needs_both()); };
     CHECK(takes_whole() == std::pair(false, false));
     l.wait(w, line::get, ex);
     CHECK(takes_whole() == std::pair(true, false));
@@ -380,24 +380,24 @@ TEST_CASE("the ends of a channel of capacity 1 or 2 have one lock") {
     for (const std::size_t capacity : {1U, 2U, 3U}) {
         const lines<weir::unmeasured> l(&ex, capacity);
         CHECK(l.has_one_lock() == (capacity < 3));
-        CHECK_FALSE(l.put_takes_whole());
-        CHECK_FALSE(l.get_takes_whole());
+        CHECK_FALSE(l.put_needs_both());
+        CHECK_FALSE(l.get_needs_both());
     }
 }
 
 TEST_CASE("where being empty is measured, who puts into an empty channel needs the other end") {
     counting ex;
     lines<> l(&ex, 3);
-    CHECK(l.put_takes_whole());
+    CHECK(l.put_needs_both());
     l.puts(1);
-    CHECK_FALSE(l.put_takes_whole());
-    CHECK_FALSE(l.get_takes_whole());
+    CHECK_FALSE(l.put_needs_both());
+    CHECK_FALSE(l.get_needs_both());
     lines<>::waiter w;
     l.wait(w, side::put, ex);
-    CHECK_FALSE(l.put_takes_whole());
-    CHECK(l.get_takes_whole());
+    CHECK_FALSE(l.put_needs_both());
+    CHECK(l.get_needs_both());
     l.forget(w, side::put);
-    CHECK_FALSE(l.get_takes_whole());
+    CHECK_FALSE(l.get_needs_both());
 }
 
 TEST_CASE("a line may be joined and left by one thread while others look at the channel") {

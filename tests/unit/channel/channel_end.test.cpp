@@ -8,15 +8,15 @@
 #include <cstdint>
 #include <string>
 
-using weir::detail::left_of_slice;
+using weir::detail::is_end_of_slice;
+using weir::detail::operations_left_in_slice;
 using weir::detail::standard_platform;
-using weir::detail::uses_up_slice;
 
 TEST_CASE("a slice is used up by one operation in 128 at each end, and the ends take turns") {
     int times = 0;
     for (std::uint64_t count = 1'000; count < 1'000 + 10 * 128; ++count) {
-        const bool put = uses_up_slice<weir::measured>(true, count, nullptr);
-        const bool get = uses_up_slice<weir::measured>(false, count, nullptr);
+        const bool put = is_end_of_slice<weir::measured>(true, count, nullptr);
+        const bool get = is_end_of_slice<weir::measured>(false, count, nullptr);
         CHECK_FALSE((put && get));
         times += (put ? 1 : 0) + (get ? 1 : 0);
     }
@@ -27,10 +27,10 @@ TEST_CASE("how much is left of a slice goes down by one with each operation, als
     for (const bool puts : {true, false}) {
         std::uint64_t count = ~std::uint64_t{0} - 300;
         for (int i = 0; i < 600; ++i, ++count) {
-            const std::uint64_t left = left_of_slice(puts, count);
+            const std::uint64_t left = operations_left_in_slice(puts, count);
             CHECK(left < 128);
-            CHECK(uses_up_slice<weir::unmeasured>(puts, count, nullptr) == (left == 0));
-            CHECK(left_of_slice(puts, count + 1) == (left == 0 ? 127 : left - 1));
+            CHECK(is_end_of_slice<weir::unmeasured>(puts, count, nullptr) == (left == 0));
+            CHECK(operations_left_in_slice(puts, count + 1) == (left == 0 ? 127 : left - 1));
         }
     }
 }
@@ -43,10 +43,10 @@ TEST_CASE(
     slot.begin(0);
     slot.resumed(5'000);
     slot.record_reading(5'000 + 1'000'000);
-    CHECK_FALSE(uses_up_slice<weir::measured>(true, 0, &slot));
+    CHECK_FALSE(is_end_of_slice<weir::measured>(true, 0, &slot));
     slot.record_reading(5'000 + 1'000'001);
-    CHECK(uses_up_slice<weir::measured>(true, 0, &slot));
-    CHECK_FALSE(uses_up_slice<weir::unmeasured>(true, 0, &slot));
+    CHECK(is_end_of_slice<weir::measured>(true, 0, &slot));
+    CHECK_FALSE(is_end_of_slice<weir::unmeasured>(true, 0, &slot));
 }
 
 TEST_CASE("two ends that lie side by side share no line of the cache, and nothing has passed them") {

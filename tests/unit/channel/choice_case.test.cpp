@@ -36,18 +36,18 @@ TEST_CASE("a case that can be done is, and says what came of it") {
     box one = std::make_unique<int>(1), two = std::make_unique<int>(2);
     put first(c, one), second(c, two);
     get third(c), fourth(c);
-    CHECK(first.tries());
+    CHECK(first.try_now());
     CHECK(first.take() == channel_status::success);
     CHECK(one == nullptr);
-    CHECK_FALSE(second.tries());
+    CHECK_FALSE(second.try_now());
     CHECK(*two == 2);
-    CHECK(third.tries());
+    CHECK(third.try_now());
     CHECK(**third.take() == 1);
-    CHECK_FALSE(fourth.tries());
+    CHECK_FALSE(fourth.try_now());
     c.close();
-    CHECK(second.tries());
+    CHECK(second.try_now());
     CHECK(second.take() == channel_status::closed);
-    CHECK(fourth.tries());
+    CHECK(fourth.try_now());
     CHECK(fourth.take().status() == channel_status::closed);
 }
 
@@ -57,9 +57,9 @@ TEST_CASE(
     boxes a(1, time), b(1, time);
     chooser both(time), alone(time);
     get of_a(a), of_b(b), behind(b);
-    CHECK(of_a.joins(both.all, nullptr) == joined::waits);
-    CHECK(of_b.joins(both.all, nullptr) == joined::waits);
-    CHECK(behind.joins(alone.all, nullptr) == joined::waits);
+    CHECK(of_a.join(both.all, nullptr) == joined::waits);
+    CHECK(of_b.join(both.all, nullptr) == joined::waits);
+    CHECK(behind.join(alone.all, nullptr) == joined::waits);
     CHECK(a.try_put(std::make_unique<int>(1)) == channel_status::success);
     CHECK(a.size() == 0);
     CHECK(b.try_put(std::make_unique<int>(2)) == channel_status::success);
@@ -67,7 +67,7 @@ TEST_CASE(
     CHECK(of_a.is_of(both.all.winner()));
     CHECK(**of_a.take() == 1);
     CHECK(**behind.take() == 2);
-    of_b.leaves();
+    of_b.leave();
     CHECK(b.stats().num_get == 1);
     CHECK(a.try_put(std::make_unique<int>(3)) == channel_status::success);
     CHECK(a.size() == 1);
@@ -81,16 +81,16 @@ TEST_CASE("room goes to who waits behind one that was answered elsewhere") {
     chooser both(time), alone(time);
     box mine = std::make_unique<int>(3), also = std::make_unique<int>(4), other = std::make_unique<int>(5);
     put of_a(a, mine), of_b(b, also), behind(b, other);
-    CHECK(of_a.joins(both.all, nullptr) == joined::waits);
-    CHECK(of_b.joins(both.all, nullptr) == joined::waits);
-    CHECK(behind.joins(alone.all, nullptr) == joined::waits);
+    CHECK(of_a.join(both.all, nullptr) == joined::waits);
+    CHECK(of_b.join(both.all, nullptr) == joined::waits);
+    CHECK(behind.join(alone.all, nullptr) == joined::waits);
     CHECK(**a.try_get() == 1);
     CHECK(mine == nullptr);
     CHECK(**b.try_get() == 2);
     CHECK(also != nullptr);
     CHECK(other == nullptr);
     CHECK(**b.try_get() == 5);
-    of_b.leaves();
+    of_b.leave();
 }
 
 TEST_CASE("what has become possible is done at its turn, unless another one was answered before") {
@@ -99,16 +99,16 @@ TEST_CASE("what has become possible is done at its turn, unless another one was 
     chooser first(time), second(time);
     CHECK(b.try_put(std::make_unique<int>(1)) == channel_status::success);
     get of_a(a), of_b(b);
-    CHECK(of_a.joins(first.all, nullptr) == joined::waits);
-    CHECK(of_b.joins(first.all, nullptr) == joined::done);
+    CHECK(of_a.join(first.all, nullptr) == joined::waits);
+    CHECK(of_b.join(first.all, nullptr) == joined::done);
     CHECK(**of_b.take() == 1);
     CHECK(a.try_put(std::make_unique<int>(2)) == channel_status::success);
     CHECK(a.size() == 1);  // it was not handed over
-    of_a.leaves();
+    of_a.leave();
     CHECK(b.try_put(std::make_unique<int>(3)) == channel_status::success);
     static_cast<void>(second.all.claim(nullptr));
     get late(b);
-    CHECK(late.joins(second.all, nullptr) == joined::too_late);
+    CHECK(late.join(second.all, nullptr) == joined::too_late);
     CHECK(b.size() == 1);
 }
 
@@ -117,10 +117,10 @@ TEST_CASE("a close answers one of a choice and forgets the others") {
     boxes a(1, time);
     chooser both(time);
     get one(a), two(a);
-    CHECK(one.joins(both.all, nullptr) == joined::waits);
-    CHECK(two.joins(both.all, nullptr) == joined::waits);
+    CHECK(one.join(both.all, nullptr) == joined::waits);
+    CHECK(two.join(both.all, nullptr) == joined::waits);
     a.close();
     CHECK(one.is_of(both.all.winner()));
     CHECK(one.take().status() == channel_status::closed);
-    two.leaves();
+    two.leave();
 }

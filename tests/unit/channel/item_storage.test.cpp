@@ -298,10 +298,10 @@ TEST_CASE("items move to the places of the same numbers in another ring, whereve
 
 TEST_CASE("so many places lie in a row as come before the ring's end") {
     const ring<int> four(3);
-    CHECK(four.in_a_row(0, 3) == 3);
-    CHECK(four.in_a_row(0, 4) == 4);
-    CHECK(four.in_a_row(1, 4) == 3);
-    CHECK(four.in_a_row(7, 4) == 1);
-    CHECK(four.in_a_row(6, 1) == 1);
-    CHECK(four.in_a_row(5, 0) == 0);
+    CHECK(four.contiguous(0, 3) == 3);
+    CHECK(four.contiguous(0, 4) == 4);
+    CHECK(four.contiguous(1, 4) == 3);
+    CHECK(four.contiguous(7, 4) == 1);
+    CHECK(four.contiguous(6, 1) == 1);
+    CHECK(four.contiguous(5, 0) == 0);
 }

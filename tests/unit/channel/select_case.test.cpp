@@ -61,7 +61,7 @@ TEST_CASE("a put holds what is given away by reference, and what has a name as a
     CHECK(&copied.item != &mine);
     decltype(copied)::place put(std::move(copied));
     mine = 2;
-    CHECK(operation_of(put)->tries());
+    CHECK(operation_of(put)->try_now());
     CHECK(put.take(0) == channel_status::success);
     CHECK(*c.try_get() == 1);
 }
@@ -71,7 +71,7 @@ TEST_CASE("a get gives what it got, and a time nothing but that it is over") {
     CHECK(c.try_put(std::make_unique<int>(3)) == channel_status::success);
     auto get = weir::on_get(c);
     decltype(get)::place it(std::move(get));
-    CHECK(operation_of(it)->tries());
+    CHECK(operation_of(it)->try_now());
     CHECK(**it.take(0) == 3);
     weir::detail::time_case::place time(weir::after(weir::duration(1)));
     CHECK(time.size() == 0);
@@ -92,7 +92,7 @@ TEST_CASE("a range is as many operations as it has elements, of which some may b
     CHECK(all[0] == nullptr);
     CHECK(all[2] == nullptr);
     CHECK(c.try_put(4) == channel_status::success);
-    CHECK(all[1]->tries());
+    CHECK(all[1]->try_now());
     auto got = it.take(1);
     CHECK(got.which() == 1);
     CHECK(*got == 4);

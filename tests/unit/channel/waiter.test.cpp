@@ -59,14 +59,14 @@ TEST_CASE("a waiter is nowhere and nothing has become of it until it is in a lin
 TEST_CASE("a waiter is a coroutine to be posted, or a thread to be woken, and not both") {
     anybody w;
     weir::detail::basic_parker<platform> flag;
-    w.is_thread(&flag);
+    w.set_thread(&flag);
     CHECK(w.thread == &flag);
     CHECK(w.executor == nullptr);
     CHECK(w.work_of == nullptr);
     CHECK(w.ready == 0);
     w.ready = 1;
     const std::coroutine_handle<> h = std::noop_coroutine();
-    w.is_coroutine(h, nullptr, nullptr);
+    w.set_coroutine(h, nullptr, nullptr);
     CHECK(std::coroutine_handle<>::from_address(w.coroutine) == h);
     CHECK(w.thread == nullptr);
     CHECK(w.ready == 0);
@@ -75,12 +75,12 @@ TEST_CASE("a waiter is a coroutine to be posted, or a thread to be woken, and no
 TEST_CASE("a waiter of a choice is neither, and knows the choice until it is something else") {
     anybody w;
     weir::detail::basic_choice<platform> all;
-    w.is_one_of(all, true, nullptr);
+    w.set_choice(all, true, nullptr);
     CHECK(w.choice == &all);
     CHECK(w.executor == nullptr);
     CHECK(w.thread == nullptr);
     CHECK(w.has_limit);
-    w.is_coroutine(std::noop_coroutine(), nullptr, nullptr);
+    w.set_coroutine(std::noop_coroutine(), nullptr, nullptr);
     CHECK(w.choice == nullptr);
 }
 
@@ -177,15 +177,15 @@ TEST_CASE(
         CHECK(c.claim(&w));
         if (before) {
             c.wake();
-            CHECK_FALSE(c.is_in_line());
+            CHECK_FALSE(c.try_suspend());
         } else {
-            CHECK(c.is_in_line());
+            CHECK(c.try_suspend());
             c.wake();
         }
         time.run_until(t0);
         CHECK(runs == (before ? 0 : 1));
         CHECK(c.winner() == &w);
-        CHECK(c.ran_out() == 0);
+        CHECK(c.timed_out_at() == 0);
     }
 }
 
@@ -207,7 +207,7 @@ TEST_CASE(
             c.wake();
         };
         if (when == order::woken_before) answer();
-        CHECK(c.is_in_line());
+        CHECK(c.try_suspend());
         time.run_until(t0 + 1ms);
         CHECK(runs == (when == order::woken_before ? 1 : 0));
         if (when == order::woken_in_time) answer();
@@ -216,7 +216,7 @@ TEST_CASE(
         if (when == order::claimed_too_late) answer();  // it was posted, and doesn't know yet
         CHECK(c.winner() == (when == order::never ? nullptr : &w));
         const bool fired = when == order::never || when == order::claimed_too_late;
-        CHECK(c.ran_out() == (fired ? 5'000'000 : 0));
+        CHECK(c.timed_out_at() == (fired ? 5'000'000 : 0));
         CHECK_FALSE(c.claim(&w));
     }
 }
@@ -230,7 +230,7 @@ TEST_CASE("a stop claims it, unless somebody has") {
         actor a = counts(runs);
         choice c;
         c.begin(a.handle, time, nullptr);
-        CHECK(c.is_in_line());
+        CHECK(c.try_suspend());
         waiter w(nullptr, nullptr);
         if (answered) CHECK(c.claim(&w));
         c.stop(by);
@@ -249,7 +249,7 @@ TEST_CASE("one that is abandoned is answered by nobody, and its timer posts noth
     {
         actor a = counts(runs);
         c.begin(a.handle, time, &limit);
-        CHECK(c.is_in_line());
+        CHECK(c.try_suspend());
         c.abandon();
     }
     waiter w(nullptr, nullptr);

@@ -67,8 +67,8 @@ bool put_locked, get_locked;
 byte put_count, get_count;
 byte put_seen, get_seen;
 // channel_core and channel_store
-bool put_takes_whole = (STATISTICS && CAP > ONE) || BYTES > 0;
-bool get_takes_whole = BYTES > 0;
+bool put_needs_both = (STATISTICS && CAP > ONE) || BYTES > 0;
+bool get_needs_both = BYTES > 0;
 bool one_lock = CAP <= ONE;
 bool closed;
 byte capacity = CAP;
@@ -120,19 +120,19 @@ inline lock_whole(apart) {
 // somebody lets go of the whole.
 inline unlock_whole() {
     d_step {
-        put_takes_whole = BYTES > 0;
+        put_needs_both = BYTES > 0;
 #ifndef MUTANT_put_ignores_closed
-        put_takes_whole = put_takes_whole || closed;
+        put_needs_both = put_needs_both || closed;
 #endif
 #ifndef MUTANT_put_ignores_getters
-        put_takes_whole = put_takes_whole || len(getters) > 0;
+        put_needs_both = put_needs_both || len(getters) > 0;
 #endif
 #ifndef MUTANT_put_ignores_empty
-        put_takes_whole = put_takes_whole || (STATISTICS && SIZE == 0 && !one_lock);
+        put_needs_both = put_needs_both || (STATISTICS && SIZE == 0 && !one_lock);
 #endif
-        get_takes_whole = BYTES > 0;
+        get_needs_both = BYTES > 0;
 #ifndef MUTANT_get_ignores_putters
-        get_takes_whole = get_takes_whole || len(putters) > 0;
+        get_needs_both = get_needs_both || len(putters) > 0;
 #endif
         assert(SIZE == 0 || len(getters) == 0);  // no getter waits while an item is inside
         if                                       // no putter waits while there is room
@@ -211,7 +211,7 @@ inline put_here(v) {
     lock(put_locked);
     if
 #ifndef MUTANT_put_word_unread
-    :: put_takes_whole
+    :: put_needs_both
 #endif
 #ifdef MUTANT_put_word_unread
     :: true ->
@@ -229,7 +229,7 @@ inline put_here(v) {
         :: else ->
             push(v);
 #ifndef MUTANT_put_under_one_lock_stays_empty
-            meter_empty = meter_empty && !(one_lock && SIZE == 1);  // items::put_first()
+            meter_empty = meter_empty && !(one_lock && SIZE == 1);  // items::put_accounted()
 #endif
             outcome[me] = done;
             assert(len(getters) == 0)
@@ -258,7 +258,7 @@ inline get_here() {
 #ifdef MUTANT_get_word_unread
     :: two_locks != one_lock ->
 #else
-    :: get_takes_whole
+    :: get_needs_both
     :: else ->
 #endif
         if
@@ -270,7 +270,7 @@ inline get_here() {
         :: else ->
             pop();
 #ifndef MUTANT_get_under_one_lock_not_empty
-            meter_empty = meter_empty || (one_lock && SIZE == 0);  // items::get_last()
+            meter_empty = meter_empty || (one_lock && SIZE == 0);  // items::get_accounted()
 #endif
             outcome[me] = done;
             assert(len(putters) == 0)
@@ -308,7 +308,7 @@ inline offer(v) {
 #endif
         outcome[me] = done
     :: !closed && len(getters) == 0 && SIZE < capacity && FITS(v) && len(putters) == 0 ->
-        meter_empty = meter_empty && SIZE > 0;  // core::now_empty()
+        meter_empty = meter_empty && SIZE > 0;  // core::emptiness_changed()
         bytes = bytes + SIZE_OF(v);
         push(v);
         outcome[me] = done
@@ -433,8 +433,8 @@ inline grow(n) {
 #endif
 }
 
-// core::take_out() of a waiter that is anywhere in its line
-inline take_out(who, how) {
+// core::remove_waiter() of a waiter that is anywhere in its line
+inline remove_waiter(who, how) {
     d_step {
 #ifndef MUTANT_stop_leaves_in_line
         if
@@ -478,7 +478,7 @@ inline stop(who) {
         stop_seen[who] = true
 #endif
     :: linked[who] ->
-        take_out(who, stopped);
+        remove_waiter(who, stopped);
         woken[me]!who
     fi;
     unlock_whole();
@@ -527,7 +527,7 @@ inline wait() {
         lock_whole(false);
         if
         :: linked[me] ->
-            take_out(me, timed_out);
+            remove_waiter(me, timed_out);
             unlock_whole();
             let_in(me)
         :: !linked[me] ->
@@ -746,7 +746,7 @@ init {
         lock_whole(false);
         if
         :: linked[TARGET] ->
-            take_out(TARGET, stopped);
+            remove_waiter(TARGET, stopped);
             woken[me]!TARGET
         :: else
         fi;
