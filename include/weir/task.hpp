@@ -12,7 +12,6 @@
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/task_group.hpp>
-#include <weir/task/unjoined_sink.hpp>
 #include <weir/task/when_all.hpp>
 #include <weir/task/when_any.hpp>
 

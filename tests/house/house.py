@@ -34,7 +34,6 @@ ALONE = "tests/house/alone.txt"
 PAIRS = re.compile(r"\bpairs? with\b")
 
 ELSEWHERE = {
-    "platform/std_stop_token.hpp": ("tests/unit/task/stop_token.test.cpp", "a token that is made from one of the standard's"),
     "platform/requirements.hpp": ("tests/compilers/refused", "what compilers say that can't compile a header"),
     "platform/signal_frames.hpp": ("tests/programs/fork/signals.test.cpp", "a program can only end once"),
     "src.hpp": ("tests/packaging/run", "compiled with WEIR_SEPARATE_COMPILATION alone"),
@@ -44,7 +43,6 @@ ELSEWHERE = {
     "report/html_style.hpp": ("tests/browser/check.py", "how pages look in a browser"),
     "stages/hold_timer.hpp": ("tests/unit/stages/aggregate.test.cpp", "a batch that is put when its time is over"),
     "task/observed.hpp": ("tests/unit/task/task.test.cpp", "what a slot hears of the awaits of its function"),
-    "task/when_any_join.hpp": ("tests/unit/task/when_any.test.cpp", "which part is the first, and who is told"),
     "cuda/core.hpp": ("tests/cuda/context.test.cpp", "what a context owns"),
     "cuda/ticket.hpp": ("tests/cuda/awaited_work.test.cpp", "how work is queued that is awaited"),
     "cuda/device_allocator.hpp": ("tests/cuda/device_pool.test.cpp", "an interface, which a pool asks"),

@@ -1,4 +1,4 @@
-// expect-error: weir: when_any would give a reference that may be into an awaitable that is gone by then
+// expect-error: weir: when_all and when_any would give a reference that may be into an awaitable
 // What is referred to has to outlive the result.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/task/task.hpp>

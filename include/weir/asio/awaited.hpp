@@ -150,7 +150,7 @@ auto operator||(A&&, B&&) {
 /// Needs Asio's own coroutines: with clang, Asio 1.22 has them where `ASIO_HAS_CO_AWAIT` is defined only.
 template <class Executor = lib::any_io_executor, awaitable A>
 [[nodiscard("co_await this, or nothing is awaited")]] auto awaited(A&& a) {
-    using given = weir::detail::lasting_t<await_result_t<A>>;
+    using given = weir::detail::stored_result_t<await_result_t<A>>;
     static_assert(!std::is_reference_v<given>,
                   "weir: an asio::awaitable gives values, and awaiting this gives a reference: await it in a "
                   "weir::task that returns a pointer, or a copy");

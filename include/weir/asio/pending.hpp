@@ -6,7 +6,7 @@
 #include <weir/asio/library.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/task/async_completion.hpp>
+#include <weir/task/external_wait.hpp>
 
 #include <concepts>      // for std::convertible_to
 #include <cstdint>       // for std::uint32_t

@@ -8,7 +8,6 @@
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
-#include <weir/task/async_completion.hpp>
 #include <weir/task/external_wait.hpp>
 
 #include <cstddef>   // for std::byte, std::size_t

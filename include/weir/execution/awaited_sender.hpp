@@ -7,8 +7,8 @@
 #include <weir/execution/scheduler.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/task/async_completion.hpp>
 #include <weir/task/awaitable.hpp>
+#include <weir/task/external_wait.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <concepts>      // for std::convertible_to
@@ -100,7 +100,7 @@ class arrival : public weir::detail::async_completion {
         if (error_) std::rethrow_exception(error_);
         if (values_) return *std::move(values_);
         if (ends_ != nullptr && ends_->stop->stop_requested()) throw stopped();
-        throw weir::detail::no_result();
+        throw weir::detail::sender_stopped_error();
     }
 
   private:

@@ -39,7 +39,7 @@ struct signatures<std::suspend_never, void> {
 };
 
 template <class A>
-using given_t = weir::detail::lasting_t<await_result_t<A>>;
+using given_t = weir::detail::stored_result_t<await_result_t<A>>;
 
 // `on`: null for the executor of the thread that starts it, or, where it has none, as of a stranger.
 template <class A, class Receiver>

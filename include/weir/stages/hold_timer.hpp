@@ -6,7 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/task/delayed_action.hpp>
+#include <weir/task/sleep.hpp>
 
 #include <atomic>    // for std::memory_order_relaxed
 #include <optional>  // for std::optional
@@ -25,7 +25,7 @@ class hold_timer {
         timer_.emplace(ex, patience - (ex.now() - came_), expire{&from, &who});
     }
     // Awaitable of void. Resumes on the coroutine's executor. Then `finish_cancel` has to be called.
-    auto cancel() noexcept { return timer_->off(); }
+    auto cancel() noexcept { return timer_->cancel(); }
     void finish_cancel(Slot& me) noexcept {
         timer_.reset();
         me.recalled.store(false, std::memory_order_relaxed);  // the timer, its only other writer, is gone

@@ -6,7 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/task/delayed_action.hpp>
+#include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <exception>  // for std::exception_ptr
@@ -54,7 +54,7 @@ class task_timer {
     // Awaitable of void, for the end of the task. Resumes on the coroutine's executor.
     auto off() noexcept {
         was_late_ = executor_.now() > deadline_;
-        return delayed_.off();
+        return delayed_.cancel();
     }
     // After `off`. True: the time was over; the task has failed with `error` then, whatever its result.
     bool judge(std::exception_ptr& error) const noexcept {

@@ -1,25 +1,163 @@
-// weir task: what can be awaited, and what awaiting it gives
+// weir task: what coroutines can await, and what awaiting it gives; adapters for senders of other libraries
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_AWAITABLE_HPP
 #define WEIR_TASK_AWAITABLE_HPP
 
-#include <weir/task/foreign_awaitable_adapter.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/result.hpp>
+#include <weir/task/frame_pool.hpp>
 
-#include <concepts>     // for std::convertible_to
-#include <type_traits>  // for std::is_copy_constructible_v
-#include <utility>      // for std::forward
+#include <concepts>      // for std::convertible_to
+#include <coroutine>     // for std::coroutine_handle
+#include <exception>     // for std::current_exception
+#include <system_error>  // for std::system_error
+#include <type_traits>   // for std::is_copy_constructible_v
+#include <utility>       // for std::exchange, std::forward
 
 namespace weir {
 
-/// Has the functions that `co_await` calls. `await_suspend` isn't asked for: it may be a template
-/// over the promise, with constraints that nobody meets but the promise for which it was written.
+/// Has the functions that `co_await` calls. `await_suspend` is not checked: it may be a template whose
+/// constraints only one promise type meets.
 template <class A>
 concept awaiter = requires(A& a) {
     { a.await_ready() } -> std::convertible_to<bool>;
     a.await_resume();
 };
 
+template <class T>
+class task;
+
 namespace detail {
+
+// Thrown into a coroutine by the await of a sender that completed as stopped.
+inline std::system_error sender_stopped_error() {
+    return {std::make_error_code(std::errc::operation_canceled),
+            "weir: what a coroutine awaits was stopped, and gives it no result"};
+}
+
+// A coroutine that awaits something with a member `as_awaitable` on behalf of a coroutine of this library.
+// It may be resumed on any thread, also within the call that starts it. When it ends, it posts the other
+// coroutine to its executor.
+class foreign_awaitable_adapter {
+  public:
+    class promise_type : public pooled_frame {
+      public:
+        foreign_awaitable_adapter get_return_object() noexcept {
+            return foreign_awaitable_adapter(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
+        coroutine_env& env() noexcept { return env_; }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+
+        class final_awaiter {
+          public:
+            bool await_ready() const noexcept { return false; }
+            // Never resumed: posts the coroutine that waits, which destroys this one.
+            void await_suspend(std::coroutine_handle<promise_type> h) const noexcept {
+                h.promise().post_awaiter();
+            }
+            void await_resume() const noexcept {}
+        };
+        final_awaiter final_suspend() const noexcept { return {}; }
+
+        void return_void() const noexcept {}
+        void unhandled_exception() noexcept { error_ = std::current_exception(); }
+
+        // Called by a sender that completes as stopped. The coroutine stays suspended until it is destroyed.
+        std::coroutine_handle<> unhandled_stopped() noexcept {
+            error_ = std::make_exception_ptr(sender_stopped_error());
+            post_awaiter();
+            return std::noop_coroutine();
+        }
+
+        template <class A>
+        decltype(auto) await_transform(A&& a) {
+            return std::forward<A>(a).as_awaitable(*this);
+        }
+
+      private:
+        friend foreign_awaitable_adapter;
+        // The frame may be gone when it returns.
+        void post_awaiter() noexcept { env_.executor->post(awaiter_); }
+
+        coroutine_env env_;
+        std::coroutine_handle<> awaiter_;
+        std::exception_ptr error_;
+    };
+
+    foreign_awaitable_adapter() noexcept = default;
+    foreign_awaitable_adapter(foreign_awaitable_adapter&& other) noexcept
+        : handle_(std::exchange(other.handle_, {})) {}
+    foreign_awaitable_adapter& operator=(foreign_awaitable_adapter&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~foreign_awaitable_adapter() {
+        if (handle_) handle_.destroy();
+    }
+
+    // Returns the coroutine, to be resumed on `ex`. It posts `awaiter` there when it has ended.
+    std::coroutine_handle<> prepare(executor& ex, std::coroutine_handle<> awaiter) noexcept {
+        handle_.promise().env_.executor = &ex;
+        handle_.promise().awaiter_ = awaiter;
+        return handle_;
+    }
+    void rethrow() const {
+        if (handle_.promise().error_) std::rethrow_exception(handle_.promise().error_);
+    }
+
+  private:
+    using handle = std::coroutine_handle<promise_type>;
+    explicit foreign_awaitable_adapter(handle h) noexcept : handle_(h) {}
+
+    handle handle_;
+};
+
+// The customisation point of std::execution: senders with a member `as_awaitable(promise)`.
+template <class A>
+concept has_as_awaitable =
+    requires(A&& a, foreign_awaitable_adapter::promise_type& p) { std::forward<A>(a).as_awaitable(p); };
+
+template <class A>
+using as_awaitable_t =
+    decltype(std::declval<A>().as_awaitable(std::declval<foreign_awaitable_adapter::promise_type&>()));
+
+template <class T, class A>
+foreign_awaitable_adapter adapt_awaitable(A& a, result<T>& to) {
+    if constexpr (std::is_void_v<T>) {
+        co_await static_cast<A&&>(a);
+        to.set_value();
+    } else {
+        to.set_value(co_await static_cast<A&&>(a));
+    }
+}
+
+// The awaiter for an A with a member `as_awaitable`. `T`: the type of the result.
+template <class T, class A>
+class [[nodiscard("co_await this, or nothing happens")]] adapted_awaiter {
+  public:
+    explicit adapted_awaiter(A&& a) noexcept : awaited_(std::forward<A>(a)) {}
+    adapted_awaiter(const adapted_awaiter&) = delete;
+    adapted_awaiter& operator=(const adapted_awaiter&) = delete;
+
+    bool await_ready() const noexcept { return false; }
+    // Resumes on the coroutine's executor, on whichever thread the awaited operation completes.
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
+        executor& ex = detail::executor_of(detail::env_of(h));
+        adapter_ = detail::adapt_awaitable<T, A>(awaited_, result_);
+        return adapter_.prepare(ex, h);
+    }
+    T await_resume() {
+        adapter_.rethrow();
+        return result_.take();
+    }
+
+  private:
+    A&& awaited_;
+    result<T> result_;
+    foreign_awaitable_adapter adapter_;
+};
 
 template <class A>
 concept has_member_co_await = requires(A&& a) { std::forward<A>(a).operator co_await(); };
@@ -27,8 +165,8 @@ concept has_member_co_await = requires(A&& a) { std::forward<A>(a).operator co_a
 template <class A>
 concept has_free_co_await = requires(A&& a) { operator co_await(std::forward<A>(a)); };
 
-// Specialised by the headers for another library, for what of it neither `co_await` nor `as_awaitable` makes
-// sense of in a coroutine of ours: `get_awaiter(a)` then gives the awaiter, and goes before all else.
+// Specialised for awaitables of another library that coroutines of this library can't await otherwise:
+// `get_awaiter(a)` returns the awaiter, and has precedence over all other ways.
 template <class A>
 struct awaited_by_adapter {};
 
@@ -36,23 +174,23 @@ template <class A>
 concept has_adapter =
     requires(A&& a) { awaited_by_adapter<std::remove_cvref_t<A>>::get_awaiter(std::forward<A>(a)); };
 
-// Takes an item from somewhere or gives one away, so that nobody may drop its result.
+// An operation that takes an item from somewhere or gives one away: its result must not be dropped.
 template <class A>
 inline constexpr bool moves_item = requires { typename A::moves_item; };
 
-// What is kept of a result longer than its awaiter: not a reference to what is to be moved from, which as a
-// rule is a part of that.
+// A result that is kept longer than its awaiter: an rvalue reference, which is often into the awaiter,
+// becomes a value.
 template <class T>
-using lasting_t = std::conditional_t<std::is_rvalue_reference_v<T>, std::remove_cvref_t<T>, T>;
+using stored_result_t = std::conditional_t<std::is_rvalue_reference_v<T>, std::remove_cvref_t<T>, T>;
 
-// What `co_await a` calls the three functions on: a new object, or `a` itself.
+// Returns the object on which `co_await a` calls the three functions: a new one, or `a` itself.
 template <class A>
 decltype(auto) get_awaiter(A&& a) {
     if constexpr (has_adapter<A>) {
         return awaited_by_adapter<std::remove_cvref_t<A>>::get_awaiter(std::forward<A>(a));
     } else if constexpr (has_as_awaitable<A>) {
-        using given = decltype(detail::get_awaiter(std::declval<made_awaitable_t<A>>()).await_resume());
-        return crossing<lasting_t<given>, A>(std::forward<A>(a));
+        using result_type = decltype(detail::get_awaiter(std::declval<as_awaitable_t<A>>()).await_resume());
+        return adapted_awaiter<stored_result_t<result_type>, A>(std::forward<A>(a));
     } else if constexpr (has_member_co_await<A>) {
         return std::forward<A>(a).operator co_await();
     } else if constexpr (has_free_co_await<A>) {
@@ -62,8 +200,9 @@ decltype(auto) get_awaiter(A&& a) {
     }
 }
 
-// What `begin` and `end` give where a plain loop can't wait: enough for it to get to the sentence in `begin`.
-// No iterator, so that nothing takes it for a range.
+// Returned by `begin` and `end` of classes that only a coroutine can iterate. It has what a range-for loop
+// needs, so that compilers show the static_assert in `begin` first; it is no iterator, so that nothing takes
+// the class for a range.
 template <class T>
 class no_place {
   public:
@@ -74,20 +213,19 @@ class no_place {
 
 }  // namespace detail
 
-/// Can stand behind `co_await` in any coroutine whose promise doesn't forbid it.
+/// Can be the operand of `co_await` in any coroutine whose promise doesn't forbid that.
 ///
-/// Also, in those of this library: what has a member `as_awaitable(promise)`, as the senders of
-/// `std::execution` may, which goes before all else. Whoever completes it, and wherever: the coroutine
-/// goes on once, on its own executor. One that completes as stopped throws `std::system_error` with
-/// `std::errc::operation_canceled`.
+/// In coroutines of this library, also an object with a member `as_awaitable(promise)`, as senders of
+/// `std::execution` have: the member has precedence over the other ways. Whichever thread completes the
+/// sender, the coroutine is resumed once, on its own executor. A sender that completes as stopped makes the
+/// await throw `std::system_error` with `std::errc::operation_canceled`.
 ///
-/// Any other awaiter goes on with the coroutine where it likes, as on a thread of a driver. The coroutine is
-/// there until it waits for something of this library, of which `co_await weir::yield()` is the shortest:
-/// from then on it is on its own executor again, also where it doesn't know which that is. From a thread that
-/// runs no executor, whoever awaits a `task` or an `async_generator`, and each stage, is back at its end.
+/// Any other awaiter resumes the coroutine where it likes, as on a thread of a driver. The coroutine runs
+/// there until it awaits something of this library, as `co_await weir::yield()`, which resumes it on its own
+/// executor. The end of a `task`, an `async_generator` or a stage's function brings its awaiter back, too.
 ///
-/// A coroutine of another library that runs on no executor awaits whatever is the library's: where it has to
-/// wait it is resumed as a `channel` would resume it.
+/// A coroutine of another library that runs on no executor may await all awaitables of this one: it is
+/// resumed where `channel` would resume it.
 template <class A>
 concept awaitable = detail::has_adapter<A> || detail::has_as_awaitable<A> || detail::has_member_co_await<A> ||
                     detail::has_free_co_await<A> || awaiter<A>;
@@ -95,6 +233,19 @@ concept awaitable = detail::has_adapter<A> || detail::has_as_awaitable<A> || det
 /// The type of `co_await std::declval<A>()`.
 template <awaitable A>
 using await_result_t = decltype(detail::get_awaiter(std::declval<A>()).await_resume());
+
+namespace detail {
+
+template <class A>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
+
+// The result of an awaitable that is awaited on the caller's behalf, in a join or by a thread.
+template <class A>
+using joined_result_t = std::conditional_t<is_task<A>, await_result_t<A>, stored_result_t<await_result_t<A>>>;
+
+}  // namespace detail
 
 }  // namespace weir
 

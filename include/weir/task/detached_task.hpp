@@ -1,4 +1,4 @@
-// weir task, internal: the coroutine at the bottom: starts an awaitable on an executor, tells when it ended
+// weir task, internal: runs an awaitable for a thread, a stage or a join, none of which is a coroutine
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_DETACHED_TASK_HPP
 #define WEIR_TASK_DETACHED_TASK_HPP
@@ -11,7 +11,6 @@
 #include <weir/platform/thread_record.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
-#include <weir/task/foreign_awaitable_adapter.hpp>
 #include <weir/task/frame_pool.hpp>
 #include <weir/task/stop_token.hpp>
 
@@ -24,13 +23,13 @@
 
 namespace weir::detail {
 
-// The work of this thread, of which what it starts and waits for is a part: a thread that runs such a part
-// knows so. A stop of the run doesn't end what that awaits.
+// For whom the current thread works (a run or a group): passed on to the tasks that it starts and waits for,
+// so that the threads that run them know it, too. A stop of the run doesn't end the waits of these tasks.
 class work_of_starter {
   public:
-    work_of_starter() noexcept {}  // said, as one compiler misses it where the members are constants
+    work_of_starter() noexcept {}  // defined by hand: one compiler doesn't generate it for const members
 
-    // Null: the thread works for nobody that is known.
+    // Null: unknown.
     const end_token* ends() const noexcept { return ends_.work != nullptr ? &ends_ : nullptr; }
 
   private:
@@ -38,8 +37,8 @@ class work_of_starter {
     const end_token ends_{&never_, trampoline::work_here()};
 };
 
-// Told when a root has ended. `ended` is the last thing that happens to the coroutine: it may destroy
-// it, and so may any thread that it wakes.
+// Is told when its detached task has ended. `ended` is the last call of the coroutine: it may destroy the
+// coroutine, and so may each thread that it wakes.
 class detached_task_owner {
   public:
     virtual void ended() noexcept = 0;
@@ -48,11 +47,12 @@ class detached_task_owner {
     ~detached_task_owner() = default;
 };
 
-// Owns the frame. Destroyed only before it was started, after it ended, or while it is suspended in
-// one of the library's own waits on an executor that runs nothing any more (a deadlock).
+// A coroutine that an owner starts, and that tells the owner when it has ended. Owns the frame, and may be
+// destroyed before the start, after the end, or while the coroutine is suspended in one of the library's own
+// waits on an executor that runs nothing any more (a deadlock).
 template <class T>
 class [[nodiscard]] detached_task {
-    using given = std::conditional_t<std::is_void_v<T>, std::nullptr_t, T>;
+    using yielded = std::conditional_t<std::is_void_v<T>, std::nullptr_t, T>;
 
   public:
     class promise_type;
@@ -65,7 +65,7 @@ class [[nodiscard]] detached_task {
         if (handle_) handle_.destroy();
     }
 
-    // It is then to be resumed on `ex`.
+    // Returns the coroutine, to be resumed on `ex`.
     std::coroutine_handle<> prepare(executor& ex, slot* measured, detached_task_owner& owner,
                                     const end_token* ends = nullptr) noexcept {
         handle_.promise().env() = coroutine_env{&ex, measured, ends};
@@ -77,12 +77,12 @@ class [[nodiscard]] detached_task {
         ex.post(prepare(ex, measured, owner, ends));
     }
 
-    // It needs to be resumed no more. One that gives something stays where it gave it until it is destroyed.
+    // Whether it never has to be resumed again. A coroutine with a result stays suspended at its `co_yield`.
     bool done() const noexcept { return !handle_ || handle_.done() || handle_.promise().value != nullptr; }
 
-    // Destroys a coroutine that is suspended for ever.
+    // Destroys a coroutine that nobody will resume.
     void abandon() noexcept { std::exchange(handle_, {}).destroy(); }
-    // Leaves one as it is that is at work in another process.
+    // Doesn't destroy the coroutine: after a fork, it may be running in the parent process.
     void forget() noexcept { handle_ = {}; }
 
     T take() {
@@ -96,12 +96,12 @@ class [[nodiscard]] detached_task {
       public:
         detached_task get_return_object() noexcept { return detached_task(handle::from_promise(*this)); }
         coroutine_env& env() noexcept { return env_; }
-        // What it is work of is known from the first step on.
-        class begin {
+        // Tells the thread for whom the coroutine works.
+        class initial_awaiter {
           public:
-            explicit begin(const promise_type& p) noexcept : promise_(&p) {}
+            explicit initial_awaiter(const promise_type& p) noexcept : promise_(&p) {}
             bool await_ready() const noexcept { return false; }
-            // Resumed by the executor that it is posted to.
+            // Resumed by the executor to which the coroutine is posted.
             void await_suspend(handle) const noexcept {}
             void await_resume() const noexcept {
                 const coroutine_env& env = promise_->env_;
@@ -111,26 +111,26 @@ class [[nodiscard]] detached_task {
           private:
             const promise_type* promise_;
         };
-        begin initial_suspend() const noexcept { return begin(*this); }
+        initial_awaiter initial_suspend() const noexcept { return initial_awaiter(*this); }
 
-        class tell {
+        class final_awaiter {
           public:
             bool await_ready() const noexcept { return false; }
-            // Never resumed; the owner may destroy it within the call.
+            // Never resumed. The owner may destroy the coroutine within the call.
             void await_suspend(handle h) const noexcept { h.promise().owner->ended(); }
             void await_resume() const noexcept {}
         };
-        tell final_suspend() const noexcept { return {}; }
-        // What it gives stays where the await gave it, with all that it may refer to, until `take` moves it.
-        tell yield_value(given&& it) noexcept {
-            value = std::addressof(it);
+        final_awaiter final_suspend() const noexcept { return {}; }
+        // The result stays in the frame, with all objects to which it may refer, until `take` moves it.
+        final_awaiter yield_value(yielded&& result) noexcept {
+            value = std::addressof(result);
             return {};
         }
         void return_void() const noexcept {}
         void unhandled_exception() noexcept { error = std::current_exception(); }
 
         detached_task_owner* owner = nullptr;
-        std::remove_reference_t<given>* value = nullptr;
+        std::remove_reference_t<yielded>* value = nullptr;
         std::exception_ptr error;
 
       private:
@@ -141,15 +141,15 @@ class [[nodiscard]] detached_task {
     handle handle_;
 };
 
-// The awaitable is kept by reference: it outlives the root. `T`: what awaiting it gives.
+// The awaitable outlives the task. `T`: the type of its result.
 template <class T, class A>
 detached_task<T> make_detached_task(A& a) {
     if constexpr (has_as_awaitable<A> || has_adapter<A>) {
-        auto it = detail::get_awaiter(static_cast<A&&>(a));
+        auto awaiter = detail::get_awaiter(static_cast<A&&>(a));
         if constexpr (std::is_void_v<T>) {
-            co_await it;
+            co_await awaiter;
         } else {
-            co_yield co_await it;
+            co_yield co_await awaiter;
         }
     } else if constexpr (std::is_void_v<T>) {
         co_await static_cast<A&&>(a);
@@ -158,9 +158,9 @@ detached_task<T> make_detached_task(A& a) {
     }
 }
 
-// Starts what this thread waits for next. Where it runs a coroutine of `ex`, at once, on top of that: what
-// ends without a suspension then needs no other thread. Not where an executor decides by itself who runs
-// next, as virtual time does.
+// Starts a coroutine for which this thread is going to wait. If the thread runs a coroutine of `ex`, the new
+// one runs at once, on top of that: without a suspension it needs no other thread. Otherwise, and on
+// executors that decide who runs next, as virtual time does, it is posted.
 class inline_start {
   public:
     WEIR_NOINLINE static void begin(executor& ex, std::coroutine_handle<> h) {
@@ -170,24 +170,23 @@ class inline_start {
     }
 };
 
-// One round of waiting until `done` is set by work on `ex` (null: by anything), or until `limit`. The
-// thread runs `ex` where that has no threads of its own. Else a coroutine's thread helps the executor
-// that runs that coroutine, the one it keeps from running; but not one that runs everything by itself,
-// which would take the wait for something outside of it for a deadlock. False: it is for the caller to
-// sleep.
+// Lets this thread run coroutines until `done` is set by work on `ex` (null: by anything), or until `limit`:
+// those of `ex`, if it has no threads of its own; otherwise those of the executor whose coroutine this thread
+// runs, and so blocks. Not if that one is exclusive: it would report the wait for other work as a deadlock.
+// False: nothing was run, and the caller should sleep.
 inline bool help_until(parker& done, executor* ex, time_point limit) {
     if (ex != nullptr && ex->drive(done, limit)) return true;
     executor* const here = current_executor();
     return here != nullptr && here != ex && !here->traits().exclusive && here->drive(done, limit);
 }
 
-// A flag of a platform whose threads are not the system's can't be handed to an executor.
+// On platforms whose threads are not the system's, executors don't take the flag.
 template <class Platform>
 bool help_until(basic_parker<Platform>&, executor*, time_point) noexcept {
     return false;
 }
 
-// Sleeps until `done` is set, with the help above.
+// Runs coroutines as above, or sleeps, until `done` is set.
 inline void block_until(parker& done, executor& ex) {
     const basic_blocked_thread<standard_platform> here(&done);
     while (!done.is_set()) {

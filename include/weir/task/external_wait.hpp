@@ -1,23 +1,28 @@
-// weir task: says that somebody outside of the library will wake a coroutine
+// weir task: waits for something outside of the library: how the watchdog and a coroutine know of it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_EXTERNAL_WAIT_HPP
 #define WEIR_TASK_EXTERNAL_WAIT_HPP
 
+#include <weir/executor/executor.hpp>
+#include <weir/executor/slot_accounting.hpp>
+#include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>
 
-#include <cstdint>  // for std::uint64_t
+#include <coroutine>  // for std::coroutine_handle
+#include <cstdint>    // for std::int64_t, std::uint32_t, std::uint64_t
+#include <optional>   // for std::optional
+#include <utility>    // for std::in_place
 
 namespace weir {
 
-/// As long as one exists, no `watchdog` takes it for a deadlock that everything waits: something is still to
-/// come that the library doesn't know of, as a socket, a stream of a GPU, or a thread that has not used
-/// its channel yet.
+/// While one exists, no `watchdog` reports a deadlock when everything waits: an event is still to come that
+/// the library doesn't know of, as from a socket, a GPU stream, or a thread that will use a channel later.
 ///
 ///     weir::external_wait promised;                  // before the driver is told
 ///     driver.on_completion([&] { ex.post(h); });    // destroyed after the post
 ///
-/// For whoever writes an awaitable that is woken from outside. It need not be held while a coroutine
-/// waits for a channel, for a timer, or for a function on a pool.
+/// For authors of awaitables that are resumed from outside. Waits for a channel, for a timer, or for a
+/// function on a pool need none.
 ///
 /// Threads: any. Cost: an atomic addition at either end.
 class [[nodiscard("it says something only as long as it exists")]] external_wait {
@@ -31,15 +36,87 @@ class [[nodiscard("it says something only as long as it exists")]] external_wait
     external_wait& operator=(const external_wait&) = delete;
     ~external_wait() { ended_.fetch_add(1, std::memory_order_seq_cst); }
 
-    /// \returns how many have been made, ever.
+    /// \returns how many were ever constructed.
     [[nodiscard]] static std::uint64_t num_begun() noexcept { return begun_.load(std::memory_order_seq_cst); }
-    /// \returns how many of those have gone. Ask for this one first: it can't be ahead then.
+    /// \returns how many were destroyed. Call this before `num_begun`: the result is never greater then.
     [[nodiscard]] static std::uint64_t num_ended() noexcept { return ended_.load(std::memory_order_seq_cst); }
 
   private:
     inline static constinit counter begun_{0};
     inline static constinit counter ended_{0};
 };
+
+namespace detail {
+
+// Shared by a coroutine that waits and by the driver (of a GPU, of Asio) that completes the wait. Outlives
+// both: not to be kept in the coroutine frame, unless the coroutine never leaves.
+//
+// | phase    | meaning                                                            |
+// |----------|--------------------------------------------------------------------|
+// | starting | the coroutine is about to suspend; nobody else resumes it          |
+// | waiting  | the driver posts the coroutine                                     |
+// | answered | the operation is complete, or never will be                        |
+// | left     | the coroutine is gone, or continues without the answer             |
+class async_completion {
+    using platform = standard_platform;
+    static constexpr std::uint32_t starting = 0, waiting = 1, answered = 2, left = 3;
+
+  public:
+    async_completion(executor& ex, slot* measured, std::coroutine_handle<> waiter)
+        : executor_(&ex), measured_(measured), waiter_(waiter), promised_(std::in_place) {}
+    async_completion(const async_completion&) = delete;
+    async_completion& operator=(const async_completion&) = delete;
+
+    // Called when the coroutine is suspended: answer() then posts it to its executor, where it is resumed.
+    // False: the answer is there already, and the coroutine continues at once. True: the coroutine may be
+    // running elsewhere when this returns. acq_rel; pairs with answer()
+    bool wait() noexcept {
+        std::uint32_t expected = starting;
+        return phase_.compare_exchange_strong(expected, waiting, std::memory_order_acq_rel);
+    }
+
+    // Called once, by the driver. An object in a coroutine frame is gone as soon as the coroutine continues.
+    void answer() noexcept {
+        const external_wait until_posted;
+        promised_.reset();
+        // acq_rel; pairs with wait() and with leave()
+        const std::uint32_t before = phase_.exchange(answered, std::memory_order_acq_rel);
+        if (before == waiting) {
+            if (measured_ != nullptr) ready_ = clock_of(*measured_);
+            executor_->post(waiter_);
+        } else if (before == left) {
+            platform::wake_all(phase_);
+        }
+    }
+
+    // The coroutine must not be resumed any more. release; pairs with answer()
+    void leave() noexcept { phase_.store(left, std::memory_order_release); }
+
+    // The same, and blocks until answer() was called. acq_rel; pairs with answer()
+    void leave_and_wait() noexcept {
+        if (phase_.exchange(left, std::memory_order_acq_rel) == answered) return;
+        while (phase_.load(std::memory_order_acquire) == left) platform::wait(phase_, left);
+    }
+
+    bool is_waited_for() const noexcept {
+        // acquire; pairs with answer()
+        const std::uint32_t now = phase_.load(std::memory_order_acquire);
+        return now == starting || now == waiting;
+    }
+
+    // When answer() was called, by the clock of the slot.
+    std::int64_t ready_at() const noexcept { return ready_; }
+
+  private:
+    platform::atomic<std::uint32_t> phase_{starting};
+    executor* executor_;
+    slot* measured_;
+    std::coroutine_handle<> waiter_;
+    std::int64_t ready_ = 0;
+    std::optional<external_wait> promised_;
+};
+
+}  // namespace detail
 
 }  // namespace weir
 

@@ -17,19 +17,7 @@
 
 namespace weir {
 
-template <class T>
-class task;
-
 namespace detail {
-
-template <class A>
-inline constexpr bool is_task = false;
-template <class T>
-inline constexpr bool is_task<task<T>> = true;
-
-// What one gets who awaits it and can't keep its awaiter: of what it moves from, if it is no task, the value.
-template <class A>
-using joined_result_t = std::conditional_t<is_task<A>, await_result_t<A>, lasting_t<await_result_t<A>>>;
 
 // Runs as a part of the coroutine that awaits it, and tells the slot for itself.
 template <class A>
@@ -82,7 +70,7 @@ class observed {
             return inner_.await_suspend(h);
         } else {
             // What it names may be anybody's, unless it says that it has seen to that.
-            if constexpr (!requires { std::remove_reference_t<inner>::goes_on_with_parts; }) {
+            if constexpr (!requires { std::remove_reference_t<inner>::resumes_own_parts; }) {
                 trampoline::let_go_here();
             }
             return std::coroutine_handle<>(inner_.await_suspend(h));

@@ -1,4 +1,4 @@
-// weir task: waiting for an instant of the executor's clock
+// weir task: sleeps by the clock of the executor, and actions that run after some time
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_SLEEP_HPP
 #define WEIR_TASK_SLEEP_HPP
@@ -6,7 +6,11 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/transfer.hpp>
+#include <weir/task/detached_task.hpp>
 #include <weir/task/foreign_executor.hpp>
 #include <weir/task/stop_token.hpp>
 
@@ -26,7 +30,8 @@ class sleep_operation {
     sleep_operation(const sleep_operation&) = delete;
     sleep_operation& operator=(const sleep_operation&) = delete;
 
-    // Still asleep only if its frame is destroyed, on an executor that runs nothing meanwhile.
+    // Cancels the timer if the frame of the sleeping coroutine is destroyed. Its executor is not running
+    // then.
     ~sleep_operation() {
         if (sleeps_on_ == nullptr) return;
         on_stop_.reset();
@@ -37,7 +42,7 @@ class sleep_operation {
 
     bool await_ready() const noexcept { return false; }
 
-    // Resumes on the executor by whose clock it sleeps, which posts it.
+    // Resumes on the executor whose clock it uses, which posts the coroutine.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = detail::env_of(h);
@@ -52,7 +57,7 @@ class sleep_operation {
             return true;
         }
         if (stop_.stop_possible()) {
-            // May run at once, which marks the timer: `add` posts it then.
+            // May run at once, and cancel the timer: `add` posts the coroutine then.
             on_stop_.emplace(stop_, wake_early{&ex, &*timer_});
         }
         if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, wake_early{&ex, &*timer_});
@@ -61,7 +66,7 @@ class sleep_operation {
         return true;
     }
 
-    // False if it was the stop that woke it.
+    // False if the stop token ended the sleep.
     bool await_resume() {
         on_stop_.reset();  // waits for a callback that runs right now
         on_end_.reset();
@@ -95,38 +100,111 @@ class sleep_operation {
 
 }  // namespace detail
 
-/// Waits until `d` has passed on the clock of the coroutine's executor; at least once around its
-/// queue if `d` is zero or less.
+/// Suspends the coroutine until `d` has passed on the clock of its executor. If `d` is zero or less, all
+/// coroutines that are ready on the executor run first.
 ///
-/// \returns  awaitable of `bool`: true = the time has passed, false = `stop` asked before.
-/// Suspends: always. Resumes: on the coroutine's executor, not before the time; one of another library that
-///           runs on none where a `channel` would resume it, by whose clock it sleeps.
-/// Errors:   `stopped` in a function of a stage whose run is stopped before, unless `stop` asked, too. In a
-///           coroutine of another library that no executor runs: those of `channel`.
-/// Cost:     no allocation. A stop that may come costs two short locks; each stage's run is one. On Windows a
-///           sleep may be 16 ms too long: timers tick so there, unless a program calls `timeBeginPeriod`.
+/// \returns  awaitable of `bool`: true = the time has passed, false = `stop` was requested before.
+/// Suspends: always. Resumes: on the coroutine's executor, not before the time. A coroutine of another
+///           library without an executor: where `channel` would resume that coroutine, by the clock there.
+/// Errors:   `stopped` in a function of a stage whose run is stopped before, unless `stop` was requested,
+///           too. In a coroutine of another library without an executor: those of `channel`.
+/// Cost:     no allocation. A stop that is possible costs two short locks; in a stage there is always one. On
+///           Windows a sleep may be 16 ms too long: timers tick so there, unless a program calls
+///           `timeBeginPeriod`.
 [[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_for(duration d, stop_token stop = {}) {
     return detail::sleep_operation(d, {}, true, timer_order::normal, std::move(stop));
 }
 
-/// The same until the instant `t` of that clock. With `timer_order::before_all` the coroutine runs
-/// before everything else that is due at `t`, where the executor can tell (virtual time can); it only
-/// watches then: where nothing else is left to do, virtual time doesn't go on to `t` for its sake.
+/// The same until the instant `t` of that clock. With `timer_order::before_all` the coroutine runs before
+/// everything else that is due at `t`, on executors that know the order (as virtual time does). Such a sleep
+/// only observes: virtual time doesn't advance to `t` if nothing else is left to do.
 [[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_until(
     time_point t, stop_token stop = {}, timer_order order = timer_order::normal) {
     return detail::sleep_operation({}, t, false, order, std::move(stop));
 }
 
-/// Lets everything else that is ready on the executor go first. Brings a coroutine back to its executor that
-/// something of another library has resumed elsewhere.
+/// Lets all other coroutines that are ready on the executor run first. Also brings a coroutine back to its
+/// executor after an awaitable of another library resumed it elsewhere.
 ///
-/// \returns  awaitable, whose result says nothing.
-/// Suspends: always. Resumes: on the coroutine's executor, or where a `channel` would resume one that runs on
-///           none.
-/// Errors:   in a coroutine of another library that no executor runs: those of `channel`.
+/// \returns  awaitable, whose result has no meaning.
+/// Suspends: always. Resumes: on the coroutine's executor; a coroutine of another library without one where
+///           `channel` would resume that coroutine.
+/// Errors:   in a coroutine of another library without an executor: those of `channel`.
 [[nodiscard("co_await this, or nothing is yielded")]] inline auto yield() {
     return detail::sleep_operation(duration(0), {}, true, timer_order::normal, {});
 }
+
+namespace detail {
+
+// Calls `action()` on the executor once `after` has passed there, unless it is cancelled before. The owner
+// has to `co_await cancel()` before it destroys this.
+template <class Action>
+class delayed_action final : detached_task_owner {
+  public:
+    delayed_action(executor& ex, duration after, Action action)
+        : action_(std::move(action)), detached_task_(act_after(*this, after)) {
+        detached_task_.start(ex, nullptr, *this);
+    }
+    delayed_action(const delayed_action&) = delete;
+    delayed_action& operator=(const delayed_action&) = delete;
+    ~delayed_action() = default;
+
+    class [[nodiscard("co_await this, or the action may still happen")]] cancel_operation {
+      public:
+        explicit cancel_operation(delayed_action& a) noexcept : delayed_(a) {}
+        bool await_ready() const noexcept {
+            delayed_.stop_.request_stop();
+            return delayed_.state_.load(std::memory_order_acquire) == has_ended;  // pairs with ended()
+        }
+        // Resumes on the coroutine's executor, which posts it when the action has returned or never will run.
+        template <class Promise>
+        bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+            const coroutine_env env = detail::env_of(h);
+            delayed_.waiter_ = h;
+            delayed_.executor_ = env.executor;
+            measured_ = env.measured;
+            ends_ = env.ends;
+            if (measured_ != nullptr) measured_->leave_thread();
+            int expected = running;
+            // acq_rel; pairs with the exchange in ended()
+            return delayed_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
+        }
+        void await_resume() const noexcept {
+            measured_ != nullptr ? measured_->enter_thread() : trampoline::is_work_of(whose_work(ends_));
+        }
+
+      private:
+        delayed_action& delayed_;
+        slot* measured_ = nullptr;  // its function is waiting: the time counts as its work
+        const end_token* ends_ = nullptr;
+    };
+    // Awaitable of void: then the action has run, or never will. Resumes on the coroutine's executor.
+    cancel_operation cancel() noexcept { return cancel_operation(*this); }
+
+  private:
+    static detached_task<void> act_after(delayed_action& me, duration after) {
+        const bool passed = co_await sleep_for(after, me.stop_.get_token());
+        if (passed) me.action_();
+    }
+
+    void ended() noexcept override {
+        // acq_rel; pairs with await_suspend(). If nobody waits yet, this object may be gone afterwards. If a
+        // coroutine waits, the object stays until that coroutine has been posted.
+        if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) executor_->post(waiter_);
+    }
+
+    static constexpr int running = 0;
+    static constexpr int awaited = 1;
+    static constexpr int has_ended = 2;
+    Action action_;
+    stop_source stop_;
+    standard_platform::atomic<int> state_{running};
+    executor* executor_ = nullptr;
+    std::coroutine_handle<> waiter_;
+    detached_task<void> detached_task_;
+};
+
+}  // namespace detail
 
 }  // namespace weir
 

@@ -6,11 +6,15 @@
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
-#include <weir/platform/std_stop_token.hpp>
 
 #include <cstdint>  // for std::uint32_t
 #include <mutex>    // for std::lock_guard
 #include <utility>  // for std::exchange, std::swap
+#include <version>  // for __cpp_lib_jthread
+
+#ifdef __cpp_lib_jthread
+#include <stop_token>  // for std::stop_callback, std::stop_token
+#endif
 
 namespace weir::detail {
 
@@ -189,6 +193,25 @@ class basic_stop_ref {
 };
 
 WEIR_COMPILED(class basic_stop_state<standard_platform>);
+
+// Not in all standard libraries.
+#ifdef __cpp_lib_jthread
+using std_stop_token = std::stop_token;
+template <class Callback>
+using std_stop_callback = std::stop_callback<Callback>;
+#else
+// A placeholder type without objects.
+class std_stop_token {
+    std_stop_token() noexcept;
+
+  public:
+    static bool stop_possible() noexcept { return false; }
+};
+template <class Callback>
+struct std_stop_callback {
+    std_stop_callback(const std_stop_token&, const Callback&) noexcept {}
+};
+#endif
 
 // The state of tokens that were made from a std::stop_token: requests a stop when a stop is requested there.
 class forwarded_stop_state final : public basic_stop_state<> {

@@ -1,4 +1,4 @@
-// weir task: a thread waits for an awaitable
+// weir task: sync_wait: a thread waits for an awaitable
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_SYNC_WAIT_HPP
 #define WEIR_TASK_SYNC_WAIT_HPP
@@ -19,7 +19,7 @@ namespace weir {
 
 namespace detail {
 
-// A thread that waits for a task, or for a root around anything else.
+// Wakes the thread when its task, or the detached task around another awaitable, has ended.
 class waiting_thread final : public detached_task_owner, public task_join {
   public:
     void ended() noexcept override { done.set(); }
@@ -31,34 +31,42 @@ class waiting_thread final : public detached_task_owner, public task_join {
     const work_of_starter work;
 };
 
+template <class A>
+void reject_awaitable() noexcept {
+    static_assert(awaitable<A>,
+                  "weir: sync_wait needs an awaitable: a task, or anything else that co_await takes; "
+                  "this argument is none. Did you forget to call the coroutine function?");
+}
+
 }  // namespace detail
 
-/// Runs an awaitable on an executor and blocks the thread until it has ended. On an executor that
-/// has no threads of its own (virtual time), the thread does the executor's work meanwhile.
+/// Runs an awaitable on an executor, and blocks the thread until the awaitable has ended. The thread runs an
+/// executor that has no threads of its own (virtual time) meanwhile.
 ///
-/// \returns  what `co_await a` gives; for an rvalue reference, which may be into `a`, the value, unless `a`
+/// \returns  the result of `co_await a`; a value for an rvalue reference, which may be into `a`, unless `a`
 ///           is a task.
-/// Errors:   what `co_await a` throws; `deadlock_error` on virtual time where nothing can go on;
+/// Errors:   the exceptions of `co_await a`; `deadlock_error` on virtual time if no coroutine can continue;
 ///           `forked_error` on a pool that was made before the process forked.
-/// Threads:  from any thread. In a coroutine of `ex` the awaitable begins at once, on this thread. Where it
-///           suspends, on a thread of a pool another thread works in its place meanwhile, so nothing else
-///           runs on top of the caller, and the pool goes on. The same holds in a coroutine of a `run_loop`,
-///           on `virtual_time` and in a simulation: those use several threads then, one at a time.
-///           In a coroutine of an executor of your own that `drive` runs, or of Asio's, others run on top of
-///           the caller: `co_await` there.
-/// Lifetime: reference arguments of a coroutine live until this returns.
-/// Cost:     the result of a task is moved as often as by `co_await`, that of anything else once more, which
-///           also takes one allocation.
+/// Threads:  from any thread. In a coroutine of `ex` the awaitable begins at once, on this thread. When it
+///           suspends on a thread of a pool, another thread replaces that thread until the end: nothing else
+///           runs on top of the caller, and the pool has all its threads. The same holds in a coroutine of a
+///           `run_loop`, of `virtual_time` and of a simulation: those then use several threads, one at a
+///           time. In a coroutine of Asio, or of an executor of your own that is run by `drive`, other
+///           coroutines run on top of the caller: `co_await` there.
+/// Lifetime: temporary arguments of a coroutine live until `sync_wait` returns.
+/// Cost:     the result of a task is moved as often as by `co_await`. For any other awaitable one move more,
+///           and one allocation.
 template <awaitable A>
 auto sync_wait(executor& ex, A&& a) -> detail::joined_result_t<A> {
     detail::check_threads_of(ex);
     detail::waiting_thread thread;
     if constexpr (detail::is_task<A>) {
-        detail::joined_task<typename A::value_type> it(std::forward<A>(a));
-        (*it).check_valid();
-        detail::inline_start::begin(ex, (*it).start(thread, ex, thread.work.ends()));
+        const task<typename A::value_type> owned(std::forward<A>(a));
+        const detail::joined_task_ref<typename A::value_type> joined(owned);
+        joined.check_valid();
+        detail::inline_start::begin(ex, joined.start(thread, ex, thread.work.ends()));
         detail::block_until(thread.done, ex);
-        return (*it).take();
+        return joined.take();
     } else {
         auto detached_task = detail::make_detached_task<await_result_t<A>, A>(a);
         detail::inline_start::begin(ex, detached_task.prepare(ex, nullptr, thread, thread.work.ends()));
@@ -67,8 +75,7 @@ auto sync_wait(executor& ex, A&& a) -> detail::joined_result_t<A> {
     }
 }
 
-/// The same on a loop that runs on this thread: everything that the awaitable starts without naming
-/// an executor runs here. Inside of a coroutine: on the executor that runs that one.
+/// The same on a loop that this thread runs. Inside a coroutine: on the executor that runs the coroutine.
 template <awaitable A>
 auto sync_wait(A&& a) -> detail::joined_result_t<A> {
     if (executor* const here = detail::current_executor()) return weir::sync_wait(*here, std::forward<A>(a));
@@ -76,28 +83,25 @@ auto sync_wait(A&& a) -> detail::joined_result_t<A> {
     return weir::sync_wait(loop, std::forward<A>(a));
 }
 
-/// All of them reject what is not an awaitable, and no executor, or one without a name, at compile time.
+/// Rejects other arguments, and temporaries as executors, at compile time.
 template <class A>
     requires(!awaitable<A>)
-auto sync_wait(A&&) {
-    static_assert(awaitable<A>,
-                  "weir: sync_wait needs an awaitable: a task, or anything else that co_await takes; "
-                  "this argument is none. Did you forget to call the coroutine function?");
+void sync_wait(A&&) noexcept {
+    detail::reject_awaitable<A>();
 }
+/// The same.
+template <class A>
+    requires(!awaitable<A>)
+void sync_wait(executor&, A&&) noexcept {
+    detail::reject_awaitable<A>();
+}
+/// The same.
 template <class Ex, class A>
     requires(!std::is_convertible_v<Ex, executor&>)
-auto sync_wait(Ex&&, A&&) {
+void sync_wait(Ex&&, A&&) noexcept {
     static_assert(std::is_convertible_v<Ex, executor&>,
                   "weir: sync_wait(executor, awaitable) runs on an executor: a thread_pool, a run_loop, "
                   "virtual_time, or what derives from weir::executor, with a name");
-}
-/// Rejects what is not an awaitable, on whatever executor.
-template <class A>
-    requires(!awaitable<A>)
-auto sync_wait(executor&, A&&) {
-    static_assert(awaitable<A>,
-                  "weir: sync_wait needs an awaitable: a task, or anything else that co_await takes; "
-                  "this argument is none. Did you forget to call the coroutine function?");
 }
 
 }  // namespace weir

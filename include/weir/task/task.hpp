@@ -1,4 +1,4 @@
-// weir task: a lazy coroutine with one result
+// weir task: task: a lazy coroutine with one result
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_TASK_HPP
 #define WEIR_TASK_TASK_HPP
@@ -19,9 +19,7 @@ namespace weir {
 
 namespace detail {
 template <class T>
-class joined_task;
-template <class T>
-class joining;
+class joined_task_ref;
 
 [[noreturn]] WEIR_NOINLINE inline void refuse_task() {
     throw std::logic_error(
@@ -30,19 +28,19 @@ class joining;
 }
 }  // namespace detail
 
-/// A coroutine that starts when it is awaited and gives one result to whoever awaits it.
+/// A coroutine that starts when it is awaited, and gives one result to the awaiting coroutine.
 ///
 /// Suspends: the awaiting coroutine, until the task has ended.
-/// Resumes:  on the awaiter's executor: in the same breath if the task ended there, else posted to it; so
-///           also where something of another library has resumed the task on a thread of its own.
-/// Errors:   what the body throws comes out of the `co_await`; `std::logic_error` where the task was awaited
-///           before, or is empty: moved from, or made without a coroutine.
-/// Lifetime: the object owns the coroutine and is awaited at most once; destroying it before it was
-///           awaited destroys the arguments and runs nothing. What its parameters refer to outlives it, and
-///           so does a lambda with captures.
-/// Cost:     one allocation for the frame; two control transfers. The stack stays flat, at any
-///           optimisation level, however many tasks end without waiting, and however many that wait for each
-///           other are destroyed: the innermost first. A task among another's arguments takes stack with it.
+/// Resumes:  on the awaiter's executor: at once if the task ended on a thread of that executor, else by a
+///           post, as when an awaitable of another library resumed the task on a thread of its own.
+/// Errors:   an exception of the body is rethrown by the `co_await`. `std::logic_error` for a task that was
+///           awaited before or is empty: moved from, or made without a coroutine.
+/// Lifetime: the object owns the coroutine, and is awaited at most once. Destroying a task that was not
+///           awaited destroys the arguments and runs nothing. Objects to which parameters refer outlive the
+///           task, and so does a lambda with captures whose body it is.
+/// Cost:     one allocation for the frame; two control transfers. The stack stays flat, at any optimisation
+///           level, however many tasks end without waiting, and however many tasks that await each other are
+///           destroyed (the innermost first). Only a task that is an argument of a task takes stack there.
 /// Source:   symmetric transfer, Lewis Baker, "Understanding symmetric transfer" (2020).
 template <class T = void>
 class [[nodiscard("co_await this task, or nothing of it runs")]] task {
@@ -50,7 +48,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
     using promise_type = detail::task_promise<T>;
     using value_type = T;
 
-    /// An empty one, to be assigned to.
+    /// An empty task, to be assigned to.
     task() noexcept = default;
     ~task() {
         if (handle_) promise_type::destroy(handle_);
@@ -68,10 +66,10 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
         return *this;
     }
 
-    /// Only a temporary or a moved task can be awaited: it has one result.
+    /// Only an rvalue can be awaited, as a task gives its result once.
     auto operator co_await() && noexcept { return awaiter(*this); }
 
-    /// Rejects a condition without a co_await at compile time.
+    /// Rejects a condition without `co_await` at compile time.
     template <class Result = T>
     explicit operator bool() const noexcept {
         static_assert(!std::is_same_v<Result, T>,
@@ -82,8 +80,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
   private:
     friend promise_type;
-    friend class detail::joined_task<T>;
-    friend class detail::joining<T>;
+    friend class detail::joined_task_ref<T>;
     using handle = std::coroutine_handle<promise_type>;
 
     explicit task(handle h) noexcept : handle_(h) {}
@@ -122,55 +119,41 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
 namespace detail {
 
-// What is done to a task that is started, and not awaited by a coroutine. It is somebody else's.
+// Access to a task for joins and threads, which start it and are told of its end. Doesn't own the task.
 template <class T>
-class joining {
+class joined_task_ref {
   public:
     static constexpr bool runs_tasks_only = true;
 
-    explicit joining(const task<T>& t) noexcept : handle_(t.handle_) {}
+    explicit joined_task_ref(const task<T>& t) noexcept : handle_(t.handle_) {}
 
-    // Before it is started. (One that somebody else awaits right now isn't looked for: 4 % of fib(30).)
+    // To be called before `start`. (A task that is being awaited is not detected: that took 4 % of fib(30).)
     void check_valid() const {
         if (!handle_ || handle_.done()) [[unlikely]]
             refuse_task();
     }
 
-    // The task is then to be resumed on `ex`. Tells `join` when it has ended.
+    // Returns the coroutine, to be resumed on `ex`. It tells `join` when it has ended.
     std::coroutine_handle<> start(task_join& join, executor& ex, const end_token* ends = nullptr,
                                   std::coroutine_handle<> forked_before = {}) const noexcept {
         handle_.promise().joined_by(join, ex, ends, forked_before);
         return handle_;
     }
-    // Leaves the frame to the caller.
+    // The caller then owns the frame.
     static void* release(task<T>& from) noexcept { return std::exchange(from.handle_, {}).address(); }
+    // Takes over a frame that was released.
+    static task<T> adopt(task_promise_base& ended) noexcept {
+        using promise = task_promise<T>;
+        return task<T>(std::coroutine_handle<promise>::from_promise(static_cast<promise&>(ended)));
+    }
+
+    const void* address() const noexcept { return handle_.address(); }
     bool has_exception() const noexcept { return handle_.promise().result.has_exception(); }
     std::exception_ptr exception() const noexcept { return handle_.promise().result.exception(); }
     T take() const { return handle_.promise().result.take(); }
 
   private:
     std::coroutine_handle<task_promise<T>> handle_;
-};
-
-// Such a one with its own.
-template <class T>
-class joined_task {
-  public:
-    explicit joined_task(task<T>&& t) noexcept : task_(std::move(t)) {}
-
-    joining<T> operator*() const noexcept { return joining<T>(task_); }
-
-    // Leaves the frame to whoever is told of its end, and takes it by `of`.
-    void release() noexcept { task_.handle_ = nullptr; }
-    static joined_task of(task_promise_base& ended) noexcept {
-        using promise = task_promise<T>;
-        return joined_task(
-            task<T>(std::coroutine_handle<promise>::from_promise(static_cast<promise&>(ended))));
-    }
-    const void* address() const noexcept { return task_.handle_.address(); }
-
-  private:
-    task<T> task_;
 };
 
 template <class T>

@@ -1,4 +1,4 @@
-// weir task: starts any number of tasks, one by one, and waits for all of them
+// weir task: task_group: starts any number of tasks, one by one, and waits for all of them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_TASK_GROUP_HPP
 #define WEIR_TASK_TASK_GROUP_HPP
@@ -6,18 +6,20 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_users.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/globals.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/foreign_executor.hpp>
 #include <weir/task/task.hpp>
-#include <weir/task/unjoined_sink.hpp>
 
 #include <concepts>     // for std::same_as
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
+#include <cstdio>       // for std::fprintf
 #include <exception>    // for std::exception_ptr
 #include <mutex>        // for std::lock_guard
 #include <type_traits>  // for std::is_convertible_v
@@ -25,32 +27,68 @@
 
 namespace weir {
 
-/// Tasks that were started and that somebody still waits for: none outlives the group.
+/// Called once by the destructor of a `task_group`, after all tasks have ended, if tasks failed since the
+/// last `join`. `first` is the exception of the task that failed first, `count` the number of failed tasks.
+using unjoined_sink = void (*)(const std::exception_ptr& first, std::size_t count) noexcept;
+
+namespace detail {
+
+inline void print_unjoined(const std::exception_ptr& first, std::size_t count) noexcept {
+    const auto print = [count](const char* what) {
+        std::fprintf(
+            stderr,
+            "weir: nobody joined a task_group; %zu of its tasks ended by an exception, the first by: %s\n",
+            count, what);
+    };
+    try {
+        print(detail::error_text(first).c_str());
+    } catch (...) {
+        print("memory lacks to say what");
+    }
+}
+
+inline constinit process_function<unjoined_sink> the_unjoined_sink{&print_unjoined};
+
+template <class T>
+std::suspend_never reject_task() noexcept {
+    static_assert(std::is_convertible_v<T, task<>>,
+                  "weir: a task_group runs task<>, which gives nothing. If this is a coroutine "
+                  "function, call it; if it is a task with a name, give it away: std::move(it); if it "
+                  "gives something, await it in a task<> that takes it");
+    return {};
+}
+
+}  // namespace detail
+
+/// Sets the function for all groups of the process. The default one prints a line on stderr. Null: none.
+/// \returns the function before. Threads: any.
+inline unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept {
+    return detail::the_unjoined_sink.replace(sink);
+}
+
+/// Starts tasks one by one, and waits for all of them: no task outlives its group.
 ///
 ///     weir::task_group group(pool);
 ///     for (auto& file : files) group.spawn(index(file));
 ///     co_await group.join();
 ///
-/// The standard's is `counting_scope` (P3149): the same `spawn` and `join`; it has no `fork`. Here is no
-/// `close`, as who joins is who spawns, and no `request_stop`, for which each wait of a task would pay: tasks
-/// are asked to stop by the token that they were given.
+/// `spawn` and `join` are those of the standard's `counting_scope` (P3149); `fork` is an addition. There is
+/// no `request_stop`, for which each wait of a task would pay: give the tasks a stop token.
 ///
-/// Order:    none among the tasks.
-/// Errors:   a task's exception is kept; `join` throws the first one, after all have ended.
-/// Threads:  `spawn` and `join` from one thread or coroutine at a time; the tasks run on any thread of
-///           the executor.
-/// Stops:    a task of a group that was made in a stage's function counts as work of that stage: to wait for
-///           the stage's own run there is an error, as of `run_control::stop`.
-/// Lifetime: the destructor waits for tasks that nobody joined, as where an exception passes between `spawn`
-///           and `join`: it keeps the thread, which runs the executor's work meanwhile, and tells the
-///           `unjoined_sink` of their exceptions. Where the wait ends in a `deadlock_error`, the tasks that
-///           can't end are left where they wait, and may not be woken any more.
+/// Errors:   `join` throws the first exception of a task, after all tasks have ended.
+/// Threads:  `spawn`, `fork` and `join` from one at a time; the tasks run on any thread of the executor.
+/// Stops:    a task of a group that was made in a stage's function counts as work of that stage: as there,
+///           waiting for the stage's own run is an error, see `run_control::stop`.
+/// Lifetime: the destructor waits for tasks that were not joined, as after an exception between `spawn` and
+///           `join`. It blocks the thread, which does the executor's work meanwhile, and calls the
+///           `unjoined_sink`. If the wait ends in a `deadlock_error`, the tasks that can't end stay
+///           suspended, and must not be resumed any more.
 /// Cost:     the task's own frame; one atomic operation when it ends.
 class task_group final : detail::task_join {
   public:
-    /// \param ex  where the tasks run. Outlives the group.
+    /// \param ex  runs the tasks. Outlives the group.
     explicit task_group(executor& ex) noexcept : executor_(&ex, detail::executor_user::task_group) {}
-    /// Rejects what is no executor, or is one without a name, at compile time.
+    /// Rejects other types, and temporaries, at compile time.
     template <class Ex>
         requires(!std::is_convertible_v<Ex, executor&> && !std::same_as<std::remove_cvref_t<Ex>, task_group>)
     explicit task_group(Ex&&) noexcept : executor_(nullptr, detail::executor_user::task_group) {
@@ -62,86 +100,76 @@ class task_group final : detail::task_join {
     task_group& operator=(const task_group&) = delete;
     ~task_group() {
         if (!is_joined()) block();
-        tell_errors();
+        report_errors();
     }
 
-    /// Starts a task on the group's executor; it never runs inside this call. After a `join` it may be
-    /// used again.
+    /// Starts a task on the group's executor, never inside this call. May be called again after a `join`.
     ///
-    /// Errors:   `std::logic_error` for a task that has nothing to await.
+    /// Errors:   `std::logic_error` for a task that was awaited before or is empty.
     void spawn(task<>&& t) {
-        detail::joining<void>(t).check_valid();
+        detail::joined_task_ref<void>(t).check_valid();
         executor_->fork(start(std::move(t)));
     }
 
-    /// Starts a task at once, on this thread, and lets the caller go on when the task waits for something
-    /// or has ended, or before on another thread: so the tasks of a long loop don't pile up. Else as
-    /// `spawn`.
+    /// Starts a task at once, on this thread. The caller continues when the task waits for something or has
+    /// ended, or before that on another thread: so the tasks of a long loop don't pile up.
     ///
-    /// \returns  awaitable of nothing.
+    /// \returns  awaitable of void.
     /// Suspends: always. Resumes: on the awaiter's executor. Errors: as `spawn`.
     [[nodiscard("co_await this, or nothing is started")]] auto fork(task<>&& t) noexcept {
         return fork_operation(*this, std::move(t));
     }
 
-    /// Waits until all have ended that were spawned so far.
+    /// Waits until all tasks that were started so far have ended.
     ///
-    /// \returns  awaitable of nothing.
-    /// Suspends: unless all have ended. Resumes: on the awaiter's executor; one of another library that
-    ///           runs on none where a `channel` would resume it.
-    /// Errors:   the first exception of a task; the others are dropped. `forked_error` where the group's
-    ///           executor is a pool of before a fork.
+    /// \returns  awaitable of void.
+    /// Suspends: unless all have ended. Resumes: on the awaiter's executor; a coroutine of another library
+    ///           without one where `channel` would resume that coroutine.
+    /// Errors:   the first exception of a task; the others are dropped. `forked_error` if the process was
+    ///           forked after the group's executor, a pool, was made.
     [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
         return join_operation(*this);
     }
 
-    /// Rejects what is no task at compile time.
+    /// Rejects other arguments at compile time.
     template <class Other>
         requires(!std::is_convertible_v<Other, task<>>)
-    auto spawn(Other&&) {
-        static_assert(std::is_convertible_v<Other, task<>>,
-                      "weir: a task_group runs task<>, which gives nothing. If this is a coroutine "
-                      "function, call it; if it is a task with a name, give it away: std::move(it); if it "
-                      "gives something, await it in a task<> that takes it");
-        return std::suspend_never();
+    void spawn(Other&&) {
+        detail::reject_task<Other>();
     }
-    /// Rejects what is no task at compile time.
+    /// The same.
     template <class Other>
         requires(!std::is_convertible_v<Other, task<>>)
     auto fork(Other&&) {
-        static_assert(std::is_convertible_v<Other, task<>>,
-                      "weir: a task_group runs task<>, which gives nothing. If this is a coroutine "
-                      "function, call it; if it is a task with a name, give it away: std::move(it); if it "
-                      "gives something, await it in a task<> that takes it");
-        return std::suspend_never();
+        return detail::reject_task<Other>();
     }
 
   private:
     class fork_operation {
       public:
-        // For whoever accounts the time: the caller is ready to go on as soon as it is suspended.
+        // The caller is runnable as soon as it is suspended: that is how its slot counts the time.
         static constexpr bool ready_at_once = true;
-        static constexpr bool goes_on_with_parts = true;
+        static constexpr bool resumes_own_parts = true;
 
         fork_operation(task_group& g, task<>&& t) noexcept : group_(&g), task_(std::move(t)) {}
         bool await_ready() const {
-            detail::joining<void>(task_).check_valid();
+            detail::joined_task_ref<void>(task_).check_valid();
             return false;
         }
-        // Resumes on its executor, on any thread of it: this one goes on with the new task.
+        // Resumes on the coroutine's executor, on any thread there: this thread runs the new task.
         template <class Promise>
         WEIR_NOINLINE std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
             executor* const ex = detail::env_of(h).executor;
             const std::coroutine_handle<> started = group_->start(std::move(task_), h);
             detail::trampoline* const here = detail::trampoline::of_this_call();
             detail::own_forks* const forks = here != nullptr ? here->forks_of(ex) : nullptr;
-            // Where that is this thread's executor, there is a trampoline, too: see executor::shift.
+            // On a thread of its executor there always is a trampoline: see executor::shift.
             if (ex != &*group_->executor_ || (forks == nullptr && detail::current_executor() != ex)) {
                 group_->executor_->fork(started);
                 return h;
             }
             here->set_begun(forks != nullptr ? started.address() : nullptr);
-            // This frame may be running elsewhere from here on.
+            // The coroutine may be running elsewhere from here on.
             forks != nullptr ? forks->fork(h) : ex->fork(h);
             return here->next(started);
         }
@@ -156,10 +184,13 @@ class task_group final : detail::task_join {
       public:
         explicit join_operation(task_group& g) noexcept : group_(&g) {}
         bool await_ready() const noexcept { return group_->spawned_ == 0; }
-        // Resumes on the awaiter's executor, posted by the task that ends last.
+        // Resumes on the awaiter's executor, posted by the task that ends last. False: all tasks have ended.
         template <class Promise>
         bool await_suspend(std::coroutine_handle<Promise> h) {
-            return group_->wait(h, detail::env_of(h));
+            detail::check_threads_of(&*group_->executor_);
+            group_->awaiter_executor_ = &detail::executor_of(detail::env_of(h));
+            group_->awaiter_ = h;
+            return group_->take_the_rest();
         }
         void await_resume() const { group_->joined(); }
 
@@ -167,42 +198,41 @@ class task_group final : detail::task_join {
         task_group* group_;
     };
 
-    // It is then to be resumed on the executor.
+    // Returns the coroutine, to be resumed on the group's executor.
     std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept {
-        detail::joined_task<void> it(std::move(t));
         ++spawned_;
-        const std::coroutine_handle<> handle = (*it).start(*this, *executor_, work_.ends(), forker);
-        it.release();
+        const std::coroutine_handle<> handle =
+            detail::joined_task_ref<void>(t).start(*this, *executor_, work_.ends(), forker);
+        detail::joined_task_ref<void>::release(t);
         return handle;
     }
 
-    // While nobody waits, `left_` is far above what the tasks take away from it. Who waits takes the rest.
+    // The value of `left_` before a join: so large that the ends of tasks never count it down to 0. A join
+    // subtracts the difference to the number of tasks.
     static constexpr std::int64_t unjoined = std::int64_t{1} << 62;
 
-    // The frame is destroyed here.
+    // Destroys the frame.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(detail::task_promise_base& it) noexcept override {
         const std::coroutine_handle<> forker = it.forked_before();
         detail::trampoline* const here = forker ? detail::trampoline::of_this_call() : nullptr;
         bool begun = false;
         {
-            const auto ended = detail::joined_task<void>::of(it);
-            if ((*ended).has_exception()) keep((*ended).exception());
+            const task<> owned = detail::joined_task_ref<void>::adopt(it);
+            const detail::joined_task_ref<void> ended(owned);
+            if (ended.has_exception()) keep(ended.exception());
             begun = here != nullptr && here->has_begun(ended.address()) && it.env().executor == &*executor_;
         }
-        // Nothing has run here since it was forked. If the forker still waits to go on, the group is its own
-        // to use, and it is as if it had awaited the task: nobody else has to hear of that.
+        // Nothing else has run here since the fork. If no thread has taken the forking coroutine, it is as if
+        // that had awaited the task: `left_` needn't count this end.
         detail::own_forks* const forks = begun ? here->forks_of(&*executor_) : nullptr;
         if (forks != nullptr && forks->take_back(forker)) {
             --spawned_;
             return here->next(forker);
         }
-        // acq_rel; pairs with itself and with take_the_rest(): who takes the last sees what all tasks did
+        // acq_rel; pairs with itself and with take_the_rest(): the one that counts to 0 sees what all tasks
+        // did
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            if (thread_ != nullptr) {
-                thread_->set();
-            } else {
-                awaiter_executor_->post(awaiter_);
-            }
+            thread_ != nullptr ? thread_->set() : awaiter_executor_->post(awaiter_);
         }
         return std::noop_coroutine();
     }
@@ -213,16 +243,9 @@ class task_group final : detail::task_join {
         if (!error_) error_ = std::move(error);
     }
 
-    // The awaiter is resumed on its executor, by the task that ends last. False if all have ended.
-    bool wait(std::coroutine_handle<> awaiter, const detail::coroutine_env& env) {
-        detail::check_threads_of(&*executor_);
-        awaiter_executor_ = &detail::executor_of(env);
-        awaiter_ = awaiter;
-        return take_the_rest();
-    }
     bool take_the_rest() noexcept {
         const std::int64_t rest = unjoined - spawned_;
-        // acq_rel; pairs with task_ended(): who takes the last sees all that was done
+        // acq_rel; pairs with task_ended(): the one that counts to 0 sees all that was done
         return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
     }
 
@@ -234,23 +257,21 @@ class task_group final : detail::task_join {
         try {
             detail::block_until(ended, *executor_);
         } catch (...) {
-            return;  // they can't end: a deadlock, or a fork of the process
+            return;  // the tasks can't end: a deadlock, or a fork of the process
         }
     }
 
-    // The sink is a function of the user's: it is called under no lock.
-    void tell_errors() noexcept {
-        std::exception_ptr first;
-        std::size_t count = 0;
-        {
-            const std::lock_guard guard(lock_);
-            first = std::exchange(error_, nullptr);
-            count = errors_;
-        }
-        if (first) detail::tell_unjoined(first, count);
+    // The sink is a function of the user's: it is not called under the lock.
+    void report_errors() noexcept {
+        const unjoined_sink sink = detail::the_unjoined_sink.get();
+        lock_.lock();
+        const std::exception_ptr first = std::exchange(error_, nullptr);
+        const std::size_t count = errors_;
+        lock_.unlock();
+        if (first && sink != nullptr) sink(first, count);
     }
 
-    // Or somebody waits for that, in vain: a `deadlock_error` ends the wait.
+    // True also if a join waits and can't succeed: a `deadlock_error` has ended the wait.
     bool is_joined() const noexcept {
         return spawned_ == 0 || left_.load(std::memory_order_relaxed) <= spawned_;
     }
@@ -264,13 +285,13 @@ class task_group final : detail::task_join {
 
     detail::executor_use executor_;
     const detail::work_of_starter work_;
-    std::int64_t spawned_ = 0;  // since the last join
+    std::int64_t spawned_ = 0;  // since the last join; less those that `left_` needn't count
     detail::standard_platform::atomic<std::int64_t> left_{unjoined};
     std::coroutine_handle<> awaiter_;
     executor* awaiter_executor_ = nullptr;
-    detail::parker* thread_ = nullptr;  // that waits in the destructor
-    detail::spin_lock lock_;            // guards the errors
-    std::exception_ptr error_;          // the first
+    detail::parker* thread_ = nullptr;  // wakes the destructor
+    detail::spin_lock lock_;            // guards the next two
+    std::exception_ptr error_;          // of the first task that failed
     std::size_t errors_ = 0;
 };
 

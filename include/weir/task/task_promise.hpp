@@ -119,7 +119,7 @@ class task_promise_base : public pooled_frame {
             awaited_ = awaited::by_one_of_ours;
             parent_ = &awaiter.promise();
             env_ = parent_->env_;
-            parent_->below_ = is_in_its_place<Own> ? owner : nullptr;
+            parent_->below_ = has_default_offset<Own> ? owner : nullptr;
         } else {
             awaited_ = awaited::by_another;
             env_ = detail::env_of(awaiter);
@@ -147,7 +147,7 @@ class task_promise_base : public pooled_frame {
     }
     // Whether the promise is where `promise_of` looks for it.
     template <class Promise>
-    static constexpr bool is_in_its_place = alignof(Promise) <= 2 * sizeof(void*);
+    static constexpr bool has_default_offset = alignof(Promise) <= 2 * sizeof(void*);
 
   private:
     enum class awaited : std::uint8_t { not_yet, by_one_of_ours, by_another, in_join };

@@ -1,14 +1,17 @@
-// weir task: awaits the first of many to end, and has the others end
+// weir task: when_any: awaits several awaitables until the first has ended, and stops the others
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_WHEN_ANY_HPP
 #define WEIR_TASK_WHEN_ANY_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/slot_accounting.hpp>
+#include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/platform.hpp>
 #include <weir/task/awaitable.hpp>
-#include <weir/task/detached_task.hpp>
+#include <weir/task/join.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/when_all.hpp>
-#include <weir/task/when_any_join.hpp>
 
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstddef>      // for std::size_t
@@ -16,22 +19,22 @@
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
 #include <tuple>        // for std::tuple
-#include <type_traits>  // for std::integral_constant, std::is_move_constructible_v
+#include <type_traits>  // for std::integral_constant, std::is_void_v
 #include <utility>      // for std::forward, std::index_sequence, std::pair
 #include <variant>      // for std::variant
 #include <vector>       // for std::vector
 
 namespace weir {
 
-/// What `when_any` gives: `First`, the result of the first to end, and what the others gave.
+/// The result of `when_any`: as base class the result of the first to end, and as member those of the others.
 template <class First, class Others>
 class when_any_result : public First {
   public:
-    /// Of both, which are moved in.
+    /// From both parts, which are moved in.
     when_any_result(First&& result, Others&& rest) : First(std::move(result)), others(std::move(rest)) {}
 
-    /// In the order of the arguments, each an `optional`: the result of one that ended after the first, and
-    /// threw nothing; empty at the place of the first, and of one that was stopped, which throws `stopped`.
+    /// One `optional` for each argument, in their order. Empty for the first to end, and for arguments that
+    /// threw: a stopped one throws `stopped`.
     Others others;
 };
 
@@ -40,61 +43,96 @@ namespace detail {
 template <class... As>
 inline constexpr bool moves_item<when_all_tuple<As...>> = (moves_item<std::remove_cvref_t<As>> || ...);
 
-// One of the awaitables, in a coroutine around it. What can't be moved into it stays where it is.
+// Starts the parts of a when_any. Requests the others to stop when the first has ended, and resumes the
+// awaiting coroutine when all have ended.
+class when_any_join {
+  public:
+    explicit when_any_join(std::size_t parts) noexcept : left_(parts + 1) {}
+    when_any_join(const when_any_join&) = delete;
+    when_any_join& operator=(const when_any_join&) = delete;
+
+    // The part that ends last resumes the awaiter on its executor. False: all have ended already.
+    // `start_parts(ex, ends)` posts all parts.
+    template <class Promise, class Start>
+    bool start(std::coroutine_handle<Promise> awaiter, Start start_parts) {
+        const coroutine_env env = detail::env_of(awaiter);
+        executor& ex = detail::executor_of(env);
+        awaiter_ = awaiter;
+        executor_ = &ex;
+        measured_ = env.measured;
+        if (env.ends != nullptr) {
+            ends_.work = env.ends->work;
+            on_end_.emplace(*env.ends->stop, stop_parts{&stop_});
+        }
+        start_parts(ex, ends_);
+        return !is_last();
+    }
+
+    void part_ended(const void* part) noexcept {
+        // relaxed: read when all have ended, which is_last() orders
+        if (!has_first_.exchange(true, std::memory_order_relaxed)) {
+            first_ = part;
+            stop_.request_stop();
+        }
+        if (measured_ != nullptr) ready_.store(clock_of(*measured_), std::memory_order_relaxed);
+        if (is_last()) executor_->post(awaiter_);  // the join may be gone from here on
+    }
+
+    // The `wrapped_part` that ended first. To be called when all have ended.
+    const void* first() noexcept {
+        on_end_.reset();  // waits for a callback that runs right now
+        return first_;
+    }
+    std::int64_t ready_at() const noexcept { return ready_.load(std::memory_order_relaxed); }
+
+  private:
+    struct stop_parts {
+        const stop_source* parts;
+        void operator()() const noexcept { parts->request_stop(); }
+    };
+
+    // acq_rel; pairs with itself: the last part sees what all parts did
+    bool is_last() noexcept { return left_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+    template <class T>
+    using atomic = standard_platform::atomic<T>;
+    atomic<std::size_t> left_;  // parts, and the call that starts them
+    atomic<bool> has_first_{false};
+    const void* first_ = nullptr;
+    const stop_source stop_;
+    const stop_token token_{stop_.get_token()};
+    end_token ends_{&token_};
+    std::coroutine_handle<> awaiter_;
+    executor* executor_ = nullptr;
+    slot* measured_ = nullptr;
+    atomic<std::int64_t> ready_{0};
+    std::optional<stop_callback<stop_parts>> on_end_;
+};
+
 template <class A>
-class when_any_part final : detached_task_owner {
+struct when_any_argument {
     static_assert(
         !moves_item<std::remove_cvref_t<A>>,
         "weir: when_any doesn't take an operation that moves an item, as it would drop the item of "
         "one that ends as the others do: select(on_get(a), on_put(b, item), after(10ms)) does exactly "
         "one of several; get_for(10ms) and put_for(item, 10ms) wait for some time; what a task gives "
         "that isn't the first to end is in `others` of the result");
-    static_assert(
-        std::is_reference_v<A> || is_task<A> || !std::is_lvalue_reference_v<await_result_t<A>>,
-        "weir: when_any would give a reference that may be into an awaitable that is gone by then: "
-        "give the awaitable a name that outlives the result, and that to when_any; or await it in a "
-        "task that gives a value");
-    using kept = std::conditional_t<std::is_move_constructible_v<A>, A, A&&>;
-
-  public:
-    using value = in_vector<non_void<joined_result_t<A>>>;
-
-    explicit when_any_part(A&& a)
-        : awaitable_(std::forward<A>(a)),
-          detached_task_(detail::make_detached_task<await_result_t<A>, kept>(awaitable_)) {
-        if constexpr (is_task<A>) joining<typename A::value_type>(awaitable_).check_valid();
-    }
-
-    void start(when_any_join& join, std::size_t index, executor& ex, const end_token& ends) noexcept {
-        join_ = &join;
-        index_ = index;
-        detached_task_.start(ex, nullptr, *this, &ends);
-    }
-    void check_valid() const {
-        if (join_ != nullptr) detail::refuse_task();
-    }
-    void* release_one() noexcept { return detail::release_frame(awaitable_); }
-    decltype(auto) take() { return detached_task_.take(); }
-    // What one gave that wasn't the first to end; `first`: whether it was.
-    std::optional<value> take_late(bool first) {
-        if (first || detached_task_.has_exception()) return std::nullopt;
-        return std::optional<value>(detail::take_non_void(*this));
-    }
-
-  private:
-    void ended() noexcept override { join_->ended(index_); }
-
-    kept awaitable_;
-    detached_task<await_result_t<A>> detached_task_;
-    when_any_join* join_ = nullptr;
-    std::size_t index_ = 0;
+    using part = wrapped_part<A, when_any_join>;
+    using value = typename part::value_type;
 };
+
+// The result of a part that has ended, but not as the first; none if it threw.
+template <class Part>
+std::optional<typename Part::value_type> take_other(Part& part, bool is_first) {
+    if (is_first || part.has_exception()) return std::nullopt;
+    return std::optional<typename Part::value_type>(detail::take_non_void(part));
+}
 
 template <class... As>
 class when_any_tuple {
-    using first_of = std::variant<typename when_any_part<As>::value...>;
-    using result = when_any_result<first_of, std::tuple<std::optional<typename when_any_part<As>::value>...>>;
-    static constexpr std::index_sequence_for<As...> all{};
+    using first_result = std::variant<typename when_any_argument<As>::value...>;
+    using others = std::tuple<std::optional<typename when_any_argument<As>::value>...>;
+    using result = when_any_result<first_result, others>;
 
   public:
     explicit when_any_tuple(As&&... parts) : parts_(std::forward<As>(parts)...) {}
@@ -109,33 +147,32 @@ class when_any_tuple {
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         return join_.start(h, [this](executor& ex, const end_token& ends) {
-            std::apply([&, i = std::size_t{0}](
-                           auto&... parts) mutable { (parts.start(join_, i++, ex, ends), ...); },
-                       parts_);
+            std::apply([&](auto&... parts) { (ex.post(parts.start(join_, ex, &ends)), ...); }, parts_);
         });
     }
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
     void* release_one() noexcept { return detail::release_part(parts_); }
-    result await_resume() { return take(join_.first(), all); }
+    result await_resume() { return take(join_.first(), std::index_sequence_for<As...>()); }
 
   private:
     template <std::size_t... Index>
-    result take(std::size_t first, std::index_sequence<Index...>) {
-        std::optional<first_of> r;
-        static_cast<void>((
-            (Index == first &&
-             (r.emplace(std::in_place_index<Index>, detail::take_non_void(std::get<Index>(parts_))), true)) ||
-            ...));
-        return result(*std::move(r), {std::get<Index>(parts_).take_late(Index == first)...});
+    result take(const void* first, std::index_sequence<Index...>) {
+        std::optional<first_result> r;
+        const auto take_first = [&](auto index, auto& part) {
+            if (part.is(first)) r.emplace(std::in_place_index<index.value>, detail::take_non_void(part));
+        };
+        (take_first(std::integral_constant<std::size_t, Index>(), std::get<Index>(parts_)), ...);
+        return result(*std::move(r),
+                      {detail::take_other(std::get<Index>(parts_), std::get<Index>(parts_).is(first))...});
     }
 
     when_any_join join_{sizeof...(As)};
-    std::tuple<when_any_part<As>...> parts_;
+    std::tuple<typename when_any_argument<As>::part...> parts_;
 };
 
 template <class A>
 class when_any_vector {
-    using value = typename when_any_part<A>::value;
+    using value = typename when_any_argument<A>::value;
 
   public:
     explicit when_any_vector(std::vector<A>&& parts) : join_(parts.size()) {
@@ -157,52 +194,53 @@ class when_any_vector {
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         return join_.start(h, [this](executor& ex, const end_token& ends) {
-            for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i].start(join_, i, ex, ends);
+            for (auto& part : parts_) ex.post(part.start(join_, ex, &ends));
         });
     }
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
     void* release_one() noexcept { return detail::release_part(parts_); }
     auto await_resume() {
-        const std::size_t first = join_.first();
+        const void* const first = join_.first();
+        std::size_t index = 0;
+        while (!parts_[index].is(first)) ++index;
         if constexpr (std::is_void_v<await_result_t<A>>) {
-            parts_[first].take();
-            return first;
+            parts_[index].take();
+            return index;
         } else {
-            std::pair<std::size_t, value> it(first, parts_[first].take());
+            std::pair<std::size_t, value> result(index, parts_[index].take());
             std::vector<std::optional<value>> others;
             others.reserve(parts_.size());
-            for (auto& part : parts_) others.push_back(part.take_late(&part == &parts_[first]));
-            return when_any_result(std::move(it), std::move(others));
+            for (auto& part : parts_) others.push_back(detail::take_other(part, part.is(first)));
+            return when_any_result(std::move(result), std::move(others));
         }
     }
 
   private:
     when_any_join join_;
-    std::vector<when_any_part<A>> parts_;
+    std::vector<typename when_any_argument<A>::part> parts_;
 };
 
 }  // namespace detail
 
-/// Runs all of its arguments until the first has ended, has the others stop, and waits until they have ended,
-/// too: none of them outlives the await.
+/// Runs all of its arguments until the first has ended, then requests the others to stop, and waits until
+/// they have ended: no argument outlives the await.
 ///
 /// \returns  awaitable of a `when_any_result`, which is a `std::variant` of the results, in the order of the
-///           arguments: `index()` says which was the first to end (`std::monostate` for void;
-///           `std::reference_wrapper` for a reference). Its member `others` has the results of those that
-///           ended later and threw nothing, as a task that had got an item when it was told to stop.
+///           arguments; `index()` is that of the first to end. `std::monostate` stands for void, and
+///           `std::reference_wrapper` for a reference. The member `others` has the results of the arguments
+///           that ended later and threw nothing, as of a task that had got an item before the stop.
 ///           An operation that moves an item by itself, as `channel.get()`, `put_for` or `next()`, is
 ///           rejected at compile time: `select` does exactly one of several, `get_for` waits for some time.
 /// Suspends: always.
-/// Resumes:  on the awaiter's executor, when the last has ended; one of another library that runs on none
-///           where a `channel` would resume it, and there the parts run, too.
-/// Order:    they are posted in the order of the arguments. Each is started, also if one has ended by then.
-/// Stops:    the others as a stage's function is stopped whose run is: what they await of sleeps, channels
-///           and, by our adapter, Asio ends at once by `stopped`, which unwinds them; who awaits none of
-///           these is waited for. Where the run is stopped in whose stage all this is awaited, all of them
-///           are told so, too.
-/// Errors:   of the first to end, when all have: what the others gave is destroyed then. What the others
-///           throw is dropped. `std::logic_error` for a task with nothing to await, at once, and from a
-///           second await.
+/// Resumes:  on the awaiter's executor, when the last part has ended. A coroutine of another library without
+///           an executor: where `channel` would resume that coroutine; the parts run there, too.
+/// Order:    the arguments are posted in their order. Each is started, also if one has ended by then.
+/// Stops:    the others as the functions of a stopped stage: their waits for sleeps, channels and, by our
+///           adapter, Asio end at once by `stopped`, which unwinds the coroutine. Other waits are not cut
+///           short. A stop of the stage in which `when_any` is awaited stops all arguments.
+/// Errors:   the exception of the first to end, when all have ended; the results of the others are dropped
+///           then. Exceptions of the others are always dropped. `std::logic_error` for a task that was
+///           awaited before or is empty, at once, and for a second await.
 /// Lifetime: as of `when_all`.
 /// Cost:     one allocation for each part, and one.
 template <awaitable... As>
@@ -213,21 +251,20 @@ template <awaitable... As>
 
 /// The same for any number of awaitables of one type.
 /// \returns  awaitable of a `when_any_result`, which is a `std::pair` of the index of the first to end and
-///           its result, and has a vector as `others`; where there is no result, of the index alone, a
-///           `std::size_t`.
+///           its result; `others` is a vector. For void results, awaitable of that index, a `std::size_t`.
 /// Errors:   `std::invalid_argument` for an empty vector, at once.
 template <awaitable A>
 [[nodiscard("co_await this, or nothing of it runs")]] auto when_any(std::vector<A>&& parts) {
     return detail::when_any_vector<A>(std::move(parts));
 }
 
-/// The same with copies of them.
+/// The same with copies of the awaitables.
 template <detail::copyable_awaitables V>
 [[nodiscard("co_await this, or nothing of it runs")]] auto when_any(const V& parts) {
     return detail::when_any_vector<typename V::value_type>(V(parts));
 }
 
-/// Rejects what is not an awaitable, and nothing at all, at compile time.
+/// Rejects other arguments, and a call without arguments, at compile time.
 template <class... As>
     requires(sizeof...(As) == 0 ||
              (!(awaitable<As> && ...) && !(detail::copyable_awaitables<std::remove_cvref_t<As>> && ...)))
@@ -244,7 +281,7 @@ auto when_any(As&&...) {
 
 }  // namespace weir
 
-// So that `auto [index, value]` takes that of a vector apart.
+// For `auto [index, value] = co_await when_any(vector)`.
 template <class First, class Second, class Others>
 struct std::tuple_size<weir::when_any_result<std::pair<First, Second>, Others>>
     : std::integral_constant<std::size_t, 2> {};

@@ -46,6 +46,7 @@
 
 namespace greedy {
 
+GREEDY(adapt_awaitable)
 GREEDY(aggregate)
 GREEDY(announce)
 GREEDY(attach_fan_in)
@@ -55,7 +56,6 @@ GREEDY(check)
 GREEDY(check_identities)
 GREEDY(check_threads_of)
 GREEDY(clock_of)
-GREEDY(cross)
 GREEDY(disaggregate)
 GREEDY(env_of)
 GREEDY(epochs)

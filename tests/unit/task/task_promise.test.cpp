@@ -58,9 +58,10 @@ weir::task<int> seven() { co_return 7; }
 TEST_CASE("a task that is joined tells the join where it ended, and keeps its result until it is taken") {
     weir::run_loop loop;
     join j;
-    detail::joined_task<int> t(seven());
+    weir::task<int> owned = seven();
+    const detail::joined_task_ref<int> t(owned);
     const std::coroutine_handle<> before = std::noop_coroutine();
-    const std::coroutine_handle<> h = (*t).start(j, loop, nullptr, before);
+    const std::coroutine_handle<> h = t.start(j, loop, nullptr, before);
     CHECK(j.where == nullptr);
     h.resume();
     CHECK(j.where == &loop);
@@ -68,8 +69,8 @@ TEST_CASE("a task that is joined tells the join where it ended, and keeps its re
     CHECK(j.it->forked_before() == before);
     CHECK(&std::coroutine_handle<detail::task_promise<int>>::from_address(h.address()).promise() == j.it);
     CHECK(t.address() == h.address());
-    CHECK_FALSE((*t).has_exception());
-    CHECK((*t).take() == 7);
+    CHECK_FALSE(t.has_exception());
+    CHECK(t.take() == 7);
 }
 
 namespace {

@@ -1,4 +1,4 @@
-#include <weir/task/when_all_join.hpp>
+#include <weir/task/join.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,0 +1,256 @@
+// weir task, internal: what when_all and when_any share, and how a when_all starts and ends
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_JOIN_HPP
+#define WEIR_TASK_JOIN_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/executor/slot_accounting.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/transfer.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/detached_task.hpp>
+#include <weir/task/foreign_executor.hpp>
+#include <weir/task/task.hpp>
+
+#include <concepts>     // for std::copy_constructible, std::same_as
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
+#include <exception>    // for std::exception_ptr
+#include <functional>   // for std::reference_wrapper
+#include <tuple>        // for std::apply
+#include <type_traits>  // for std::conditional_t
+#include <utility>      // for std::forward
+#include <variant>      // for std::monostate
+#include <vector>       // for std::vector
+
+namespace weir::detail {
+
+template <class V>
+concept copyable_awaitables =
+    std::same_as<V, std::vector<typename V::value_type>> && awaitable<typename V::value_type> &&
+    std::copy_constructible<typename V::value_type>;
+
+template <class T>
+using non_void = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+// A vector can't hold references: it holds `std::reference_wrapper`s instead.
+template <class T>
+using in_vector =
+    std::conditional_t<std::is_lvalue_reference_v<T>, std::reference_wrapper<std::remove_reference_t<T>>,
+                       std::remove_cvref_t<T>>;
+
+template <class Part>
+decltype(auto) take_non_void(Part&& part) {
+    if constexpr (std::is_void_v<decltype(part.take())>) {
+        part.take();
+        return std::monostate();
+    } else {
+        return part.take();
+    }
+}
+
+// Releases the frame of a task, or of one part of a join: the caller owns the frame then. Null: no frame.
+template <class A>
+void* release_frame(A& from) noexcept {
+    if constexpr (is_task<A>) {
+        constexpr bool is_found = task_promise_base::has_default_offset<typename A::promise_type>;
+        return is_found ? joined_task_ref<typename A::value_type>::release(from) : nullptr;
+    } else if constexpr (joins_frames<A>) {
+        return from.release_one();
+    } else {
+        return nullptr;
+    }
+}
+template <class... Parts>
+void* release_part(std::tuple<Parts...>& parts) noexcept {
+    void* frame = nullptr;
+    std::apply([&](auto&... each) { ((frame != nullptr || (frame = detail::release_frame(each))), ...); },
+               parts);
+    return frame;
+}
+template <class Part>
+void* release_part(std::vector<Part>& parts) noexcept {
+    void* frame = nullptr;
+    for (std::size_t i = 0; frame == nullptr && i < parts.size(); ++i)
+        frame = detail::release_frame(parts[i]);
+    return frame;
+}
+
+// One of the awaitables, in a coroutine of its own. An awaitable that can't be moved is kept by reference.
+template <class A, class Join>
+class wrapped_part final : detached_task_owner {
+    static_assert(
+        std::is_reference_v<A> || is_task<A> || !std::is_lvalue_reference_v<await_result_t<A>>,
+        "weir: when_all and when_any would give a reference that may be into an awaitable that is gone by "
+        "then: give the awaitable a name that outlives the result, and pass it by that name; or await it in "
+        "a task that gives a value");
+    using kept = std::conditional_t<std::is_move_constructible_v<A>, A, A&&>;
+
+  public:
+    using value_type = in_vector<non_void<joined_result_t<A>>>;
+    static constexpr bool runs_tasks_only = false;
+
+    explicit wrapped_part(A&& a)
+        : awaitable_(std::forward<A>(a)),
+          detached_task_(detail::make_detached_task<await_result_t<A>, kept>(awaitable_)) {
+        if constexpr (is_task<A>) joined_task_ref<typename A::value_type>(awaitable_).check_valid();
+    }
+
+    // Returns the coroutine, for the caller to post or fork on `ex`. It tells `join` when it has ended.
+    std::coroutine_handle<> start(Join& join, executor& ex, const end_token* ends,
+                                  std::coroutine_handle<> = {}) noexcept {
+        join_ = &join;
+        return detached_task_.prepare(ex, nullptr, *this, ends);
+    }
+    // Throws if the part was started before.
+    void check_valid() const {
+        if (join_ != nullptr) detail::refuse_task();
+    }
+    void* release_one() noexcept { return detail::release_frame(awaitable_); }
+    bool has_exception() const noexcept { return detached_task_.has_exception(); }
+    std::exception_ptr exception() const noexcept { return detached_task_.exception(); }
+    decltype(auto) take() { return detached_task_.take(); }
+
+    // Whether a join has been told `part`, as the one that ended.
+    bool is(const void* part) const noexcept { return part == this; }
+
+  private:
+    void ended() noexcept override { join_->part_ended(this); }
+
+    kept awaitable_;
+    detached_task<await_result_t<A>> detached_task_;
+    Join* join_ = nullptr;
+};
+
+// Starts the parts of a when_all, and resumes the awaiting coroutine when the last part has ended.
+//
+// Most often one worker runs all the parts of its own join, one after the other. Their ends cost no
+// read-modify-write then: the worker's trampoline counts them as long as one part continues there.
+class when_all_join final : public task_join, owed_join {
+  public:
+    explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}
+
+    // A wrapped part has ended, on any thread.
+    void part_ended(const void* = nullptr) noexcept {
+        if (all_ended_with(1)) executor_->post(awaiter());  // the join may be gone from here on
+    }
+
+    // A task has ended. Continues with the part that was forked before it, if no other thread has taken that
+    // one, and after the last part with the awaiting coroutine, if that belongs to this thread's executor.
+    // Not inlined: see WEIR_NOINLINE.
+    WEIR_NOINLINE std::coroutine_handle<> task_ended(task_promise_base& ended) noexcept override {
+        trampoline* const here = trampoline::of_this_call();
+        if (here != home_ || ended.env().executor != executor_) [[unlikely]]
+            return ended_elsewhere(ended, here);
+        const bool owes = here->owes(*this);
+        const std::size_t mine = owes ? owed_ + 1 : 1;
+        if (is_last(mine)) {
+            if (owes) here->owe_no_more(*this);
+            if (measured_ != nullptr) stamp();
+            return here->next(awaiter());
+        }
+        if (!owes) here->owe(*this);
+        owed_ = mine;
+        return continue_with(*here, ended.forked_before());
+    }
+
+    // Starts all parts, and returns the coroutine that runs next. The part that ends last resumes the awaiter
+    // on its executor. `start_others(where, ex, ends)` forks all parts but the first, and returns the last of
+    // them. Not inlined: see WEIR_NOINLINE.
+    template <class Promise, class First, class StartOthers>
+    WEIR_NOINLINE std::coroutine_handle<> start(std::coroutine_handle<Promise> awaiter, First&& first,
+                                                StartOthers start_others) {
+        // Not copied: its members have just been stored one by one, and a load of two of them at once stalls.
+        const auto& env = detail::env_of(awaiter);
+        executor* const ex = &detail::executor_of(env);
+        const end_token* const ends = env.ends;
+        awaiter_ = awaiter.address();
+        executor_ = ex;
+        measured_ = env.measured;
+        trampoline* const here = trampoline::of_this_call();
+        if (here != nullptr) {
+            if (own_forks* const own = here->forks_of(ex)) {
+                home_ = here;
+                const std::coroutine_handle<> last = start_others(*own, *ex, ends);
+                return here->next(first.start(*this, *ex, ends, last));
+            }
+        }
+        home_ = nullptr;
+        if (here != nullptr && ex->traits().continues_with_forks && current_executor() == ex) {
+            start_others(*ex, *ex, ends);
+            return here->next(first.start(*this, *ex, ends, {}));
+        }
+        ex->fork(first.start(*this, *ex, ends, {}));  // the join may be gone if there are no others
+        start_others(*ex, *ex, ends);
+        return std::noop_coroutine();
+    }
+
+    // Returns the fork that may be taken back: null for a wrapped part, which may resume any coroutine.
+    template <class Where, class Part>
+    std::coroutine_handle<> fork(Where& where, Part&& part, executor& ex, const end_token* ends,
+                                 std::coroutine_handle<> before) noexcept {
+        const std::coroutine_handle<> h = part.start(*this, ex, ends, before);
+        where.fork(h);
+        return std::remove_reference_t<Part>::runs_tasks_only ? h : nullptr;
+    }
+
+    template <class Part>
+    static void rethrow(const Part& part) {
+        if (part.has_exception()) [[unlikely]]
+            detail::rethrow_now(part.exception());
+    }
+
+    // When the last part ended, by the clock of the awaiter's slot; 0 without a slot.
+    std::int64_t ready_at() const noexcept { return measured_ != nullptr ? ready_ : 0; }
+
+  private:
+    // acquire, and acq_rel below; both pair with the acq_rel of the other parts: the last part to end sees
+    // what all parts wrote. A part that finds itself the last one needs no read-modify-write.
+    bool is_last(std::size_t ended) const noexcept { return left_.load(std::memory_order_acquire) == ended; }
+    bool all_ended_with(std::size_t ended) noexcept {
+        if (!is_last(ended) && left_.fetch_sub(ended, std::memory_order_acq_rel) != ended) return false;
+        if (measured_ != nullptr) stamp();
+        return true;
+    }
+    WEIR_NOINLINE void stamp() noexcept { ready_ = clock_of(*measured_); }
+    // `before`: the part that was forked before the one that has ended. Not inlined: the last end does
+    // without this code.
+    WEIR_NOINLINE std::coroutine_handle<> continue_with(trampoline& here,
+                                                        std::coroutine_handle<> before) noexcept {
+        own_forks* const own = here.forks();  // null: another thread has replaced the worker meanwhile
+        if (before && own != nullptr && own->take_back(before)) return here.next(before);
+        here.owe_no_more(*this);
+        return all_ended_with(owed_) ? here.next(awaiter()) : std::noop_coroutine();
+    }
+    WEIR_NOINLINE std::coroutine_handle<> ended_elsewhere(task_promise_base& ended,
+                                                          trampoline* here) noexcept {
+        if (here == nullptr || !here->at_work() || ended.env().executor != executor_) {
+            part_ended();
+            return std::noop_coroutine();
+        }
+        return all_ended_with(1) ? here->next(awaiter()) : std::noop_coroutine();
+    }
+    void settle() noexcept override {
+        if (all_ended_with(owed_)) executor_->post(awaiter());
+    }
+    std::coroutine_handle<> awaiter() const noexcept {
+        return std::coroutine_handle<>::from_address(awaiter_);
+    }
+
+    // Members without an initialiser are set by `start`, or before their first use.
+    standard_platform::atomic<std::size_t> left_;  // parts that have not told that they ended
+    void* awaiter_;
+    executor* executor_;
+    slot* measured_ = nullptr;
+    std::int64_t ready_;
+    trampoline* home_;  // where the parts were forked; the only one that takes them back, or counts ends
+    std::size_t owed_;  // ends that `home_` has counted, and `left_` has not; only used by its thread
+};
+
+}  // namespace weir::detail
+
+#endif
