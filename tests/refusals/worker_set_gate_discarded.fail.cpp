@@ -1,4 +1,4 @@
-// expect-error: co_await this, or nothing holds it up
+// expect-error: co_await this, or the slot does not wait
 // To be admitted is awaited.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/run/worker_set.hpp>

@@ -1,4 +1,4 @@
-// weir run, internal: `WEIR_DIAGNOSE=1` in the environment profiles the stages of each run before it goes on
+// weir run, internal: WEIR_DIAGNOSE=1 in the environment profiles each run of a program, and prints a table
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_DIAGNOSIS_HPP
 #define WEIR_RUN_DIAGNOSIS_HPP
@@ -22,38 +22,38 @@
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 
-// `WEIR_DIAGNOSE=1 program` is the program with a table on stderr for each run, which says what each stage
-// could give alone: see `profile`, which measures in the same way. Nothing of the program has to be changed,
-// and nothing is lost:
-// - The first 1000 items of each source, or up to 4000 where batches of them would be too few for a later
-//   stage, go through the stages one stage at a time, each item once, and on to
-//   the consumer, who waits until the first of them has passed the last stage. So what acts on the outside
-//   does it once for each item, and in the order in which it would. Then the run goes on as it was described;
-//   its statistics are of all of it.
-// - A stage that may have several slots is called by up to 32 threads at once, whatever its concurrency; only
-//   a `for_each` of one slot keeps that.
-// - Nothing blocks: `start` returns at once, and the run's executor does it all.
-// - A trial has 10 s, or 3 s in which nothing moves, and all together have 60 s. Then the run goes on. The
-//   table says what was not tried, as where a source waits for what later stages, or the consumer, give back.
-// - Functions that don't await get no more slots than leave their executor a thread, of three or more, or
-//   than they were given: what frees a thread that they block may be a later stage. A coroutine that blocks
-//   its thread, and not before a tenth of the items, needs threads for 32 of them.
-// - A run that is stopped, or fails, before all are tried, says so. Several runs at a time are not alone.
-// `WEIR_DIAGNOSE=0`, or an empty one, is none; with anything else `start` throws `std::invalid_argument`.
+// `WEIR_DIAGNOSE=1 program` prints a table on stderr for each run of an unchanged program: the rate of each
+// stage alone, measured as by `profile`. No item is lost:
+// - The first 1000 items of each source go through the stages, one stage at a time; up to 4000 if a later
+//   stage gets too few batches of them. The consumer gets its first item after the last stage was tried. Each
+//   stage works once on each item, in the usual order. Then the run continues as described. Its statistics
+//   include the profile.
+// - A stage that can have several slots is called by up to 32 threads at once, whatever its concurrency,
+//   except a `for_each` of one slot.
+// - Nothing blocks: `start` returns at once, and the run's executor does the work.
+// - A trial has 10 s, or 3 s without a change; all trials have 60 s. Then the run continues. The table names
+//   stages that were not tried, for example because a source waits for the consumer.
+// - Functions that never suspend leave one thread of their executor free, of three or more, as only a later
+//   stage may unblock them. Their concurrency of the description is always possible. A coroutine that blocks
+//   its thread after a tenth of the items needs threads for 32 of them.
+// - A run that is stopped or fails before the end of the profile prints this. Runs at the same time disturb
+//   each other's figures.
+// With `WEIR_DIAGNOSE=0`, or empty, there is no profile; with any other value `start` throws
+// `std::invalid_argument`.
 
 namespace weir::detail {
 
-// The table of a profile, line by line, so that it can be printed while it is made. Compiled wherever
-// weir.hpp is included, so it does without the strings that `text_table` is made of.
+// The table of a profile, made line by line, so that it can be printed during the profile. No `text_table`,
+// as that would make weir.hpp heavier.
 class profile_lines {
   public:
-    // `longest`: of all names.
+    // `longest`: the length of the longest name of a stage.
     explicit profile_lines(std::size_t longest) noexcept
         : width_(static_cast<int>(longest < 5      ? 5
                                   : longest > most ? most
                                                    : longest)) {}
 
-    // A stage that runs alone has as many slots as it is tried with: none is off.
+    // Without a column for `off`: no slot of a trial is off.
     std::string head() const {
         std::string names;
         for (const auto& state : states_in_reports) {
@@ -71,19 +71,19 @@ class profile_lines {
         return text;
     }
 
-    // `base`: what the speed-up is over, which may be this one; null: there is none.
+    // `base`: the trial with which `t` is compared, maybe itself; null: there is no speed-up.
     std::string line(const std::string& name, const profile_trial& t, const profile_trial* base) {
-        // What waits for others has no rate of its own.
-        const bool tells = t.end < trial_end::stuck;
-        told_[static_cast<std::size_t>(t.end)] = true;
+        // A stage that was stuck, or not tried, has no rate.
+        const bool has_rate = t.end < trial_end::stuck;
+        ends_[static_cast<std::size_t>(t.end)] = true;
         is_few_ = is_few_ || has_few(t);
         std::string rates;
         std::string ratio;
         std::string ratios;
-        if (const auto i = tells && t.pace ? t.pace->rate_interval() : std::nullopt) {
+        if (const auto i = has_rate && t.pace ? t.pace->rate_interval() : std::nullopt) {
             rates = units::rate(i->low) + "-" + units::rate(i->high);
         }
-        if (const auto i = tells && base != nullptr ? t.speed_up(*base) : std::nullopt) {
+        if (const auto i = has_rate && base != nullptr ? t.speed_up(*base) : std::nullopt) {
             const bool is_base = t == *base;
             if (is_base || !i->holds(1)) ratio = times(t.rate() / base->rate());
             if (!is_base) ratios = times(i->low) + "-" + times(i->high);
@@ -100,7 +100,7 @@ class profile_lines {
             std::snprintf(text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s%*s  %8s%*s  %8s%s  %9s%s\n", width_,
                           width_, name.c_str(), t.concurrency, units::count(t.num_items, 8).c_str(),
                           units::count(t.num_failures, 6).c_str(),
-                          tells ? units::rate(t.rate()).c_str() : "-", of_rate, or_dash(rates),
+                          has_rate ? units::rate(t.rate()).c_str() : "-", of_rate, or_dash(rates),
                           or_dash(ratio), of_speed_up, or_dash(ratios),
                           t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares.c_str(),
                           t.readiness ? share(*t.readiness, 1, " %").c_str() : "-", remark(t));
@@ -110,7 +110,7 @@ class profile_lines {
         return text;
     }
 
-    // What the lines above need to be understood.
+    // Explains the columns, and the remarks that occurred.
     std::string foot() const {
         std::string text =
             "\nitems: invocations; rate: of them a second, and its 95 % confidence interval; below a "
@@ -123,25 +123,25 @@ class profile_lines {
                 "few items: fewer than 4 for each slot, so the rate has no interval, and there is no "
                 "speed-up.\n";
         }
-        if (has_told(trial_end::time_over)) {
+        if (has_end(trial_end::time_over)) {
             text += "time over: a trial has a limit of time; its figures are of the items until then.\n";
         }
-        if (has_told(trial_end::stuck)) {
+        if (has_end(trial_end::stuck)) {
             text +=
                 "stuck: nothing moved any more, as where a function waits for what a later stage, or the "
                 "consumer, gives back;\nthe stage was tried no further.\n";
         }
-        if (has_told(trial_end::too_few)) {
+        if (has_end(trial_end::too_few)) {
             text +=
                 "too few items: the trials with fewer slots have used up those that the stage was given.\n";
         }
-        if (has_told(trial_end::no_thread)) {
+        if (has_end(trial_end::no_thread)) {
             text +=
                 "no thread: each slot takes a thread, and so many would leave none of its executor's for "
                 "other "
                 "stages, which may free them.\n";
         }
-        if (has_told(trial_end::not_tried)) {
+        if (has_end(trial_end::not_tried)) {
             text += "not tried: a trial before it was stuck, or the time for all was over.\n";
         }
         return text;
@@ -152,7 +152,7 @@ class profile_lines {
     static constexpr int of_rate = 19;
     static constexpr int of_speed_up = 12;
 
-    bool has_told(trial_end what) const noexcept { return told_[static_cast<std::size_t>(what)]; }
+    bool has_end(trial_end what) const noexcept { return ends_[static_cast<std::size_t>(what)]; }
     static bool has_few(const profile_trial& t) noexcept {
         return !t.pace && t.num_items != 0 && t.end == trial_end::complete;
     }
@@ -181,7 +181,7 @@ class profile_lines {
 
     int width_;
     bool is_few_ = false;
-    bool told_[6] = {};  // by trial_end
+    bool ends_[6] = {};  // by trial_end
 };
 
 class printed_trials final : public stage_trials {
@@ -231,10 +231,10 @@ class printed_trials final : public stage_trials {
     }
 
     profile_lines lines_{0};
-    profile_trial base_;  // with the fewest slots
+    profile_trial base_;  // the trial of the stage with the fewest slots
 };
 
-// What the environment wants of a run that begins; null: nothing.
+// Called for each run that starts. Returns the profiler that the environment asks for, or null.
 inline std::unique_ptr<run_profiler> diagnosis(bool is_measured) {
     const char* const found = std::getenv("WEIR_DIAGNOSE");  // NOLINT(concurrency-mt-unsafe): none sets one
     if (found == nullptr) return nullptr;

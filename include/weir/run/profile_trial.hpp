@@ -1,4 +1,4 @@
-// weir run: what a stage did when it ran alone with some number of slots
+// weir run: the result of a trial: what a stage did when it ran alone with some number of slots
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_PROFILE_TRIAL_HPP
 #define WEIR_RUN_PROFILE_TRIAL_HPP
@@ -16,43 +16,45 @@
 
 namespace weir {
 
-/// How a trial came to its end.
+/// How a trial ended.
 enum class trial_end : std::uint8_t {
-    complete,   ///< by itself: all of its items were worked on, or there were none
-    time_over,  ///< its time was over; its figures are of the items until then
-    stuck,    ///< nothing moved any more: a function may wait for what a later stage, or the consumer, gives
-    too_few,  ///< not begun: the stage was given too few items, which those with fewer slots have used up
-    no_thread,  ///< not begun: its function takes a thread, and would leave none of its executor's
-    not_tried,  ///< not begun: one before it was stuck, or the time for all was over
+    complete,   ///< all of its items were processed, or there were none
+    time_over,  ///< its time limit was reached; the figures are of the items until then
+    stuck,      ///< nothing changed any more: a function may wait for a later stage or the consumer
+    too_few,    ///< not begun: trials with fewer slots have used up the items of the stage
+    no_thread,  ///< not begun: its functions would have blocked all threads of their executor
+    not_tried,  ///< not begun: an earlier trial was stuck, or the time limit of all trials was reached
 };
 
-/// A stage that ran alone, with so many slots.
+/// The figures of a stage that ran alone.
 struct profile_trial {
     std::size_t concurrency = 1;     ///< slots
     duration elapsed{};              ///< from the start to the last result
-    std::uint64_t num_items = 0;     ///< items taken; of a source: given
-    std::uint64_t num_results = 0;   ///< items given
+    std::uint64_t num_items = 0;     ///< items taken; by a source: made
+    std::uint64_t num_results = 0;   ///< items put
     std::uint64_t num_failures = 0;  ///< items that failed
-    duration ave_time{};             ///< of a successful invocation
-    slot_times times;                ///< of all its slots, summed: `runnable` if threads were short
+    duration ave_time{};             ///< the average time of a successful task
+    slot_times times;                ///< the sum over all slots; `runnable` if there were too few threads
 
-    /// The share of the time in which the stage had something to take. Near 1 the rate is the stage's own;
-    /// a stage that is faster than it was fed has a lower one. None for a source, which takes nothing, for a
-    /// stage that takes from several queues, and where no time has passed.
+    /// The share of the time in which the queue before the stage had an item. Near 1, the rate is that of the
+    /// stage; else the stage could be faster. None for a source, for a stage with several inputs, and if no
+    /// time has passed.
     std::optional<double> readiness;
 
-    trial_end end = trial_end::complete;  ///< why it has no more items
+    trial_end end = trial_end::complete;  ///< why the trial ended
 
-    /// How fast it took items while each slot had one, so that neither its start nor its end counts. None: it
-    /// had fewer than four items for each slot, and its rate is left to chance.
+    /// How fast items were taken while every slot had one, so that start and end don't count. None: there
+    /// were fewer than four items for each slot.
     std::optional<item_pace> pace = std::nullopt;
 
-    /// \returns items taken a second (of a source: given): that of `pace`, or of all the time.
+    /// \returns items taken per second (by a source: made), from `pace` if there is one, else from `elapsed`.
     [[nodiscard]] double rate() const noexcept {
         return pace ? pace->rate() : detail::per_second(num_items, elapsed);
     }
-    /// \returns how many times as fast this was as `base`, which may be of another stage: the interval. None
-    ///          where one of them has no pace, or took no time. What holds 1 shows no difference.
+    /// \returns a confidence interval of the rate divided by that of `base`, which may be of another stage;
+    ///            an
+    ///          interval that contains 1 shows no difference. None if one of them has no pace or took no
+    ///          time.
     [[nodiscard]] std::optional<confidence_interval> speed_up(const profile_trial& base) const noexcept {
         if (!pace || !base.pace) return std::nullopt;
         return detail::speed_up(*pace, *base.pace);
@@ -63,32 +65,33 @@ struct profile_trial {
 
 namespace detail {
 
-// Half of all items are divided evenly among the trials, the other half in proportion to their slots.
+// How the items of a stage are divided among its trials: half of them evenly, the other half in proportion to
+// the numbers of slots.
 class trial_shares {
   public:
-    // `slots`: of the trials, upwards; not empty, and there as long as this is.
+    // `concurrencies`: ascending and not empty; outlives this object.
     explicit trial_shares(std::span<const std::size_t> concurrencies) noexcept
         : concurrencies_(concurrencies) {}
 
     std::span<const std::size_t> concurrencies() const noexcept { return concurrencies_; }
 
-    // How many trials are made with so many items: those with the fewest slots, one at least.
+    // How many trials so many items allow, of those with the fewest slots: at least 1.
     std::size_t trials(std::size_t items) const noexcept {
         std::size_t n = 1;
         while (n < concurrencies_.size() && enough(n + 1) <= items) ++n;
         return n;
     }
-    // What one of the first `n` trials has of all items, of which some are left; the last one has these.
-    // Where there are enough, each slot gets as many.
+    // The items of one of `n` trials, if `left` of all items are left; the last trial gets the rest. A
+    // multiple of the number of slots, if there are enough.
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept {
         const double mine = part(trial, n) * static_cast<double>(items) + rounding;
         if (trial + 1 < n) left = detail::smaller(left, static_cast<std::size_t>(mine));
         return left > concurrencies_[trial] ? left - left % concurrencies_[trial] : left;
     }
 
-    // How many items the first `n` trials take, so that each slot has four, and each trial ten. So those
-    // before a trial have used up more places that only later stages free than it has slots, or were stuck:
-    // with more slots than places, items that overtake each other could wait for each other for ever.
+    // How many items the first `n` trials need, so that each slot has four and each trial ten. A stage may
+    // wait for places that only later stages free; with more slots than such places, items could wait for
+    // each other for ever. But then an earlier trial has used up the places, and was stuck.
     std::size_t enough(std::size_t n) const noexcept {
         double most = 0;
         for (std::size_t i = 0; i < n; ++i) {

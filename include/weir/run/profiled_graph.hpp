@@ -1,4 +1,4 @@
-// weir run, internal: what a profiler changes of the stages and queues of a run, and how it is undone
+// weir run, internal: the stages and queues of a run as a profiler sees and changes them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_PROFILED_GRAPH_HPP
 #define WEIR_RUN_PROFILED_GRAPH_HPP
@@ -34,25 +34,25 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     using base = run_graph<Policy>;
 
   public:
-    // `first`: what is done with the stages before they work together; null: nothing.
+    // `profiler`: profiles the stages before they work together; null: none.
     profiled_graph(executor& ex, run_options options,
-                   std::unique_ptr<run_profiler> first = detail::diagnosis(Policy::statistics))
-        : base(ex, std::move(options)), profiler_(std::move(first)) {
+                   std::unique_ptr<run_profiler> profiler = detail::diagnosis(Policy::statistics))
+        : base(ex, std::move(options)), profiler_(std::move(profiler)) {
         this->set_profiled(profiler_ != nullptr);
     }
 
-    time_point instant() const override { return this->main_executor().now(); }
+    time_point current_time() const override { return this->main_executor().now(); }
     const std::string& name_of(std::size_t stage) const noexcept override { return stages_[stage]->name(); }
     bool was_interrupted() const override { return this->has_failed() || this->was_stopped(); }
     bool is_halted() const noexcept override { return this->is_paused() && !this->ends().stop_requested(); }
     std::size_t num_stages() const noexcept override { return stages_.size(); }
-    // The order in which a for_each of one slot acts may count.
+    // Not for a for_each of one slot: the order of its actions may matter.
     bool can_change_slots(std::size_t stage) const noexcept override {
         const bool acts = stages_[stage]->outputs().empty();
         return stages_[stage]->is_resizable() && (!acts || slots_[stage].before > 1);
     }
-    // Where a stage is still at work, it may have blocked a thread. Of two threads both are given, or nothing
-    // could be compared there.
+    // A stage that is still at work may block a thread, and one thread is left free; but of two threads both
+    // are used, else there would be nothing to compare.
     std::size_t max_slots(std::size_t stage) const override {
         const executor_traits& where = stages_[stage]->own_executor().traits();
         if (!stages_[stage]->blocks_threads() || where.exclusive) return SIZE_MAX;
@@ -67,9 +67,9 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
         std::uint64_t before = 0;
         std::uint64_t after = 0;
         stage_activity all = look_at_slots(stage, before);
-        // One that was looked at may have been woken by one that came to rest after that.
+        // A slot that was idle may have been woken by another one that became idle later: looks twice.
         all.is_idle = all.is_idle && look_at_slots(stage, after).is_idle && before == after;
-        all.is_idle = all.is_idle || this->have_all_left();  // also those that were abandoned
+        all.is_idle = all.is_idle || this->have_all_left();  // abandoned slots are idle, too
         return all;
     }
     const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }
@@ -119,7 +119,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
 
     ~profiled_graph() = default;
 
-    // Before the start: nobody begins.
+    // Called before the start: no stage may begin with an item.
     void hold_stages() {
         rooms_.resize(queues_.size());
         slots_.resize(stages_.size());
@@ -139,14 +139,14 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
             return std::nullopt;
         }
     }
-    // All is as it was described, but for what somebody else has changed meanwhile.
+    // Restores the described capacities and slots, unless they were changed by others meanwhile.
     void release_stages() noexcept {
         for (std::size_t i = 0; i < queues_.size(); ++i) {
             try {
                 if (rooms_[i].before == 0 || look(i).capacity != rooms_[i].now) continue;
                 queues_[i]->set_capacity(rooms_[i].before);
             } catch (...) {
-                continue;  // no memory: it stays as large as it is
+                continue;  // no memory: the queue stays as it is
             }
         }
         for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -159,7 +159,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
         this->set_profiled(false);
         for (auto& stage : stages_) stage->quota()->open();
     }
-    // The run ends: who is kept out is refused.
+    // The run ends: refuses slots that wait for their quota.
     void end_profiling() noexcept {
         for (auto& stage : stages_) {
             if (stage->quota() != nullptr) stage->quota()->end();
@@ -167,7 +167,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     }
 
   private:
-    // `sum`: of the instants of what they do, which is another one where one of them has done something else.
+    // `sum`: of the times at which the slots entered their states: it changes if a slot changed its state.
     stage_activity look_at_slots(std::size_t stage, std::uint64_t& sum) const {
         stage_activity all{true, false, this->begin_.time_since_epoch().count()};
         stages_[stage]->for_each_slot([&all, &sum](slot& each) {

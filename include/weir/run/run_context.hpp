@@ -1,4 +1,4 @@
-// weir run, internal: what the stages of a run have in common: where it runs, and its failures
+// weir run, internal: what all stages of a run share: executors, pauses, failures, the end, checkpoints
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUN_CONTEXT_HPP
 #define WEIR_RUN_RUN_CONTEXT_HPP
@@ -34,7 +34,7 @@
 
 namespace weir::detail {
 
-// Where slots are that have an item, or would make one, while the run is paused.
+// Slots wait while it is paused, and are refused when it is over.
 struct pause_rule {
     using ticket = char;
     bool paused = false;
@@ -45,15 +45,16 @@ struct pause_rule {
     }
 };
 
-// Where sources are while there is too much in the queues of the run.
+// Sources wait while the queues of the run hold too many bytes.
 struct budget_rule {
-    using ticket = std::uint64_t;  // the sources that ask
+    using ticket = std::uint64_t;  // the sources that wait, as bits
     const byte_budget* budget;
     bool over = false;
     admission ask(ticket sources) const noexcept {
         return budget->is_spent(sources) && !over ? admission::wait : admission::go;
     }
 };
+// The limit of bytes of a run: see `run_options::max_bytes`.
 class run_budget final : public byte_budget {
   public:
     explicit run_budget(std::size_t most) noexcept
@@ -74,6 +75,7 @@ class run_budget final : public byte_budget {
     wait_queue<budget_rule> room_;
 };
 
+// The state of a run that is no template, by which stages know their run.
 class run_context : public detached_task_owner {
   public:
     run_context(executor& ex, run_options options)
@@ -90,7 +92,7 @@ class run_context : public detached_task_owner {
     run_context& operator=(const run_context&) = delete;
 
     executor& main_executor() const noexcept { return *executor_; }
-    // Where a stage runs. To be asked once for each, in the order in which items pass.
+    // The executor for a stage. Called once for each stage, in the order in which items pass.
     executor& executor_of(const stage_options& options) {
         if (options.executor != nullptr && !executor_->traits().exclusive) {
             check_threads_of(*options.executor);
@@ -100,8 +102,8 @@ class run_context : public detached_task_owner {
         return lanes_ ? lanes_->add() : *executor_;
     }
 
-    // True in a process that was forked from the one in which threads run this: its coroutines may have
-    // been at any instruction, and its locks held, so nothing of it may be touched.
+    // True in a forked child of the process that has the run's threads. Nothing of the run may be used there:
+    // coroutines may be at any instruction, and locks may be held.
     bool orphaned() const noexcept { return !born_.is_here() && has_lost_threads(); }
     void check_threads() const {
         if (orphaned()) throw forked_error();
@@ -111,21 +113,22 @@ class run_context : public detached_task_owner {
         if (!right) throw std::invalid_argument("weir: stage '" + options.name + "' " + what);
     }
 
-    // Of the stages that have no limit of their own.
+    // The counts for stages without a failure limit of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }
-    // Whether something may keep a slot from going on with an item that it has, or is to make: a pause,
-    // a limit in bytes, stages that go first. One look for each item; then at each of them.
+    // Whether a slot may have to wait before it begins with an item: for a pause, the limit of bytes, later
+    // stages, a profile. One load for each item; only if true, `stage_gate::must_wait` looks at each of them.
     bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
-    // Whether a slot on this executor had better let stages behind it go on, which wait to.
+    // Whether coroutines of later stages are ready, so that a slot on this executor lets them run first.
     bool yields_to_later_stages(const executor& ex) const noexcept {
         return lanes_ && lanes_->has_more_urgent(ex);
     }
 
-    // The first epoch of the source, where it has epochs.
+    // The first epoch of the sources.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
-    // A source has epochs, from `first` on, and keeps the books of what the consumer has taken.
+    // Called for a source with epochs, the first of which is `first`. `progress` records which draws of the
+    // source a consumer has taken.
     void add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
         if (progress_ && first != first_epoch_) {
             throw std::invalid_argument("weir: the sources of this run begin with epochs " +
@@ -137,16 +140,17 @@ class run_context : public detached_task_owner {
         progress_ = std::move(progress);
     }
     const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
-    // Empty: it has one. Complete when the run starts: then its sources begin to keep books, or don't.
+    // Why the run has no checkpoint; empty: it has one. Final when the run starts, as sources then decide
+    // whether to record progress.
     std::string& why_no_checkpoint() noexcept { return why_no_checkpoint_; }
     void set_no_checkpoint(const stage_options& options, const char* as_it) {
         why_no_checkpoint_ = "stage '" + options.name + "' " + as_it;
     }
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 
-    // No slot begins with another item until the run is resumed, or none at all: a hint, and where to wait.
+    // Whether slots must not begin with items. Only a hint: `wait_for_resume` looks under the lock.
     bool is_paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
-    // Awaitable of bool; false: the run ends, and nothing is to begin any more.
+    // Awaitable of bool: waits while the run is paused. False: the run ends.
     template <class Slot>
     auto wait_for_resume(Slot& me) noexcept {
         return pause_.wait(char(), me, slot_state::off);
@@ -154,19 +158,19 @@ class run_context : public detached_task_owner {
     void pause(bool paused) noexcept {
         change_pause([paused](pause_rule& rule) { rule.paused = paused; });
     }
-    // Whether the stages are tried before they work together: then their turnstiles are asked.
+    // Whether the stages are profiled, and their quotas count.
     bool is_profiled() const noexcept { return is_profiled_; }
     void set_profiled(bool is_profiled) noexcept {
         change_pause([this, is_profiled](pause_rule&) { is_profiled_ = is_profiled; });
     }
-    // Null: any number of bytes may be in the queues.
+    // Null: there is no limit of bytes.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
-    // Asks invocations under way to give up, as the run has been stopped.
+    // Stopped when the run is stopped: asks stage functions to return.
     const stop_token& ends() const noexcept { return ended_; }
-    // Whether they may give up: also where they know by the token that the run was given, before it does.
+    // Whether functions may have been asked to return: also by `run_options::stop`, before the run noticed.
     bool may_give_up() const noexcept { return ended_.stop_requested() || options_.stop.stop_requested(); }
 
-    // Whether this is how an await ended because of that, and so no failure.
+    // Whether the error is `stopped` in a run that was stopped, and so is no failure.
     bool is_stopped_by(const std::exception_ptr& error) const noexcept {
         if (!ended_.stop_requested()) return false;
         try {
@@ -185,15 +189,15 @@ class run_context : public detached_task_owner {
     }
     bool has_on_failure() const noexcept { return static_cast<bool>(options_.on_failure); }
 
-    // Why it ends, before it does: what comes first holds.
+    // Called before the run ends; the first call counts.
     void set_outcome(run_outcome how) noexcept {
         run_outcome before = run_outcome::running;
-        // acq_rel; pairs with outcome(): who asks sees what led to it
+        // acq_rel; pairs with outcome(): its caller sees all that came before
         outcome_.compare_exchange_strong(before, how, std::memory_order_acq_rel);
     }
     // acquire; pairs with set_outcome()
     run_outcome outcome() const noexcept { return outcome_.load(std::memory_order_acquire); }
-    // Whether somebody asked for its end, before it came by itself.
+    // Whether a stop was the first cause of the end.
     bool was_stopped() const noexcept {
         return outcome() == run_outcome::stopped || outcome() == run_outcome::stopped_by_token;
     }
@@ -211,15 +215,15 @@ class run_context : public detached_task_owner {
         if (outcome() == run_outcome::failed) failures_.report_unseen(name);
     }
 
-    // How many items the last stage has acted on, where there is no consumer. relaxed: a count; who has seen
-    // the end sees all of it
+    // Items processed by the `for_each` of a run without a consumer. relaxed: a count; after the end of the
+    // run it is complete
     void count_done(std::uint64_t items) noexcept { num_done_.fetch_add(items, std::memory_order_relaxed); }
     std::uint64_t num_done() const noexcept { return num_done_.load(std::memory_order_relaxed); }
 
-    // A worker more: to be called before it begins. False: none is left, and the run may end now.
+    // Called before one more worker starts. False: all workers have ended, and the run may end now.
     virtual bool try_add_worker() noexcept = 0;
 
-    // A worker takes nothing any more. The last one ends the laps.
+    // Called by a worker that takes no more items. The last one ends the laps.
     void worker_left() noexcept {
         // acq_rel; pairs with itself: the last one sees what the others did
         if (workers_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_left_.request_stop();
@@ -233,13 +237,13 @@ class run_context : public detached_task_owner {
         workers_left_.store(workers, std::memory_order_relaxed);
     }
     void count_added_worker() noexcept { workers_left_.fetch_add(1, std::memory_order_relaxed); }
-    // The run ends: who is kept back may end, too.
+    // The run ends: refuses all slots that wait for admission, so that they end.
     void release_waiting() noexcept {
         ends_.request_stop();
         if (budget_) budget_->end();
         pause_.update([this](pause_rule& rule) {
             rule.over = true;
-            paused_.store(true, std::memory_order_relaxed);  // who asks is refused
+            paused_.store(true, std::memory_order_relaxed);  // slots ask, and are refused
             may_have_to_wait_.store(true, std::memory_order_relaxed);
         });
     }
@@ -261,7 +265,7 @@ class run_context : public detached_task_owner {
         pause_.update([this, change](pause_rule& rule) {
             if (rule.over) return;
             change(rule);
-            // relaxed: hints; who waits is told by the rule itself, under its lock
+            // relaxed: hints; the rule decides, under its lock
             paused_.store(rule.paused, std::memory_order_relaxed);
             may_have_to_wait_.store(rule.paused || is_profiled_ || lanes_ || budget_,
                                     std::memory_order_relaxed);
@@ -270,7 +274,7 @@ class run_context : public detached_task_owner {
 
     const process_of_origin born_;
     executor_use executor_;
-    std::vector<executor_use> others_;  // on which stages run
+    std::vector<executor_use> others_;  // of stages
     std::optional<priority_lanes> lanes_;
     std::optional<run_budget> budget_;
     std::uint64_t first_epoch_ = 0;
@@ -278,7 +282,7 @@ class run_context : public detached_task_owner {
     std::string why_no_checkpoint_;
     standard_platform::atomic<bool> paused_{false};
     standard_platform::atomic<bool> may_have_to_wait_{false};
-    bool is_profiled_ = false;  // under the lock of the pause
+    bool is_profiled_ = false;  // under the lock of pause_
     wait_queue<pause_rule> pause_{pause_rule{}, "for the run to be resumed", wait_kind::outside};
     failure_record failures_;
     standard_platform::atomic<run_outcome> outcome_{run_outcome::running};

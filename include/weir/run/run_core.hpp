@@ -1,4 +1,4 @@
-// weir run, internal: a started pipeline, whatever its items are: its beginning, its laps, its end
+// weir run, internal: a started pipeline without its item type: start, laps, stop, end
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUN_CORE_HPP
 #define WEIR_RUN_RUN_CORE_HPP
@@ -28,7 +28,7 @@
 
 namespace weir::detail {
 
-// Owns everything of a run. Built by a pipeline's `start`; then only its workers change it.
+// Owns a run. Made by `pipeline::start`, and used by `run_control` and `run`.
 template <class Policy>
 class run_core final : public profiled_graph<Policy> {
     using base = profiled_graph<Policy>;
@@ -76,8 +76,8 @@ class run_core final : public profiled_graph<Policy> {
         for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i]->start_measuring(now, i == this->last_);
         for (auto& stage : stages_) stage->begin(now);
         if (!this->main_executor().traits().exclusive)
-            the_registry->add(*this);  // whoever looks finds what has begun
-        // With later_stages_first a pool must not run an earlier stage before the later one is there.
+            the_registry->add(*this);  // after everything has begun
+        // With later_stages_first, later stages start first, so that no earlier stage runs before them.
         const std::size_t n = stages_.size();
         const bool last_first = this->options_.later_stages_first;
         for (std::size_t i = 0; i < n; ++i) stages_[last_first ? n - 1 - i : i]->start();
@@ -87,37 +87,37 @@ class run_core final : public profiled_graph<Policy> {
         if (this->options_.stop.stop_possible()) on_stop_.emplace(this->options_.stop, cancel_run{this});
     }
 
-    // Ends all queues: every worker ends after what it does now. May be called at any time.
+    // Ends all queues, so that every worker ends after its current item. At any time.
     void cancel() noexcept {
         this->release_waiting();
         this->end_profiling();
         for (auto& queue : queues_) queue->cancel();
     }
 
-    // Ends the stages, but not the queue from which the consumer reads what they have finished.
+    // Ends the stages, but not the queue from which the consumer takes their last results.
     void cancel_stages() noexcept {
         for (std::size_t i = 0; i < queues_.size(); ++i) {
             if (i != this->last_) queues_[i]->cancel();
         }
     }
 
-    // Ends it from outside, or from anywhere within, without waiting.
+    // Asks the run to end, without waiting. Also from its own work.
     void request_stop(run_outcome how = run_outcome::stopped) noexcept {
         this->set_outcome(how);
         cancel();
     }
 
-    // The same, and blocks until nothing of the run is left to run. Any number of threads may.
+    // The same, and blocks until all coroutines of the run have ended. Any number of threads.
     void stop() {
         if (!started_) return;
         refuse_within_run();
         request_stop();
         join();
         freeze();
-        if (this->end_) this->end_->close();  // unless its stage has been abandoned, it has done so itself
+        if (this->end_) this->end_->close();  // if its stage was abandoned
     }
 
-    // Who waits for the end of what it is called by would wait for ever.
+    // Throws in work of this run, which would wait for its own end for ever.
     void refuse_within_run() const {
         std::string who;
         if (trampoline::is_below(this)) who = this->all_left().stop_requested() ? "on_end" : "on_lap";
@@ -132,8 +132,8 @@ class run_core final : public profiled_graph<Policy> {
 
     void end() noexcept override { request_stop(); }
     bool try_add_worker() noexcept override {
-        // relaxed, both: there is one left that orders it, or nothing happens. From 0 there is no way back:
-        // who has brought it there says so next, and the run may be gone after that.
+        // relaxed, both: a worker that is left orders it, or nothing happens. 0 is final: the run may be
+        // destroyed then.
         std::size_t left = left_.load(std::memory_order_relaxed);
         do {
             if (left == 0) return false;
@@ -147,7 +147,7 @@ class run_core final : public profiled_graph<Policy> {
         throw std::logic_error("weir: this run has no checkpoint: " + this->why_no_checkpoint());
     }
 
-    // acq_rel; pairs with has_ended(): who sees the end sees what the run did before; and with end_run
+    // acq_rel; pairs with has_ended(): a reader of the end sees all work before it; and with end_run
     void mark_ended() noexcept {
         this->set_outcome(run_outcome::finished);
         ended_.fetch_or(1, std::memory_order_acq_rel);
@@ -155,15 +155,15 @@ class run_core final : public profiled_graph<Policy> {
     // acquire; pairs with mark_ended()
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire) != 0; }
 
-    // A coroutine of the run has ended for good.
+    // Called at the end of each coroutine of the run.
     void ended() noexcept override {
-        // acq_rel; pairs with itself: the last one sees what the others did. Whoever waits may destroy the
-        // run meanwhile: the source's own state stays until this returns.
+        // acq_rel; pairs with itself: the last one sees what the others did. A thread that waits may destroy
+        // the run during the call: the stop state lives until it returns.
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) nothing_left_.request_stop();
     }
 
-    // The end of the stream was seen: what the statistics say stays as it is now; unless it was a stop or a
-    // failure that ended it, and some are still at work: then the last of them calls this.
+    // The end of the stream was seen: the statistics end now; or, if workers are still at work after a stop
+    // or a failure, when the last of them ends and calls this.
     void freeze() noexcept {
         if (!this->have_all_left()) return;
         this->process_.end();
@@ -181,12 +181,12 @@ class run_core final : public profiled_graph<Policy> {
         }
     };
 
-    // All stages have ended: of a run that nobody consumes, all of it.
+    // Called when all stages have ended. A run without a consumer has then ended, too.
     struct end_run {
         run_core* run;
         void operator()() const noexcept {
             if (run->end_) run->mark_ended();
-            // acq_rel; pairs with mark_ended(): whoever is the second freezes
+            // acq_rel; pairs with mark_ended(): the second of the two freezes
             if (run->ended_.fetch_or(0, std::memory_order_acq_rel) != 0) run->freeze();
         }
     };
@@ -198,8 +198,8 @@ class run_core final : public profiled_graph<Policy> {
             try {
                 detail::block_until(done, this->main_executor());
             } catch (const deadlock_error&) {
-                // Virtual time: a stage's function waits for something that will never come. Its frame
-                // goes as it is, and its waits take themselves out; then the others may go on.
+                // Virtual time: a stage's function waits for an event that never comes. Its frame is
+                // destroyed, which ends its waits; then others may continue.
                 abandon_one();
             }
         }
@@ -215,12 +215,12 @@ class run_core final : public profiled_graph<Policy> {
     }
 
     detached_task<void> report_laps() {
-        pipeline_stats before;  // the first lap begins with nothing
+        pipeline_stats before;
         time_point end = this->begin_;
         const duration length = has_laps() ? this->options_.lap : (duration::max)();
         while (true) {
-            // If the last one was late by a lap or more, those are one lap together. Not counted one by one:
-            // a clock may be set ahead by years.
+            // If the last lap was late by a lap or more, both are one lap. Not counted one by one: a clock
+            // may be set ahead by years.
             const time_point t = this->main_executor().now();
             if (end <= t) end = weir::saturating_add(t, length - (t - end) % length);
             const bool whole = co_await weir::sleep_until(end, this->all_left(), timer_order::before_all);
@@ -242,7 +242,7 @@ class run_core final : public profiled_graph<Policy> {
             }));
     }
     void announce() {
-        // Nothing has begun: by the clock's time, slots would have been off since its first instant.
+        // At time 0, as nothing has begun: else slots would have been off since the clock's first instant.
         pipeline_stats all = this->stats_until([] { return std::int64_t{0}; });
         all.process.reset();
         this->reports_.tell([&all](run_report& r) { r.begins(all); });
@@ -251,14 +251,14 @@ class run_core final : public profiled_graph<Policy> {
         return this->options_.lap > duration(0) && (this->options_.on_lap || !this->reports_.empty());
     }
     bool has_end() const noexcept { return this->options_.on_end || !this->reports_.empty(); }
-    // Of what came since, and of all. Whether it went well.
+    // Calls `told` with the statistics since `before`, and all. False: it threw, and the run fails.
     template <class Told>
     bool tell(const char* whom, pipeline_stats& before, const Told& told) noexcept {
         std::exception_ptr error;
         try {
             pipeline_stats all = this->stats();
             const pipeline_stats since = all - before;
-            trampoline::is_work_of(this);  // this is resumed by an executor, and by nobody else
+            trampoline::is_work_of(this);  // only an executor resumes this coroutine
             told(since, all);
             before = std::move(all);
             return true;
@@ -269,8 +269,8 @@ class run_core final : public profiled_graph<Policy> {
         return false;
     }
 
-    // Looks from time to time, as a stage comes to rest without telling anybody. Where all have left it goes
-    // on to its end at once.
+    // Calls the profiler from time to time, as stages do not report that they are idle; at once when all
+    // workers have ended.
     detached_task<void> profile_stages() {
         while (const std::optional<time_point> next = this->take_step()) {
             static_cast<void>(co_await weir::sleep_until(*next, this->all_left()));
@@ -279,9 +279,9 @@ class run_core final : public profiled_graph<Policy> {
     }
 
     bool started_ = false;
-    standard_platform::atomic<unsigned> ended_{0};  // 1: a consumer has seen it
+    standard_platform::atomic<unsigned> ended_{0};  // 1: a consumer has seen the end
     standard_platform::atomic<std::size_t> left_{0};
-    stop_source nothing_left_;  // asked when it is so
+    stop_source nothing_left_;  // stopped when left_ is 0
     // Destroyed in reverse: the callback first.
     std::optional<detached_task<void>> reporter_;
     std::optional<detached_task<void>> profiling_;

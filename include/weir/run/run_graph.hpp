@@ -1,4 +1,4 @@
-// weir run, internal: what a run is made of: its queues and stages, by number and by name, and their figures
+// weir run, internal: the queues and stages of a run: adding them, finding them by name, their statistics
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUN_GRAPH_HPP
 #define WEIR_RUN_RUN_GRAPH_HPP
@@ -34,18 +34,18 @@
 
 namespace weir::detail {
 
-// What would come behind the last stage of a run that gives nothing: there is none.
+// The item type of the queue that stands for the end of a run without a consumer.
 class no_item {};
 
-// A queue, whatever its items are.
+// Identifies a queue of any item type.
 struct queue_id {
     template <class T, class Policy>
     explicit(false) queue_id(weir::channel<T, Policy>* queue) noexcept : is(&detail::inside(*queue)) {}
     const wait_site* is;
 };
 
-// Owns the queues and stages. They are added by a pipeline's `start`; then only a change of a capacity or a
-// concurrency, by name, changes what there is.
+// Owns the queues and stages of a run. `pipeline::start` adds them; later only their capacities and
+// concurrencies change.
 template <class Policy>
 class run_graph : public run_context, public watched_run {
     static_assert(policy_like<Policy>,
@@ -65,7 +65,7 @@ class run_graph : public run_context, public watched_run {
         return *queue;
     }
 
-    // `inputs` and `outputs`: the channels that it takes from, and those that it gives to.
+    // `inputs` and `outputs`: the queues that the stage takes from and puts into.
     void add_stage(std::unique_ptr<running_stage<Policy>> stage, std::vector<queue_id> inputs,
                    std::vector<queue_id> outputs) {
         std::vector<std::size_t> from = indexes_of(inputs);
@@ -79,7 +79,7 @@ class run_graph : public run_context, public watched_run {
         stages_.push_back(std::move(stage));
     }
 
-    // The same, made of the run, its options and `args`.
+    // Makes a stage of the run, `options` and `args`, and adds it.
     template <class Running, class... Args>
     Running& add(std::vector<queue_id> inputs, std::vector<queue_id> outputs, const stage_options& options,
                  Args&&... args) {
@@ -88,7 +88,7 @@ class run_graph : public run_context, public watched_run {
         add_stage(std::move(stage), std::move(inputs), std::move(outputs));
         return added;
     }
-    // The same behind the queue `in`, with one behind it, which is returned.
+    // Adds a stage behind the queue `in`, and a queue behind the stage. Returns this queue.
     template <class Running, class In, class... Args>
     typename Running::output_queue& append(const stage_options& options, In& in, Args&&... args) {
         auto& out = add_queue<typename Running::output_queue::value_type>(options);
@@ -96,7 +96,7 @@ class run_graph : public run_context, public watched_run {
         return out;
     }
 
-    // `last`, from which the consumer takes, is also the sink's queue: see `fused_sink`.
+    // Makes the last queue the sink's queue, too: see `fused_sink`.
     template <class T>
     void merge_sink(const stage_options& options, weir::channel<T, Policy>& last) {
         check_capacity(options);
@@ -107,8 +107,8 @@ class run_graph : public run_context, public watched_run {
         });
     }
 
-    // The last stage, behind the queue `in`, with none behind it: what is returned holds nothing, and is
-    // closed when the stage has ended. Only who waits for that, and reports of waits, know of it.
+    // Adds the last stage of a run without a consumer, behind the queue `in`. Returns a queue that never
+    // holds an item and is closed when the stage has ended. It is part of no statistics.
     template <class Running, class In, class... Args>
     weir::channel<no_item, Policy>& append_last(const stage_options& options, In& in, Args&&... args) {
         refuse_unless(options.capacity == stage_options().capacity && options.max_bytes == 0, options,
@@ -121,7 +121,6 @@ class run_graph : public run_context, public watched_run {
         return *end;
     }
 
-    // The stage of that name, for a change while it runs.
     running_stage<Policy>& stage_named(std::string_view name) { return *stages_[index_named(name, stages_)]; }
     void set_concurrency(std::string_view name, std::size_t concurrency) {
         if (sink_ && name == sink_->name()) {
@@ -131,7 +130,7 @@ class run_graph : public run_context, public watched_run {
         }
         stage_named(name).set_concurrency(concurrency);
     }
-    // Of the queue behind the stage of that name.
+    // Of the queue behind the stage of this name.
     void set_capacity(std::string_view name, std::size_t capacity) {
         stage_options named;
         named.name = name;
@@ -183,8 +182,8 @@ class run_graph : public run_context, public watched_run {
   protected:
     ~run_graph() = default;
 
-    // `until`: called for the instant of each figure. It is settled there: what is earlier than its begin
-    // leaves it as it is.
+    // `until()`: the time until which a figure counts; an earlier time than the figure's begin changes
+    // nothing.
     template <class Until>
     pipeline_stats stats_until(Until until) const {
         pipeline_stats s;
@@ -198,7 +197,7 @@ class run_graph : public run_context, public watched_run {
             if (sink_) sink_->split(s, last_, of_sink);
         }
         s.elapsed = duration(time_between(begin_.time_since_epoch().count(), until()));
-        // Less only if the clock was set back; they then stand still.
+        // Less only if the clock was set back.
         for (const stage_stats& each : s.stages) s.elapsed = detail::larger(s.elapsed, each.elapsed);
         for (const channel_stats& each : s.channels) s.elapsed = detail::larger(s.elapsed, each.elapsed);
         if (s.num_items != 0) add_first_item(s);
@@ -224,10 +223,10 @@ class run_graph : public run_context, public watched_run {
     }
 
     static constexpr std::int64_t running = INT64_MIN;
-    standard_platform::atomic<std::int64_t> frozen_at_{running};  // until when the statistics go
+    standard_platform::atomic<std::int64_t> frozen_at_{running};  // the time at which statistics end
     time_point begin_{};
-    mutable process_meter process_;  // begun where time is real
-    std::size_t last_ = 0;           // the queue from which the consumer takes, or the stage in its place
+    mutable process_meter process_;  // begun unless time is virtual
+    std::size_t last_ = 0;           // the queue from which the consumer, or a last stage in its place, takes
     // Destroyed in reverse: the stages' coroutines before the queues that they use.
     std::unique_ptr<any_channel<Policy>> end_;  // of a run without a consumer; see append_last()
     owning_list<any_channel<Policy>> queues_;
@@ -241,7 +240,7 @@ class run_graph : public run_context, public watched_run {
         s.first_item = first_item_stats{after, detail::since(after, s.elapsed), s.num_items - 1};
     }
 
-    // What a sentence about it begins with, behind "weir: ".
+    // The beginning of a message about a stage.
     static std::string stage(const stage_options& options) {
         return "stage '" + options.name + "' of capacity " + std::to_string(options.capacity) + ": ";
     }
@@ -285,7 +284,7 @@ class run_graph : public run_context, public watched_run {
             " of this run is named '" + std::string(name) + "'; run.stages() lists them");
     }
 
-    mutable standard_platform::mutex capacities_;  // guards those of the sink once the run has begun
+    mutable standard_platform::mutex capacities_;  // guards the capacities of the sink during the run
     std::optional<fused_sink> sink_;
 };
 

@@ -19,30 +19,31 @@
 
 namespace weir::detail {
 
+// What a watchdog sees of a run: the waits from which it draws who waits for whom.
 struct slot_seen {
     const slot* who = nullptr;
-    bool gone = false;  // it has ended, and closed what it had to close
-    bool runs = false;  // its function has a thread; if that was asked for, and is measured
+    bool gone = false;  // the slot has ended, and its stage has closed its outputs if it was the last
+    bool runs = false;  // the stage's function has a thread; only with `states`, and if the run measures
 };
 
 struct stage_seen {
-    std::vector<const wait_site*> from;
+    std::vector<const wait_site*> from;  // the queues from which the stage takes
     std::vector<const wait_site*> to;
     std::vector<slot_seen> per_slot;
 };
 
 struct run_seen {
     std::vector<stage_seen> stages;
-    const wait_site* last = nullptr;  // from which the consumer takes
+    const wait_site* last = nullptr;  // the queue from which the consumer takes
     bool has_failed = false;
 };
 
-// A run that has begun; not in the registry any more before its stages are destroyed.
+// A run that has begun. Registered from the start until before its stages are destroyed.
 class watched_run : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::run;
 
-    // `states`: with those of the slots, which costs a lock each.
+    // `states`: also sets `slot_seen::runs`, which takes a lock for each slot.
     virtual void inspect(run_seen& seen, bool states) const = 0;
 
   protected:
@@ -50,69 +51,69 @@ class watched_run : public registered {
     ~watched_run() = default;
 };
 
-// What the slots of a stage do.
+// Whether the slots of a stage work.
 struct stage_activity {
-    bool is_idle;        // nothing, until something comes
-    bool is_starved;     // one waits for an item
-    std::int64_t since;  // the last of them has come to rest, in ns of the run's clock
+    bool is_idle;        // every slot waits
+    bool is_starved;     // a slot waits for an item
+    std::int64_t since;  // when the last slot began to wait, in ns of the run's clock
 };
 
-// What a stage has done from the start of the run on; of its queues, the sums.
+// Figures of a stage since the start of the run. Those of its queues are sums over all of them.
 struct stage_figures {
     std::size_t num_inputs = 0;
     std::size_t num_slots = 0;
-    std::uint64_t given = 0;    // put into the queues before it
-    std::uint64_t taken = 0;    // got from those
-    std::uint64_t results = 0;  // put into the queues behind it
+    std::uint64_t given = 0;    // items put into the queues before the stage
+    std::uint64_t taken = 0;    // items got from these queues
+    std::uint64_t results = 0;  // items put into the queues behind the stage
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
-    duration task_time{};  // of those that didn't fail
-    duration starved{};    // the queues before it had a slot wait
+    duration task_time{};  // of successful tasks
+    duration starved{};    // time in which a slot waited at a queue before the stage
     slot_times times;
 };
 
-// A run while it is rehearsed. A stage is told by its place, that of `pipeline_stats::stages`. No stage
-// begins with an item before it is let; when the rehearsal is over all are.
+// A run whose stages are profiled: tried one by one, before all work together. `stage` is an index into
+// `pipeline_stats::stages`. No stage begins with an item before `admit`; after the profile all do.
 class profiled_run {
   public:
-    virtual time_point instant() const = 0;
+    virtual time_point current_time() const = 0;
     virtual const std::string& name_of(std::size_t stage) const noexcept = 0;
     virtual const char* kind_of(std::size_t stage) const noexcept = 0;
-    // Stopped, or failed: what follows says nothing about its stages.
+    // The run was stopped, or has failed: further figures say nothing about its stages.
     virtual bool was_interrupted() const = 0;
-    // By `run_control::pause`: then nothing moves.
+    // The run is paused by `run_control::pause`.
     virtual bool is_halted() const noexcept = 0;
     virtual std::size_t num_stages() const noexcept = 0;
     virtual bool can_change_slots(std::size_t stage) const noexcept = 0;
-    // With more its functions, which don't await, could block all threads of its executor.
+    // With more slots, functions that never suspend could block all threads of the stage's executor.
     virtual std::size_t max_slots(std::size_t stage) const = 0;
     virtual stage_activity activity(std::size_t stage) const = 0;
     virtual stage_figures figures(std::size_t stage) const = 0;
     virtual void set_slots(std::size_t stage, std::size_t num_slots) = 0;
-    // As it was described.
+    // To the concurrency of the description.
     virtual void reset_slots(std::size_t stage) = 0;
-    // Room for so many items more in each queue behind it.
+    // Makes room for so many more items in each queue behind the stage.
     virtual void add_capacity(std::size_t stage, std::size_t items) = 0;
+    // Lets the stage begin with so many items, and no more.
     virtual void admit(std::size_t stage, std::size_t items) noexcept = 0;
-    // With how many it has begun since then, and how fast.
+    // How many items the stage has begun with since `admit`, and how fast.
     virtual pace_meter meter(std::size_t stage) const noexcept = 0;
-    // The run, too.
+    // Ends the run.
     virtual void end() noexcept = 0;
 
   protected:
     ~profiled_run() = default;
 };
 
-// What is done with it.
+// Decides what is done with a profiled run. Called on a thread of the run's executor.
 class run_profiler {
   public:
     virtual ~run_profiler() = default;
-    // Does what is to be done now; returns when it wants to look again, and nothing at its end. On a thread
-    // of the run's executor.
+    // Does the next step. Returns when to call it again; nothing: the profile is complete.
     virtual std::optional<time_point> step(profiled_run& run) = 0;
-    // What was found goes to whoever wanted it; then the run goes on.
+    // Publishes the result. Then the run continues.
     virtual void finish(profiled_run& run) = 0;
-    // One of the two above threw.
+    // Called if `step` or `finish` threw.
     virtual void abandon(profiled_run& run, std::exception_ptr error) noexcept = 0;
 };
 

@@ -1,4 +1,4 @@
-// weir run, internal: a stage of a run: its slots, and what each of them does besides its work
+// weir run, internal: the base of a stage at work: statistics, failures and hooks around each task
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUNNING_STAGE_HPP
 #define WEIR_RUN_RUNNING_STAGE_HPP
@@ -24,7 +24,7 @@
 
 namespace weir::detail {
 
-// A stage of a run: its worker_set, and what each of them does besides its work: accounts, failures, hooks.
+// The base of every stage at work. A worker calls the functions from `worker_started` on, in their order.
 template <class Policy>
 class running_stage : public worker_set<Policy> {
   public:
@@ -38,7 +38,7 @@ class running_stage : public worker_set<Policy> {
         hooks_.insert(hooks_.end(), options.hooks.begin(), options.hooks.end());
     }
 
-    // Which of the run's queues it takes from and gives to.
+    // The queues that the stage takes from and puts into, by their indices in the run.
     void connect(std::vector<std::size_t> inputs, std::vector<std::size_t> outputs) noexcept {
         inputs_ = std::move(inputs);
         outputs_ = std::move(outputs);
@@ -48,7 +48,7 @@ class running_stage : public worker_set<Policy> {
     const std::vector<std::size_t>& inputs() const noexcept { return inputs_; }
     const std::vector<std::size_t>& outputs() const noexcept { return outputs_; }
 
-    // Before its workers start. False: a hook threw, and the run fails.
+    // Called before the workers start. False: a hook threw, and the run fails.
     bool call_begin_hooks() noexcept;
 
     stage_stats stats(std::int64_t until, stillness& still) const {
@@ -68,18 +68,16 @@ class running_stage : public worker_set<Policy> {
   public:
     using typename worker_set<Policy>::worker;
 
-    // Those of the run, then its own.
+    // The hooks of the run, then those of the stage.
     const std::vector<shared_hook>& hooks() const noexcept { return hooks_; }
 
-    // Whether what ends now may end before its time.
+    // Whether the input of the stage may have ended early, because of a stop or a failure.
     bool may_end_early() const noexcept { return run_.may_give_up() || run_.has_failed(); }
 
-    // The functions below are what a worker's coroutine calls, in this order.
-
-    // It runs for the first time.
+    // The worker runs for the first time.
     void worker_started(slot& me) const noexcept { detail::slot_resumed(me); }
 
-    // What follows begins now. One reading of the clock.
+    // Reads the clock once: the time until now is accounted.
     void read_clock(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             me.catch_up(this->now());
@@ -88,7 +86,7 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // An invocation begins, or goes on behind what it gave: when. A reading of the clock behind an overhead.
+    // A task begins, or continues after a result. Returns the time. Reads the clock only after overhead.
     std::int64_t begin_work(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             if (me.is_in_overhead()) end_overhead(me);
@@ -96,7 +94,7 @@ class running_stage : public worker_set<Policy> {
         return me.last_reading;
     }
 
-    // Something was done that is no invocation and can't wait: its end is the end of what comes next.
+    // The worker did something other than a task, without a wait. The next reading ends it, too.
     void record_other_work(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             me.meter.record_other_work();
@@ -105,15 +103,13 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // A piece of work is done that began at `began`, which was the mark then: a function that waits
-    // moves the mark on. Returns the time it took.
+    // Work of a task that began at `began` has ended. Reads the clock; returns the time of the work.
     std::int64_t end_work(slot& me, std::int64_t began) const noexcept {
         read_clock(me);
         return me.last_reading - began;
     }
 
-    // An invocation that is no part of a rate of failures: none of its kind is ever tolerated. `spent`
-    // is what `end_work` gave.
+    // Records a successful task. `spent`: from `end_work`.
     void record_task(slot& me, std::int64_t spent) const noexcept {
         if constexpr (Policy::statistics) {
             me.tasks.record(spent);
@@ -123,8 +119,7 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // The same for one that can't wait: at most one reading of the clock, now and for it alone, or
-    // later and for others, too.
+    // The same for a task that never suspends. Short tasks share a clock reading: see `stopwatch`.
     void record_task(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             if (me.meter.count_invocation()) read_clock(me);
@@ -133,10 +128,10 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // An invocation has succeeded. False: more have failed before it than is tolerated, and the run stops.
+    // Called after a successful task. False: too many tasks failed before it, and the run stops.
     [[nodiscard]] bool is_within_failure_rate() noexcept { return !by_rate_ || check_failure_rate(); }
 
-    // An invocation that can't wait threw. One reading of the clock. Returns the time it took.
+    // A task that never suspends threw. Reads the clock; returns the time of the task.
     std::int64_t end_failed_work(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             return me.catch_up_failed(this->now());
@@ -146,29 +141,29 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // An invocation threw, after `spent` ns. False: that is more than is tolerated, and the run stops.
+    // A task threw, after `spent` ns. False: the limit is exceeded, and the run stops.
     bool record_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
 
-    // What can't be tolerated, because the stage can't go on.
+    // A failure that no limit tolerates, because the stage can't continue.
     void fail_stage(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent = 0) noexcept;
 
-    // It takes nothing any more. The last of the stage's workers closes what they put into.
+    // The worker takes no more items. The last worker of the stage closes the outputs.
     template <class... Channels>
     void leave(slot& me, Channels&... outputs) noexcept {
         const bool last = worker_set<Policy>::leave(me);
         const bool busy = last && announced_ > 0;
         if (busy) call_end_hooks();
         this->go_off(me, busy);
-        run_.worker_left();  // before the end is to be seen behind it
+        run_.worker_left();  // before a consumer can see the end
         if (last) (outputs.close(), ...);
-        // The last thing: nobody has to wait for it. release; pairs with worker_set::inspect()
+        // The last thing. release; pairs with worker_set::inspect()
         me.gone.store(true, std::memory_order_release);
     }
 
   private:
-    // Of what it copied to a device. Any thread, at any time.
+    // Figures of copies to a device. Any thread, at any time.
     virtual std::optional<transfer_stats> transfers() const { return std::nullopt; }
-    // Of the items that its function added to the stage. Any thread, at any time.
+    // Figures of items that the function added to its own stage. Any thread, at any time.
     virtual std::optional<added_stats> added() const { return std::nullopt; }
 
     WEIR_NOINLINE void end_overhead(slot& me) const noexcept {
@@ -178,20 +173,20 @@ class running_stage : public worker_set<Policy> {
     void call_end_hooks() noexcept;
     bool report_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
     WEIR_NOINLINE bool check_failure_rate() noexcept;
-    // `heard`: `on_failure` was told of it.
-    void stop_run(const failure_counter::entry& who, bool heard) noexcept;
-    void stop_run(std::uint64_t item, std::exception_ptr error, bool heard = false) noexcept {
-        stop_run({&this->name(), item, std::move(error), this->where()}, heard);
+    // `reported`: `on_failure` was called.
+    void stop_run(const failure_counter::entry& who, bool reported) noexcept;
+    void stop_run(std::uint64_t item, std::exception_ptr error, bool reported = false) noexcept {
+        stop_run({&this->name(), item, std::move(error), this->where()}, reported);
     }
 
     const char* kind_;
-    std::vector<shared_hook> hooks_;  // of the run, then its own
+    std::vector<shared_hook> hooks_;
     std::vector<std::size_t> inputs_;
     std::vector<std::size_t> outputs_;
     std::size_t announced_ = 0;  // to how many of the hooks
     failure_counter own_counts_;
     failure_counter& failure_counts_;
-    const bool by_rate_;  // only then is it told of successes, as it is shared by the slots
+    const bool by_rate_;  // successes are counted only for a rate, as all slots share the counter
 };
 
 template <class Policy>
@@ -243,8 +238,8 @@ void running_stage<Policy>::fail_stage(slot& me, std::uint64_t item, std::except
     if (report_failure(me, item, error, spent)) stop_run(item, std::move(error), run_.has_on_failure());
 }
 
-// False if it is no failure, as the run was stopped; or if `on_failure` threw, which stops the run: for the
-// item's own error, and for that.
+// False: the run was stopped, so that this is no failure; or `on_failure` threw, which stops the run for the
+// item's error and for that exception.
 template <class Policy>
 bool running_stage<Policy>::report_failure(slot& me, std::uint64_t item, std::exception_ptr error,
                                            std::int64_t spent) noexcept {
@@ -262,11 +257,11 @@ bool running_stage<Policy>::report_failure(slot& me, std::uint64_t item, std::ex
 }
 
 template <class Policy>
-void running_stage<Policy>::stop_run(const failure_counter::entry& who, bool heard) noexcept {
+void running_stage<Policy>::stop_run(const failure_counter::entry& who, bool reported) noexcept {
     try {
-        run_.record(failure(*who.stage, who.item, who.error, who.where), heard);
+        run_.record(failure(*who.stage, who.item, who.error, who.where), reported);
     } catch (const std::bad_alloc&) {
-        run_.record(failure({}, who.item, who.error, who.where), heard);  // without the name, which allocates
+        run_.record(failure({}, who.item, who.error, who.where), reported);  // the name would need memory
     }
 }
 

@@ -1,4 +1,4 @@
-// weir run, internal: the slots of a stage, how many of them are at work, and the coroutines that do it
+// weir run, internal: the slots of a stage, their worker coroutines, and changes of the concurrency
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_WORKER_SET_HPP
 #define WEIR_RUN_WORKER_SET_HPP
@@ -32,7 +32,7 @@
 
 namespace weir::detail {
 
-// The slots of a stage, each with a coroutine that `make_worker` of the stage's kind gives.
+// The slots of a stage. Each has a worker: a coroutine that `make_worker` of the derived class makes.
 template <class Policy>
 class worker_set : public stage_gate {
   public:
@@ -46,7 +46,7 @@ class worker_set : public stage_gate {
     const std::string& name() const noexcept { return name_; }
     const std::source_location& where() const noexcept { return where_; }
 
-    // Before the start; may throw. After it the workers exist and wait for `start`.
+    // Called before the start; may throw. The workers then wait for `start`.
     void make_workers() {
         for (slot* const s : slots_) workers_.push_back(make_worker(*s));
     }
@@ -63,12 +63,12 @@ class worker_set : public stage_gate {
         for (std::size_t i = 0; i < workers_.size(); ++i) start(i);
     }
 
-    // As `run_control` says.
+    // See `run_control::set_concurrency`.
     void set_concurrency(std::size_t concurrency);
 
-    // Whether the stage's kind can work with another number of slots than one.
+    // Whether this kind of stage can have several slots.
     virtual bool is_resizable() const noexcept { return false; }
-    // Whether its function has a thread for as long as it lasts, as it doesn't await.
+    // Whether the stage's function keeps its thread until it returns, because it never suspends.
     virtual bool blocks_threads() const noexcept { return false; }
 
     template <class Function>
@@ -77,11 +77,11 @@ class worker_set : public stage_gate {
         for (slot* const each : slots_) function(*each);
     }
 
-    // For a watchdog. `states`: also whether each slot's function has a thread.
+    // See `watched_run::inspect`.
     void inspect(stage_seen& seen, [[maybe_unused]] bool states) const {
         const std::lock_guard guard(lock_);
         for (slot* const each : slots_) {
-            // acquire; pairs with running_stage::leave(): of one that is gone the channels are closed
+            // acquire; pairs with running_stage::leave(): the last slot has closed the outputs before
             slot_seen s{each, each->gone.load(std::memory_order_acquire)};
             if constexpr (Policy::statistics) {
                 if (states) s.runs = has_thread(each->state());
@@ -90,8 +90,8 @@ class worker_set : public stage_gate {
         }
     }
 
-    // Whether the caller is called by work of this stage, which doesn't go on before the caller returns. A
-    // thread knows for whom it works. One of another library doesn't, but there a slot that is timed does.
+    // Whether the caller is called from work of this stage, on the same stack. A thread of the library knows
+    // its stage; for a thread of another library, the slots of a stage that measures know their threads.
     bool is_below() const {
         if (trampoline::is_below(&name_)) return true;
         if constexpr (Policy::statistics) {
@@ -103,11 +103,11 @@ class worker_set : public stage_gate {
         return false;
     }
 
-    // All slots at one instant, `until` or what happened after it, so that their states sum to
-    // slots x elapsed. `still`: is told since when each is in its state.
+    // Adds the times of all slots until one instant, so that their states sum to slots x elapsed: `until`, or
+    // the last change of a state if that is later. `still` gets the time since which each is in its state.
     void add_times(stage_stats& s, std::int64_t until, stillness& still) const;
 
-    // Destroys a worker that can never go on, with what it waits for. False if there is none.
+    // Destroys a worker that can never be resumed, with its wait. False: there is none.
     bool abandon_one() noexcept {
         for (worker& each : workers_) {
             if (each.done()) continue;
@@ -117,7 +117,7 @@ class worker_set : public stage_gate {
         return false;
     }
 
-    // While the stage is whole: frames may refer to it.
+    // Called while the derived class still exists: frames refer to it.
     void destroy_workers() noexcept { workers_.clear(); }
 
   public:
@@ -130,14 +130,14 @@ class worker_set : public stage_gate {
     // Awaitable of bool: waits until the slot is in service again. False: the stage has ended.
     auto wait_for_service(slot& me) noexcept { return out_of_service_.wait(&me, me, slot_state::off); }
 
-    // A worker takes nothing any more. True: it was the last one.
+    // Called by a worker that takes no more items. True: it was the last one.
     bool leave(slot& me) noexcept {
         out_of_service_.update([](service_rule& rule) { rule.over = true; });
         if constexpr (Policy::statistics) me.catch_up(now());
         // acq_rel; pairs with itself: the last one sees what the others did
         return present_.fetch_sub(1, std::memory_order_acq_rel) == 1;
     }
-    // `late`: it had something else to do since then.
+    // `late`: the last clock reading is too old, as the worker did other work since.
     void go_off(slot& me, [[maybe_unused]] bool late) noexcept {
         if constexpr (Policy::statistics) me.enter(slot_state::off, late ? now() : me.last_reading);
     }
@@ -161,7 +161,7 @@ class worker_set : public stage_gate {
     void start(std::size_t i) noexcept {
         workers_[i].start(executor_, Policy::statistics ? slots_[i] : nullptr, run_, &ends_);
     }
-    // Counts a worker more, unless the last one has left. acq_rel; pairs with leave()
+    // Counts one more worker, unless the last one has left. acq_rel; pairs with leave()
     bool join() noexcept {
         std::size_t present = present_.load(std::memory_order_relaxed);
         while (present != 0) {
@@ -173,8 +173,8 @@ class worker_set : public stage_gate {
     const std::string name_;
     const std::size_t trail_{run_.trail() != nullptr ? run_.trail()->add_stage(name_) : 0};
     const std::source_location where_;
-    const end_token ends_{&run_.ends(), &name_};  // the name stands for the stage
-    // Guards the two vectors against a change of the concurrency; held for a change, or a look, only.
+    const end_token ends_{&run_.ends(), &name_};  // the address of the name identifies the stage
+    // Guards the members below, up to concurrency_, against a change of the concurrency.
     mutable standard_platform::mutex lock_;
     owning_list<slot> slots_;
     std::vector<worker> workers_;
@@ -220,7 +220,7 @@ void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         while (slots_.size() < concurrency) add_slot();
     } catch (const std::bad_alloc&) {
         const std::size_t had = slots_.size();
-        for (; slots_.size() > before; slots_.pop_back()) workers_.pop_back();  // they would never begin
+        for (; slots_.size() > before; slots_.pop_back()) workers_.pop_back();  // all or none
         if (concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", concurrency, "slots", had);
     }
@@ -234,7 +234,7 @@ void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
     for (std::size_t i = before; i < slots_.size(); ++i) {
         const bool counts = run_.try_add_worker();
         if (!counts || !join()) {
-            workers_[i].abandon();  // it will never begin
+            workers_[i].abandon();  // the worker will never start
             // release; pairs with inspect()
             slots_[i]->gone.store(true, std::memory_order_release);
             if (!counts) continue;

@@ -134,7 +134,7 @@ class stage_worker final : public stage_task<Kind> {
     // ---- admission
 
     WEIR_ALWAYS_INLINE D* ask_admission(iteration& it) noexcept {
-        if (stage_.may_be_held_up() &&
+        if (stage_.may_have_to_wait() &&
             stage_.must_wait(stage_.byte_sources(it), !Kind::has_input || !it.place.mark)) {
             return set_next(it, worker_step::admission);
         }

@@ -37,7 +37,7 @@ class script final : public weir::detail::run_profiler {
     std::optional<weir::time_point> step(profiled_run& run) override {
         if (next_ == acts_.size()) return std::nullopt;
         acts_[next_++](run);
-        return run.instant() + 1ms;
+        return run.current_time() + 1ms;
     }
     void finish(profiled_run&) override { finished_ = true; }
     void abandon(profiled_run&, std::exception_ptr) noexcept override { finished_ = true; }
