@@ -240,7 +240,7 @@ void reports(auto& loader, weir::thread_pool& pool) {
 void of_priority_lanes(weir::thread_pool& pool) {
     weir::priority_lanes lanes(pool);
     weir::executor& decode = lanes.add();
-    weir::executor& train = lanes.add();   // goes before decode
+    weir::executor& train = lanes.add();   // has priority over decode
     static_cast<void>(decode);
     static_cast<void>(train);
 }

@@ -1,4 +1,4 @@
-// weir run: a consumer's loop over items, and over epochs and the items of each
+// weir run: iterators for a consumer's loop over items, and over epochs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_EPOCH_RANGE_HPP
 #define WEIR_RUN_EPOCH_RANGE_HPP
@@ -18,7 +18,7 @@
 
 namespace weir::detail {
 
-// Of whatever gives items by `get`, an optional each, until there is none. Holds the item last taken.
+// Iterates over anything with a `get` that returns an optional item. Holds the last item.
 template <class Items>
 class item_iterator {
   public:
@@ -32,7 +32,7 @@ class item_iterator {
     [[nodiscard]] value_type* operator->() const noexcept { return &*item_; }
     item_iterator& operator++() {
         std::optional<value_type> next = items_->get();
-        item_.reset();  // not assigned to: an item only has to move into a new place
+        item_.reset();  // not assigned: items need only a move constructor
         if (next) item_.emplace(*std::move(next));
         return *this;
     }
@@ -55,8 +55,7 @@ namespace weir {
 
 namespace detail {
 
-// The type of what only a run with epochs gives. In the declaration, so that this is what a compiler has to
-// say first.
+// `Type`, in declarations that need a run with epochs: so compilers report this message first.
 template <class Item, class Type>
 struct with_epochs {
     static_assert(is_epoch_item<Item>,
@@ -67,7 +66,7 @@ struct with_epochs {
 template <class Item, class Type>
 using with_epochs_t = typename with_epochs<Item, Type>::type;
 
-// What a pass over the epochs of a run has looked at and not taken: the first to come after it.
+// Holds the item that an `epoch_range` has fetched and not used, for the next consumer.
 template <class T>
 class fetched_ahead {
   public:
@@ -99,11 +98,11 @@ class fetched_ahead<T> {
 
 }  // namespace detail
 
-/// What `run::epochs` returns: an input range of epochs, each an input range of items, for one thread.
-/// Blocks in `begin` and `++`, of either.
+/// The result of `run::epochs`: an input range of epochs, each an input range of items, for one thread.
+/// `begin` and `++` of both block.
 ///
 /// Errors:   those of `run::get`, in `begin` and `++`.
-/// Lifetime: no longer than the run, nor than a move of it.
+/// Lifetime: the run outlives it, and is not moved meanwhile.
 template <class Run>
 class epoch_range {
     using queued = typename Run::queue::value_type;
@@ -112,7 +111,7 @@ class epoch_range {
   public:
     using value_type = typename Run::value_type;
 
-    /// What `run::epochs` does.
+    /// Called by `run::epochs`.
     explicit epoch_range(Run& run) : run_(&run) {}
     epoch_range(const epoch_range&) = delete;
     epoch_range& operator=(const epoch_range&) = delete;
@@ -120,7 +119,7 @@ class epoch_range {
         if (ahead_ && !over_) run_->left_.put(*std::move(ahead_));
     }
 
-    /// One epoch: the range itself, as there is one at a time.
+    /// The current epoch.
     class epoch {
       public:
         [[nodiscard]] std::uint64_t number() const noexcept { return range_->number_; }  ///< from 0
@@ -169,11 +168,11 @@ class epoch_range {
     [[nodiscard]] iterator begin() { return iterator(*this); }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
-    /// Whether no epoch is left.
+    /// \returns whether no epoch is left.
     [[nodiscard]] bool is_over() const noexcept { return ended_; }
 
   private:
-    // Whether there is another epoch shows in what comes next.
+    // Begins the next epoch, if there is an item or a mark left.
     void seek() {
         if (!ahead_ || over_) fetch();
         if (ahead_) number_ = ahead_->epoch();
@@ -204,7 +203,7 @@ class epoch_range {
     }
 
     Run* run_;
-    std::optional<queued> ahead_;  // fetched, but not handed over: an item, or the mark of the end
+    std::optional<queued> ahead_;  // fetched, but not delivered: an item, or the mark of the end
     std::uint64_t number_ = 0;
     bool over_ = false;   // the epoch is
     bool ended_ = false;  // the stream is

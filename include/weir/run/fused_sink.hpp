@@ -1,4 +1,4 @@
-// weir run, internal: a sink, whose queue and the one before it are one, and whose work is none
+// weir run, internal: a sink without a worker: its queue and the queue before it are one queue
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_FUSED_SINK_HPP
 #define WEIR_RUN_FUSED_SINK_HPP
@@ -15,9 +15,10 @@
 
 namespace weir::detail {
 
-// A sink passes on what it can, at once. So the one queue holds what both would, and what the sink has in
-// its hand, and nobody has to be resumed for it: a fifth of the time of an item in a pipeline of three stages
-// that do nothing. Of that queue's capacity and its figures, this knows which part is whose.
+// A sink only passes items on. So one queue stands for the queue before the sink, the item in the sink's
+// slot, and the queue behind it. No coroutine has to be resumed for the sink, which saves a fifth of an
+// item's time in a pipeline of three stages that do nothing. This class divides the capacity and the
+// statistics of that one queue between the three.
 class fused_sink {
   public:
     fused_sink(const stage_options& options, std::size_t capacity_before)
@@ -26,21 +27,21 @@ class fused_sink {
     const stage_options& options() const noexcept { return options_; }
     const std::string& name() const noexcept { return options_.name; }
 
-    // The capacity of both queues, and one for what is in its hand.
-    std::size_t whole() const noexcept { return before_ + 1 + options_.capacity; }
+    // The capacity of both queues, and one item in the slot.
+    std::size_t total_capacity() const noexcept { return before_ + 1 + options_.capacity; }
 
-    // Changes the capacity of the sink's queue, or of the one before it; returns that of both.
-    std::size_t set_behind(std::size_t capacity) noexcept {
+    // Change the capacity of the queue behind the sink, or before it; return the total.
+    std::size_t set_capacity_behind(std::size_t capacity) noexcept {
         options_.capacity = capacity;
-        return whole();
+        return total_capacity();
     }
-    std::size_t set_before(std::size_t capacity) noexcept {
+    std::size_t set_capacity_before(std::size_t capacity) noexcept {
         before_ = capacity;
-        return whole();
+        return total_capacity();
     }
 
-    // Makes two queues, and the stage between them, of the one. `last`: its place in the statistics. `kept`:
-    // what the sink did, if that was measured.
+    // Divides the statistics of the queue at index `last` among two queues and the sink. `kept`: the figures
+    // of the sink, if the run measures.
     void split(pipeline_stats& s, std::size_t last, const std::optional<sink_figures>& kept) const {
         channel_stats& before = s.channels[last];
         channel_stats behind = before;
@@ -61,11 +62,11 @@ class fused_sink {
         } else {
             behind.num_put = behind.num_get + detail::smaller(all, behind.capacity);
             before.num_get = behind.num_put + (all > behind.capacity ? 1 : 0);
-            // Of each item nobody knows.
+            // The bytes of single items are not known: the average.
             before.bytes = all == 0 ? 0 : before.bytes / all * (before.num_put - before.num_get);
         }
         for (channel_stats* const each : {&before, &behind}) {
-            // A discard takes all: of what was put, and not got, either all is inside, or all was discarded.
+            // A discard takes all items: those that were put and not got are all inside, or all discarded.
             const std::uint64_t rest = each->num_put - each->num_get;
             all != 0 ? void(each->size = static_cast<std::size_t>(rest)) : void(each->num_discarded = rest);
         }

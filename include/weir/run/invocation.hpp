@@ -1,4 +1,4 @@
-// weir run: one call of a stage's function, as the function and hooks may see it
+// weir run: one call of a stage's function, and hooks that are called before and after it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_INVOCATION_HPP
 #define WEIR_RUN_INVOCATION_HPP
@@ -20,11 +20,11 @@ namespace detail {
 
 class invocation_guard;
 
-// Of each type the address of one object: without run-time type information, which a program may lack.
+// The address identifies the type, without run-time type information.
 template <class T>
 inline constexpr char type_mark = 0;
 
-// An item whose type only those know who made it, and who ask for it.
+// A pointer to an item of any type, which `as` checks.
 class any_item {
   public:
     any_item() noexcept = default;
@@ -43,7 +43,7 @@ class any_item {
 
 }  // namespace detail
 
-/// Which item a stage works on, and in which slot. A function of a `pipe` may take it after the item:
+/// Describes one call of a stage's function. The function of a `pipe` may take it after the item:
 ///
 ///     weir::pipe([](image i, const weir::invocation& call) { return decode(i, call.slot()); })
 ///
@@ -55,31 +55,31 @@ class invocation {
                stop_token stop)
         : stop_(std::move(stop)), stage_(&stage), item_(item), epoch_(epoch), slot_(slot) {}
 
-    [[nodiscard]] const std::string& stage() const noexcept { return *stage_; }  ///< its name
+    [[nodiscard]] const std::string& stage() const noexcept { return *stage_; }  ///< the name of the stage
 
-    /// \returns the item's number at this stage, from 0, in the order in which it took them.
+    /// \returns the item's number at this stage, from 0, in the order of the gets.
     [[nodiscard]] std::uint64_t item() const noexcept { return item_; }
 
-    /// \returns the item's epoch, from 0; 0 where the source has no epochs.
+    /// \returns the item's epoch, from 0; 0 if the source has no epochs.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
-    /// \returns which of the stage's slots it is: no two calls at the same time have the same one.
+    /// \returns the index of the slot. Two calls at the same time have different slots.
     [[nodiscard]] std::size_t slot() const noexcept { return slot_; }
 
-    /// \returns what asks a function that waits to give up: its `stage_options::time_limit` is over, or the
-    ///          run was stopped.
+    /// \returns a token that is stopped at the `stage_options::time_limit`, or when the run is stopped. A
+    ///          function that waits should then return.
     [[nodiscard]] const stop_token& stop() const noexcept { return stop_; }
 
-    /// For `hook::before`: the item that came.
-    /// \returns null if it is no `T`, and where there is none: in a source, and once the function has it.
+    /// \returns for `hook::before`: the item; null if it is no `T`, in a source, and after the function took
+    ///          it.
     /// Lifetime: until `before` returns.
     template <class T>
     [[nodiscard]] const T* input() const noexcept {
         return input_.as<T>();
     }
 
-    /// For `hook::after`: what came of it, of a stage that makes one item of one, and of a source.
-    /// \returns null if it is no `T`, where the function failed, and where nothing came.
+    /// \returns for `hook::after`: the result of a source, or of a stage with one result per item; null if it
+    ///          is no `T`, if the function failed, and if there is no result.
     /// Lifetime: until `after` returns.
     template <class T>
     [[nodiscard]] const T* output() const noexcept {
@@ -98,16 +98,15 @@ class invocation {
     std::size_t slot_;
 };
 
-/// Something to be done around every invocation of a stage, of every stage of a run, or of all runs of the
-/// process: see `stage_options::hooks`, `run_options::hooks`, `run_defaults::hooks`. A
-/// source is asked for the end of an epoch, and of the stream, too, and a hook hears of that.
-/// Override what is of interest.
+/// Functions that are called before and after every invocation of a stage, of all stages of a run, or of all
+/// runs of a process: see `stage_options::hooks`, `run_options::hooks`, `run_defaults::hooks`. Also for the
+/// invocations of a source that find the end of an epoch or of the stream. Override some of them.
 ///
-/// Errors:  an exception from `before` or `after` fails the item as one from the function does; one from
-///          `stage_begins` or `stage_ends` stops the run, as a failure of that stage.
-/// Threads: the stage's, several at once.
-/// Cost:    two or three readings of the clock for each invocation. The time of a hook is
-///          `slot_times::overhead`, and no part of the invocation's.
+/// Errors:  an exception from `before` or `after` fails the item, like one from the function; an exception
+///          from `stage_begins` or `stage_ends` stops the run, as a failure of the stage.
+/// Threads: those of the stage, several at once.
+/// Cost:    two or three readings of the clock for each invocation. The time of a hook counts as
+///          `slot_times::overhead`, not as task time.
 class hook {
   public:
     hook() = default;
@@ -115,19 +114,19 @@ class hook {
     hook& operator=(const hook&) = delete;
     virtual ~hook() = default;
 
-    /// The first slot of a stage is about to take its first item; once a run and stage, but not of a sink,
-    /// which does no work.
+    /// Called once per run and stage, before the stage takes its first item; not for a sink, which does no
+    /// work.
     virtual void stage_begins(const std::string& stage) { static_cast<void>(stage); }
 
-    /// No slot of the stage works any more; once a run and stage that has begun, also if it failed or was
-    /// stopped. What it finished may still be on its way.
+    /// Called once per run and stage that has begun, when no slot of the stage works any more, also after a
+    /// failure or a stop. Its last results may not have been taken yet.
     virtual void stage_ends(const std::string& stage) { static_cast<void>(stage); }
 
-    /// An item is about to be worked on: `call.input<T>()`. If it throws, the function isn't called.
+    /// Called before the function; the item is `call.input<T>()`. If it throws, the function isn't called.
     virtual void before(const invocation& call) { static_cast<void>(call); }
 
-    /// It was worked on: `call.output<T>()`. `error`: what the function threw, else null. Not
-    /// called if `before` threw.
+    /// Called after the function; the result is `call.output<T>()`. `error`: the exception of the function,
+    /// else null. Not called if `before` threw.
     virtual void after(const invocation& call, const std::exception_ptr& error) {
         static_cast<void>(call);
         static_cast<void>(error);
@@ -136,8 +135,8 @@ class hook {
 
 namespace detail {
 
-// Named so that the compiler's own message reads as a sentence. A member of the base's name that is no
-// override hides it, and would never be called. (What is private can't be looked at.)
+// Named so that the compiler's message reads as a sentence. A member function with the name of a virtual
+// function but another type hides it, and would never be called. (Private members can't be checked.)
 template <class Function>
 struct takes {
     template <class Class>
@@ -165,10 +164,11 @@ struct the_hook {
 
 }  // namespace detail
 
-/// A hook as `run_options::hooks` holds it: a `std::shared_ptr` that looks at what it is given.
+/// An element of `run_options::hooks`: a `std::shared_ptr` that checks the type of the hook, and refuses
+/// null.
 class shared_hook : public std::shared_ptr<hook> {
   public:
-    /// Of a class that derives from `hook`. Errors: `std::invalid_argument` for null.
+    /// `H` derives from `hook`. Errors: `std::invalid_argument` for null.
     template <class H>
         requires std::is_convertible_v<H*, hook*>
     // NOLINTNEXTLINE(google-explicit-constructor): .hooks = {std::make_shared<mine>()} is the point

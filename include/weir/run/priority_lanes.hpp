@@ -1,4 +1,4 @@
-// weir run: executors that share another one's threads, the later made ones first
+// weir run: executors with priorities that share the threads of another executor
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_PRIORITY_LANES_HPP
 #define WEIR_RUN_PRIORITY_LANES_HPP
@@ -23,28 +23,28 @@
 
 namespace weir {
 
-/// Lanes into one executor. What is posted to a lane runs before all that waits in lanes that were added
-/// before it, in the order of the posts; as many at once as the executor runs.
+/// Executors, called lanes, on the threads of one other executor. Coroutines in a lane run before all that
+/// wait in lanes that were added earlier; within a lane in the order of the posts.
 ///
 ///     weir::priority_lanes lanes(pool);
 ///     weir::executor& decode = lanes.add();
-///     weir::executor& train = lanes.add();   // goes before decode
+///     weir::executor& train = lanes.add();   // has priority over decode
 ///
-/// With a lane for each stage, later ones after earlier ones, little is under way at any time: whatever is
-/// nearest to its end goes on first. `run_options::later_stages_first` does that; what it brings is in
-/// bench/results.md.
+/// With a lane for each stage, added in their order, few items are in a pipeline at any time, as the ones
+/// nearest to the end have priority. `run_options::later_stages_first` does this; bench/results.md has
+/// figures.
 ///
-/// A coroutine that a timer wakes goes past the lanes, once. After 64 of its own coroutines a lane's
-/// thread lets the executor's others have their turn.
+/// A coroutine that a timer resumes runs regardless of priorities, once. After 64 coroutines of lanes, a
+/// thread runs others of the executor.
 ///
-/// Threads:  `add`: one at a time, before any use; the lanes: any.
-/// Lifetime: no longer than the executor, and longer than all that runs in the lanes; the destructor
-///           waits until their threads have left them.
+/// Threads:  `add`: one call at a time, before any use; the lanes: any.
+/// Lifetime: the executor outlives this object, which outlives all coroutines in the lanes. The destructor
+///           waits until no thread runs one.
 /// Errors:   `std::bad_alloc`, from the constructor and from `add`.
 /// Cost:     two short locks a post.
 class priority_lanes final : detail::detached_task_owner {
   public:
-    /// \param base  whose threads run what is in the lanes.
+    /// \param base  the executor with the threads.
     explicit priority_lanes(executor& base) : base_(&base, detail::executor_user::lanes) {
         const std::size_t threads = base.traits().parallelism;
         pumps_.reserve(threads);
@@ -54,7 +54,7 @@ class priority_lanes final : detail::detached_task_owner {
     priority_lanes(const priority_lanes&) = delete;
     priority_lanes& operator=(const priority_lanes&) = delete;
     ~priority_lanes() {
-        // The pumps are at work in the parent, and may hold the lock; or never come to an end.
+        // In a forked child a pump may hold the lock; at exit inside of a coroutine, a pump never ends.
         if (base_->orphaned() || detail::exits_in_a_coroutine()) {
             for (auto& each : pumps_) each.forget();
             return;
@@ -68,13 +68,14 @@ class priority_lanes final : detail::detached_task_owner {
         if (busy) detail::block_until(all_idle_, *base_);
     }
 
-    /// A lane before all there are. It lives as long as this.
+    /// Adds a lane with priority over all existing ones.
+    /// \returns the lane. Lifetime: that of this object.
     executor& add() {
         lanes_.push_back(std::make_unique<lane>(*this));
         return *lanes_[lanes_.size() - 1];
     }
 
-    /// \returns true if something waits in a lane that goes before this one; false for any other executor.
+    /// \returns whether a coroutine waits in a lane with priority over `than`; false if `than` is no lane.
     [[nodiscard]] bool has_more_urgent(const executor& than) const noexcept {
         bool ahead = false;
         for (const lane* each : lanes_) {
@@ -92,7 +93,7 @@ class priority_lanes final : detail::detached_task_owner {
         void add(timer& t) noexcept override { all_.base_->add(t); }
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
-        // A pump that blocks in one of its coroutines runs no other: one more is there until it goes on.
+        // While a coroutine of a pump blocks, one more pump works.
         bool drive(flag& done, time_point limit) override {
             const bool is_pump = all_.has_lane(detail::current_executor());
             if (is_pump) all_.pump_blocks();
@@ -109,7 +110,7 @@ class priority_lanes final : detail::detached_task_owner {
         detail::basic_inbox<> waiting;
 
       private:
-        // A coroutine here that suspends may not have its thread go on with what others posted.
+        // No forks: a thread whose coroutine suspends continues with the lane of the highest priority.
         static executor_traits traits_of(executor& base) {
             executor_traits all = base.traits();
             all.continues_with_forks = false;
@@ -119,7 +120,7 @@ class priority_lanes final : detail::detached_task_owner {
         priority_lanes& all_;
     };
 
-    // A coroutine of the executor that runs those of the lanes; for each of its threads one. It never ends.
+    // A coroutine that runs the coroutines of the lanes; one for each thread of the executor. Never ends.
     static detail::detached_task<void> pump(priority_lanes& all) {
         while (true) {
             int left = longest_slice;
@@ -129,12 +130,12 @@ class priority_lanes final : detail::detached_task_owner {
     }
     void ended() noexcept override { std::terminate(); }  // by an exception that left a coroutine
 
-    // Rests until there is something to do; or gives others their turn.
+    // Waits until a coroutine is posted to a lane; or, if it `yields`, lets others of the executor run.
     class pause {
       public:
         pause(priority_lanes& all, bool yields) noexcept : all_(all), yields_(yields) {}
         bool await_ready() const noexcept { return false; }
-        // Resumes on the executor below, posted here, or by whoever posts to a lane.
+        // Resumes on the executor below: posted here, or by the next post to a lane.
         bool await_suspend(std::coroutine_handle<> h) const noexcept {
             if (!yields_) return all_.rest(h);
             all_.base_->post(h);
@@ -154,9 +155,8 @@ class priority_lanes final : detail::detached_task_owner {
         return false;
     }
 
-    // One more pump is called if one rests. Who goes to rest looks under the lock, and finds what was
-    // posted. So does the destructor: what is posted here may be the last coroutine of all, run by another
-    // pump at once, and after the lock nothing of this is touched.
+    // Wakes a pump if one rests. A pump looks at the lanes under the lock before it rests, so it finds every
+    // post. The posted coroutine may run at once, and be the last: after the lock, no member may be used.
     void add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept {
         executor& base = *base_;
         std::coroutine_handle<> woken;
@@ -176,7 +176,7 @@ class priority_lanes final : detail::detached_task_owner {
         }
         return false;
     }
-    // As many pumps are left as the executor below has threads; unless there is no memory for one more.
+    // Adds a pump, unless memory lacks, so that as many pumps work as the executor has threads.
     void pump_blocks() noexcept {
         {
             const std::lock_guard guard(lock_);
@@ -199,7 +199,8 @@ class priority_lanes final : detail::detached_task_owner {
         --blocked_;
     }
 
-    // False: there is something to do. Else the pump may run elsewhere, or be gone, from here on.
+    // False: there is a coroutine to run. Else the pump may run on another thread, or be destroyed, from here
+    //        on.
     bool rest(std::coroutine_handle<> h) noexcept {
         bool last;
         {
@@ -210,15 +211,15 @@ class priority_lanes final : detail::detached_task_owner {
             idle_.push_back(h);
             last = closing_ && idle_.size() == pumps_.size();
         }
-        if (last) all_idle_.set();  // the last thing: the destructor waits for it
+        if (last) all_idle_.set();  // the last thing: the destructor continues
         return true;
     }
 
     static constexpr int longest_slice = 64;
     detail::executor_use base_;
     detail::owning_list<lane> lanes_;
-    detail::spin_lock lock_;                     // guards what is below
-    std::vector<std::coroutine_handle<>> idle_;  // has room for all pumps
+    detail::spin_lock lock_;                     // guards the members below
+    std::vector<std::coroutine_handle<>> idle_;  // capacity for all pumps
     std::vector<detail::detached_task<void>> pumps_;
     std::size_t blocked_ = 0;
     bool closing_ = false;

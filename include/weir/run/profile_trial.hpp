@@ -51,10 +51,8 @@ struct profile_trial {
     [[nodiscard]] double rate() const noexcept {
         return pace ? pace->rate() : detail::per_second(num_items, elapsed);
     }
-    /// \returns a confidence interval of the rate divided by that of `base`, which may be of another stage;
-    ///            an
-    ///          interval that contains 1 shows no difference. None if one of them has no pace or took no
-    ///          time.
+    /// \returns a confidence interval of the rate divided by that of `base`, which may be of another stage.
+    ///          If it contains 1, there is no difference. None if one of them has no pace or took no time.
     [[nodiscard]] std::optional<confidence_interval> speed_up(const profile_trial& base) const noexcept {
         if (!pace || !base.pace) return std::nullopt;
         return detail::speed_up(*pace, *base.pace);

@@ -1,4 +1,4 @@
-// weir run, internal: the progress of a run, told of by any thread
+// weir run, internal: records which draws of a sampler the consumers of a run have taken
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_PROGRESS_KEEPER_HPP
 #define WEIR_RUN_PROGRESS_KEEPER_HPP
@@ -17,12 +17,14 @@
 
 namespace weir::detail {
 
+// Makes the checkpoints of a run. Each item calls `settle` when a consumer takes it, or it is dropped. Any
+// thread.
 class progress_keeper final : public progress_listener {
   public:
     explicit progress_keeper(weir::checkpoint start) : progress_(std::move(start)) {}
 
-    // All of an item at once: no checkpoint has half of a batch. What goes wrong (no memory) is told by
-    // whoever asks for the checkpoint, which would be wrong.
+    // All draws of an item at once, so that no checkpoint has half of a batch. If memory lacks, the next
+    // checkpoint would be wrong, and throws.
     void settle(origin& from, bool taken) noexcept override {
         const std::lock_guard guard(lock_);
         try {
@@ -53,7 +55,7 @@ class progress_keeper final : public progress_listener {
   private:
     mutable standard_platform::mutex lock_;
     progress progress_;
-    std::ptrdiff_t num_torn_ = 0;  // origins: see `origin::settle`
+    std::ptrdiff_t num_torn_ = 0;  // origins of which only a part was taken: see `origin::settle`
     std::exception_ptr error_;
 };
 

@@ -1,4 +1,4 @@
-// weir run: a pipeline at work, and the consumer's hold on it
+// weir run: a started pipeline, from which consumers take items
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUN_HPP
 #define WEIR_RUN_RUN_HPP
@@ -23,34 +23,33 @@
 
 namespace weir {
 
-/// A pipeline that was started. Consumers take its items:
+/// A started pipeline, made by `pipeline::start`. Consumers take its items:
 ///
 ///     for (auto& batch : run) train(batch);                  // a thread
 ///     while (auto batch = co_await run.next()) train(*batch);  // a coroutine
 ///
-/// Where the pipeline ends with `for_each` nobody takes items: see `run<void>`.
+/// If the pipeline ends with `for_each`, see `run<void>`.
 ///
-/// Ends:     when the source has ended and everything is delivered; when `stop` is called or the run
-///           is destroyed; when the stop token of its options asks; or by a failure.
-/// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, by whatever would
-///           have given the next item, after everything that was finished before it was delivered. Of
-///           several consumers one gets it, the others see the end. If memory lacks to say it,
-///           `std::bad_alloc` is thrown, and the failure by the next call. `deadlock_error` on virtual time
-///           from what blocks, where nothing can go on. `forked_error` from all that needs the run's
-///           threads in a process that was forked from theirs; `stop` and the destructor do nothing there.
-///           `std::logic_error` from one that was moved from; what is noexcept does nothing there. A failure
-///           that nobody was thrown is told to the `failure_sink` by the destructor.
-/// Threads:  any number of consumers, each item goes to one of them; and all else at any time, from any
-///           thread. Only moving and destroying the run, and one pass over `epochs`, are for one alone.
-/// Lifetime: the destructor stops the run and blocks until nothing of it runs any more: as long as the
-///           longest invocation under way; but what a stage's function awaits of sleeps, channels and Asio
-///           ends at once, by `stopped`. In work of the run itself, where `stop` would throw, it aborts the
-///           program, with the same sentence on stderr, and so does an assignment. The executors, and what
-///           the stages refer to, outlive it. Nobody waits for an item of it when it is moved or destroyed:
-///           of runs that take from each other, stop all first.
-/// Cost:     of taking an item, that of `channel::get`; one coroutine more where the source has epochs.
+/// Ends:     when the source has ended and all items were taken; when `stop` is called or the run is
+///           destroyed; when the stop token of its options is stopped; or by a failure.
+/// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, in place of the next item,
+///           after all results that were finished before it. One of several consumers gets it; the others see
+///           the end. If memory lacks for it, `std::bad_alloc` is thrown, and the failure by the next call.
+///           `deadlock_error` from blocking calls on virtual time, if no coroutine can continue.
+///           `forked_error` in a forked child of the process that has the run's threads; `stop` and the
+///           destructor do nothing there. `std::logic_error` if the run was moved from; noexcept functions do
+///           nothing then. The destructor reports a failure that was not thrown to the `failure_sink`.
+/// Threads:  any number of consumers; each item goes to one of them. All other functions at any time, from
+///           any thread, except that only one thread may move or destroy the run, or iterate over `epochs`.
+/// Lifetime: the destructor stops the run and blocks until all of its coroutines have ended: as long as the
+///           longest running invocation, but sleeps, channel operations and Asio operations that a stage's
+///           function awaits end at once, with `stopped`. In work of the run itself, where `stop` would
+///           throw, the destructor and the assignment print the message and abort. The executors, and the
+///           objects that stages refer to, outlive the run. No consumer may wait when it is moved or
+///           destroyed: if runs take from each other, stop all of them first.
+/// Cost:     per item, that of `channel::get`; one more coroutine if the source has epochs.
 ///
-/// \tparam T  what its last queue holds: the items, with more around them where the source has epochs.
+/// \tparam T  the item type of the last queue: with epochs, a wrapper of the item.
 template <class T, class Policy = measured>
 class [[nodiscard("destroying the run stops it: keep it, and take its items")]] run
     : public run_control<Policy> {
@@ -71,7 +70,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// The item last taken. Lifetime: no longer than the run.
     using iterator = detail::item_iterator<run>;
 
-    // Its coroutines may wait for items of it, and find it whole until the last has ended.
+    // First: coroutines of the run may use the other members until they have ended.
     ~run() { this->destroy_core(); }
     run(run&&) noexcept = default;
     run& operator=(run&&) noexcept = default;
@@ -89,8 +88,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         }
     }
 
-    /// Takes the next item, for a thread, which blocks while there is none. Where the run's executor
-    /// has no threads of its own (virtual time), the thread runs it meanwhile.
+    /// Takes the next item, for a thread, which blocks while there is none. If the run's executor has no
+    /// threads of its own (virtual time), the calling thread runs it meanwhile.
     /// \returns an item; nothing at the end of the stream.
     [[nodiscard]] std::optional<value_type> get() {
         while (true) {
@@ -102,7 +101,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     }
 
     /// The same for at most `max_wait`.
-    /// \returns an item, or `timed_out`, or `closed` at the end. A time-out loses no item.
+    /// \returns an item, `timed_out`, or `closed` at the end. A time-out loses no item.
     [[nodiscard]] get_result<value_type> get(duration max_wait) {
         const time_point begin = detail::is_epoch_item<T> ? core().main_executor().now() : time_point();
         duration left = max_wait;
@@ -115,15 +114,15 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         }
     }
 
-    /// An input range of the items, for a thread: blocks in `begin` and `++`. A later loop goes on
-    /// where the last one left.
+    /// The run is an input range of its items, for a thread: `begin` and `++` block. A later loop continues
+    /// behind the last one.
     [[nodiscard]] iterator begin() { return iterator(*this); }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
-    /// Takes all items that are left, and destroys each; for a thread, which blocks until the stream has
-    /// ended. For a run whose stages do all that there is to do: better ends with `for_each`.
+    /// Takes and destroys all items that are left, for a thread, which blocks until the end of the stream.
+    /// `for_each` at the end of the pipeline is better if only the stages matter.
     ///
-    /// \returns how many it has taken (other consumers may have taken more), and the statistics.
+    /// \returns how many items this call took, and the statistics.
     /// Errors:  `std::logic_error` in a stage of this run, which would wait for itself.
     run_result drain() {
         core().refuse_within_run();
@@ -138,7 +137,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return drain_operation(all.drain_task());
     }
 
-    /// Refuses to wait for what nobody would take, at compile time.
+    /// Does not compile: `run<void>` has `wait`.
     template <class Item = T>
     run_result wait() {
         static_assert(
@@ -148,10 +147,10 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return {};
     }
 
-    /// Takes the next item of the epoch at hand, for a coroutine; where the source has
-    /// epochs. Each end of an epoch is told once, to one of the consumers.
+    /// Takes the next item of the current epoch, for a coroutine, if the source has epochs. One of the
+    /// consumers sees each end of an epoch, once.
     ///
-    /// \returns an item; nothing at the end of the epoch, and at that of the stream (`ended()`).
+    /// \returns an item; nothing at the end of the epoch or of the stream (then `ended()` is true).
     /// Suspends: while nothing is there. Resumes: on the coroutine's executor.
     template <class Item = T>
     [[nodiscard(
@@ -169,13 +168,13 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return deliver(*got);
     }
 
-    /// The epochs, one after the other, each a range of its items, for one thread:
+    /// \returns an input range of epochs, each an input range of its items, for one thread:
     ///
     ///     for (auto& epoch : run.epochs())
     ///         for (auto& batch : epoch) train(batch, epoch.number());
     ///
-    /// What is left of an epoch when the outer loop goes on is passed over. A later pass over `epochs`
-    /// begins with what is left of the one at hand.
+    /// The outer loop skips the items of an epoch that the inner loop has left. A later call continues in the
+    /// current epoch.
     template <class Item = T>
     [[nodiscard]] detail::with_epochs_t<Item, epoch_range<run>> epochs() {
         return epoch_range<run>(*this);
@@ -196,20 +195,20 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return out_->blocking_get(max_wait);
     }
 
-    // What a pass over the epochs has fetched, and left. A stop destroys it, as all that is in the queues.
+    // The item that an `epoch_range` has fetched and not used. A stop destroys it, like items in queues.
     std::optional<T> fetched_before() {
         std::optional<T> first = left_.take();
         if (first && core().was_stopped()) first.reset();
         return first;
     }
 
-    // The consumer has it.
+    // The item leaves the run: it counts as taken.
     static value_type deliver(T& got) noexcept {
         load::provenance_of(got).acknowledge(true);
         return std::move(load::value_of(got));
     }
 
-    // The next item: of the stream, or of the epoch at hand.
+    // The next item of the stream, or only of the current epoch.
     task<std::optional<value_type>> next_of_epochs(bool over_marks) {
         std::optional<value_type> item;
         do {
@@ -246,7 +245,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         run_result all{items, this->stats()};
         co_return all;
     }
-    // A task is awaited as an rvalue, and this is what the operator gives.
+    // `operator co_await` returns this, as a task can only be awaited as an rvalue.
     class drain_operation {
       public:
         explicit drain_operation(task<run_result>&& all) noexcept : all_(std::move(all)) {}

@@ -1,5 +1,5 @@
-// weir run: what a run is told and asked, whatever its items are
-// SPDX-License-Identifier: BSL-1.0
+// weir run: the part of a run that does not depend on its items: stop, pause, changes, statistics,
+// checkpoints SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUN_CONTROL_HPP
 #define WEIR_RUN_RUN_CONTROL_HPP
 
@@ -23,50 +23,50 @@ namespace detail {
 class progress_keeper;
 }
 
-/// What `run::wait` and `run::drain` return, and `co_await run`.
+/// The result of `run::wait`, `run::drain` and `co_await run`.
 struct run_result {
-    /// How many items came to the end: were taken by that call, or acted on by the `for_each`.
+    /// How many items this call took, or the `for_each` processed.
     std::uint64_t items = 0;
-    pipeline_stats stats;  ///< as `run::stats()` has them then
+    pipeline_stats stats;  ///< `run::stats()` at this time
 };
 
-/// The base of every `run`: what it is told and asked whatever its items are. A function that takes
-/// `weir::run_control<>&` steers any run that is measured.
+/// The base of every `run`. A function that takes `weir::run_control<>&` can control any measured run.
 ///
 /// Errors:   those of `run`. Threads: any, at any time. Lifetime: that of the run.
-/// Cost:     what goes by without it pays nothing.
+/// Cost:     items pay nothing for it.
 template <class Policy = measured>
 class run_control {
   public:
     run_control(const run_control&) = delete;
     run_control& operator=(const run_control&) = delete;
 
-    /// \returns whether a consumer has seen the end of the stream, or, where a `for_each` takes the place of
-    ///          one, whether all stages have ended; true of a run that was moved from.
+    /// \returns whether a consumer has seen the end of the stream, or, for a `run<void>`, whether all stages
+    ///          have ended; true for a run that was moved from.
     [[nodiscard]] bool ended() const noexcept { return core_ == nullptr || core_->has_ended(); }
 
-    /// \returns what has ended it, or that nothing has.
+    /// \returns why the run has ended, or `running`.
     [[nodiscard]] run_outcome outcome() const { return core().outcome(); }
 
-    /// What the consumers have taken until now, to go on from there in another run, on any number of
-    /// machines: see `checkpoint`. An item counts when `next` or `get` has returned it, all of it at once.
-    /// A run of the same pipeline that goes on from there gives every item that was not taken, and no other.
+    /// \returns a record of what the consumers have taken, from which another run of the same pipeline
+    ///          continues, on any number of machines: see `checkpoint`. An item is taken when `next` or `get`
+    ///          has returned it. The other run gives all items that were not taken, and no others.
     ///
-    /// - At any time: with `pipe`, `filter`, `retry`, `shuffle`, `route`, `tee`, `for_each`, of any order and
-    ///   any number of slots; with `aggregate` and `split`; with `disaggregate` of what `aggregate` made, if
-    ///   between them is nothing but `shuffle`, `route`, `tee`, and `stage_options::elementwise` functions.
-    /// - Only when a batch is taken whole, or nothing of it: with `disaggregate` behind another function or a
-    ///   `split`, or an `aggregate` with `drop_last`, an aggregator of one's own, or a type of batch.
-    /// - Only when all that was made of a draw is taken, or nothing: with `flat_map`, a `pipe`'s generator.
-    /// - If it has `keeps_last()`: with an aggregator of one's own.
-    /// - Never: with `take`, `skip`, `cache`, several sources, or one that is no `draws` of a sampler. The
-    ///   side of a `tee` may have each of the first three.
+    /// Which stages allow a checkpoint:
+    /// - At any time: `pipe`, `filter`, `retry`, `shuffle`, `route`, `tee`, `for_each`, of any order and
+    ///   any number of slots; `aggregate` and `split`; `disaggregate` behind `aggregate`, if only `shuffle`,
+    ///   `route`, `tee` and `stage_options::elementwise` functions are between them.
+    /// - Only when all elements of a batch are taken, or none: `disaggregate` behind another function, a
+    ///   `split`, or an `aggregate` with `drop_last`, an aggregator of the user, or a batch type.
+    /// - Only when all results of a draw are taken, or none: `flat_map`, a `pipe` with a generator.
+    /// - If the aggregator has `keeps_last()`: `aggregate` with an aggregator of the user.
+    /// - Never: `take`, `skip`, `cache` (but on the side of a `tee` they are allowed), several sources, a
+    ///   source that is no `draws` of a sampler.
     ///
-    /// Where an epoch has ended for the consumer, all that was made of its draws is taken. An item that a
-    /// function dropped, or failed where that is tolerated, is not given again, unless a stop was asked for
-    /// before: the function may have given up because of that. Functions have to decide by the item alone.
-    /// Errors: `std::logic_error` if there is none, with what stands in the way.
-    /// Takes `<weir/stages/epochs.hpp>`, which has such sources: no other program compiles what it needs.
+    /// When a consumer has seen the end of an epoch, all results of its draws are taken. An item that a
+    /// function dropped, or that failed within the limit, is not given again, unless a stop was requested
+    /// before: the function may have given up because of it. Functions must decide by the item alone.
+    /// Errors: `std::logic_error` if the run has no checkpoint; the message says why.
+    /// Needs `#include <weir/stages/epochs.hpp>`, so that other programs don't compile it.
     template <class Keeper = detail::progress_keeper>
     [[nodiscard]] auto checkpoint() const {
         constexpr bool known = requires { sizeof(Keeper); };
@@ -76,54 +76,53 @@ class run_control {
         if constexpr (known) return static_cast<const Keeper&>(core().keeper()).checkpoint();
     }
 
-    /// Stops: no stage takes another item, what is in the queues is destroyed, and the call blocks
-    /// until all invocations under way have ended. Doing it again does nothing.
+    /// Stops the run: no stage takes another item, the items in the queues are destroyed, and the call blocks
+    /// until all running invocations have ended. A second call does nothing.
     ///
-    /// Errors: `std::logic_error` in work of this run, which would wait for itself: in a stage's function and
-    ///         what it awaits, its groups' tasks and what it waits for by `sync_wait`, in hooks, callbacks
-    ///         and reports. `request_stop` is for those. A coroutine of another library that such a function
-    ///         awaits is not recognised once it has waited: there this never returns, and on virtual time it
-    ///         must not be called. Nor is, where nothing is measured, what another library has resumed on a
-    ///         thread of its own.
+    /// Errors: `std::logic_error` in work of this run, which would wait for itself: in a stage's function, in
+    ///         coroutines and tasks that the function awaits or waits for, in hooks, callbacks and reports.
+    ///         Call `request_stop` there. Not recognised: a coroutine of another library that a stage's
+    ///         function awaits, after its first wait; and, in an unmeasured run, after another library has
+    ///         resumed it on a thread of its own. There the call never returns; on virtual time it is
+    ///         undefined.
     void stop() {
         if (core_ == nullptr || core_->orphaned()) return;
         core_->stop();
     }
 
-    /// The same without waiting, from anywhere: from a stage of this run, too; but not in a signal handler,
-    /// for which there is `stop_on_signals`.
+    /// Stops the run without waiting. May be called in work of this run, but not in a signal handler: see
+    /// `stop_on_signals`.
     void request_stop() noexcept {
         if (core_ == nullptr || core_->orphaned()) return;
         core_->request_stop();
     }
 
-    /// No slot begins with another item once it has seen the pause: in each at most one invocation begins
-    /// after this has returned, of an item for which it had looked before. Those under way end, and what is
-    /// finished can still be taken.
+    /// Pauses the run: no slot begins with another item once it has seen the pause, so at most one invocation
+    /// per slot begins after the call. Running invocations end, and finished items can still be taken.
     void pause() { core().pause(true); }
     /// Ends a pause.
     void resume() { core().pause(false); }
 
-    /// The names of its stages, in the order in which items pass.
+    /// \returns the names of the stages, in the order in which items pass.
     [[nodiscard]] std::vector<std::string> stages() const { return known_core().stage_names(); }
 
-    /// Changes how many items the stage of that name works on at the same time. More slots begin at once;
-    /// a slot too many ends with the item that it has in hand. In a stage that has ended, nothing happens.
+    /// Changes the concurrency of the stage with this name. Added slots begin at once; a removed slot first
+    /// finishes its item. Does nothing if the stage has ended.
     ///
-    /// Errors: `std::invalid_argument` for 0, for a name that no stage has or several have, and for a
-    ///         stage that has one slot by its nature; `std::bad_alloc`, without a change.
+    /// Errors: `std::invalid_argument` for 0, for a name of no stage or of several, and for a kind of stage
+    ///         that always has one slot; `std::bad_alloc`, without a change.
     void set_concurrency(std::string_view stage, std::size_t num_slots) {
         core().set_concurrency(stage, num_slots);
     }
 
-    /// Changes the capacity, in items, of the queue behind the stage of that name. With less, nothing is
-    /// lost: what is inside stays. Errors: as above, and `std::bad_alloc`, without a change.
+    /// Changes the capacity, in items, of the queue behind the stage with this name. Items in the queue are
+    /// kept.
+    /// Errors: those of `set_concurrency`.
     void set_capacity(std::string_view stage, std::size_t items) { core().set_capacity(stage, items); }
 
-    /// What was measured from the start until now; after the end of the stream, until then, or until the last
-    /// stage has ended, which after a failure may be later. Cost: some tens
-    /// of microseconds, most of them the system's for `pipeline_stats::process`; each queue and stage is
-    /// locked for the time of copying a few counters, none while another is.
+    /// \returns the statistics from the start until now, or until the end: when the end of the stream was
+    ///          seen and the last stage has ended. Cost: some tens of microseconds, most of them for
+    ///          `pipeline_stats::process`; locks one queue or stage at a time, to copy a few counters.
     [[nodiscard]] pipeline_stats stats() const { return core().stats(); }
 
   private:
@@ -138,25 +137,25 @@ class run_control {
         core_ = std::exchange(other.core_, nullptr);
         return *this;
     }
-    ~run_control() { destroy_core(); }  // where the rest of the run could not be made
+    ~run_control() { destroy_core(); }  // if the constructor of the derived class threw
 
-    // For all that looks at more than the run's own thread does.
+    // Throws in a forked child of the process that has the run's threads.
     detail::run_core<Policy>& core() const {
         detail::run_core<Policy>& core = known_core();
         core.check_threads();
         return core;
     }
 
-    // A consumer has found the last queue at its end.
+    // A consumer has seen the end of the last queue.
     void end_stream() {
         core_->mark_ended();
         core_->freeze();
         core_->throw_failure();
     }
 
-    // Before the rest of the run goes. Of another process the core stays as it is: coroutines in it may be
-    // half-way through an instruction. It stays, too, where this process ends on top of a coroutine: other
-    // threads may use the run until the very end.
+    // Called by destructors of derived classes. The core is leaked in a forked child, as coroutines may be at
+    // any instruction; and if the process exits inside of a coroutine, as other threads may use the run until
+    // then.
     void destroy_core() noexcept {
         if (core_ == nullptr || core_->orphaned()) return;
         if (detail::exits_in_a_coroutine()) {

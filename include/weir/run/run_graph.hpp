@@ -103,7 +103,8 @@ class run_graph : public run_context, public watched_run {
         last_ = indexes_of({queue_id(&last)}).front();
         sink_.emplace(options, last.capacity());
         memory_shortage::told_of(stage(options), [&] {
-            queues_[last_]->merge_sink(options.name, sink_->whole(), options.capacity, options.max_bytes);
+            queues_[last_]->merge_sink(options.name, sink_->total_capacity(), options.capacity,
+                                       options.max_bytes);
         });
     }
 
@@ -143,7 +144,7 @@ class run_graph : public run_context, public watched_run {
         const std::lock_guard guard(capacities_);
         if (sink_ && name == sink_->name()) {
             memory_shortage::told_of(stage(named), [&] {
-                queues_[last_]->set_capacity(sink_->set_behind(capacity), capacity);
+                queues_[last_]->set_capacity(sink_->set_capacity_behind(capacity), capacity);
             });
             return;
         }
@@ -152,7 +153,7 @@ class run_graph : public run_context, public watched_run {
         any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
         const bool is_merged = sink_ && &queue == queues_[last_];
         memory_shortage::told_of(stage(named), [&] {
-            queue.set_capacity(is_merged ? sink_->set_before(capacity) : capacity);
+            queue.set_capacity(is_merged ? sink_->set_capacity_before(capacity) : capacity);
         });
     }
     std::vector<std::string> stage_names() const {

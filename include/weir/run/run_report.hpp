@@ -1,4 +1,4 @@
-// weir run: what hears of a run while it goes on, and writes it down or shows it
+// weir run: the interface of reports, which write down or show a run while it works
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUN_REPORT_HPP
 #define WEIR_RUN_RUN_REPORT_HPP
@@ -28,15 +28,15 @@ namespace detail {
 class run_reports;
 }
 
-/// Hears of one run at a time: `run_options::reports`. Override what is of interest.
+/// The base of reports: `run_options::reports`. A report is of one run at a time. Override some functions.
 ///
 ///     const auto laps = std::make_shared<lap_printer>();
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {laps}});
 ///
-/// Errors:  of an exception from any of these the `report_warning` is told, and the report hears no more of
-///          this run, which goes on.
-/// Threads: `failed` is called by the stages', several at once; `begins` by the one that starts the run; the
-///          others by one of the executor's, one after the other.
+/// Errors:  after an exception from a function, the `report_warning` is called, and no more functions of this
+///          report; the run continues.
+/// Threads: `failed`: those of the stages, several at once; `begins`: the one that starts the run; others:
+///          those of the executor, one call after the other.
 class run_report {
   public:
     run_report() = default;
@@ -44,31 +44,31 @@ class run_report {
     run_report& operator=(const run_report&) = delete;
     virtual ~run_report() = default;
 
-    /// \returns what a warning calls it: `run.csv`.
+    /// \returns the name of the report in warnings: `run.csv`.
     [[nodiscard]] virtual std::string name() const { return "a report"; }
 
-    /// A run is about to begin. `all`: its stages and queues, of which nothing is measured yet.
+    /// Called before the run begins. `all`: its stages and queues, with figures of 0.
     virtual void begins(const pipeline_stats& all) { static_cast<void>(all); }
-    /// A lap has ended: see `run_options::on_lap`.
+    /// Called at the end of a lap: see `run_options::on_lap`.
     virtual void lap(const pipeline_stats& one) { static_cast<void>(one); }
-    /// An item has failed: see `run_options::on_failure`.
+    /// Called for an item that failed: see `run_options::on_failure`.
     virtual void failed(const failure& what) { static_cast<void>(what); }
-    /// The run has ended: see `run_options::on_end`. `rest`: the lap that wasn't whole.
+    /// Called at the end of the run: see `run_options::on_end`. `rest`: the lap that was not whole.
     virtual void ends(const pipeline_stats& rest, const pipeline_stats& all) {
         static_cast<void>(rest);
         static_cast<void>(all);
     }
-    /// Asked before `begins`.
-    /// \returns what is to be called around every invocation; null: nothing, which costs nothing.
+    /// Called before `begins`.
+    /// \returns a hook that is called around every invocation; null: none.
     [[nodiscard]] virtual std::shared_ptr<hook> around_invocations() { return nullptr; }
 
   private:
     friend class detail::run_reports;
-    // Asked after that. What is told of some of the items, if they are to be followed; null: none is.
+    // Called after that. Returns a trace of some items; null: none.
     virtual std::shared_ptr<detail::run_trail> follows_items() { return nullptr; }
 };
 
-/// Told of a report that gave up, while its run goes on: which, and why.
+/// Called when a report fails, with its name and the text of the exception. The run continues.
 using report_warning = void (*)(std::string_view report, std::string_view why) noexcept;
 
 namespace detail {
@@ -83,13 +83,13 @@ inline void print_report_warning(std::string_view report, std::string_view why) 
                                    "weir: %.*s is no longer written, as this failed: %.*s; the run goes on\n",
                                    most(report), report.data(), most(why), why.data());
     // NOLINTEND(bugprone-suspicious-stringview-data-usage)
-    // Not by C's stderr: if that is a pipe that nobody reads any more, its signal would end the program.
+    // Not by stderr: if it is a closed pipe, SIGPIPE would end the program.
     if (size > 0) static_cast<void>(write_whole(2, {line, static_cast<std::size_t>(size)}));
 }
 
 inline constinit standard_platform::atomic<report_warning> the_report_warning{&print_report_warning};
 
-// Those of a run, each until it fails.
+// The reports of a run.
 class run_reports {
     struct one {
         explicit one(std::shared_ptr<run_report> r) : report(std::move(r)) {}
@@ -98,7 +98,7 @@ class run_reports {
     };
 
   public:
-    // Their hooks are called inside of those that are there.
+    // The hooks of reports are appended to `hooks`.
     run_reports(std::vector<std::shared_ptr<run_report>> all, std::vector<shared_hook>& hooks) {
         for (auto& each : all) {
             if (each == nullptr) throw std::invalid_argument("weir: a report of a run is null");
@@ -122,7 +122,7 @@ class run_reports {
     template <class Call>
     void tell(Call call) noexcept {
         for (const auto& each : all_) {
-            // relaxed: one that has just failed may hear of one more failure
+            // relaxed: a report that has just failed may be called for one more failure
             if (each->abandon.load(std::memory_order_relaxed)) continue;
             try {
                 call(*each->report);
@@ -134,7 +134,7 @@ class run_reports {
 
   private:
     static void give_up(one& it, const std::exception_ptr& why) noexcept {
-        if (it.abandon.exchange(true, std::memory_order_relaxed)) return;  // relaxed: who is first warns
+        if (it.abandon.exchange(true, std::memory_order_relaxed)) return;  // relaxed: only the first warns
         // acquire; pairs with set_report_warning()
         const report_warning warn = the_report_warning.load(std::memory_order_acquire);
         if (warn == nullptr) return;
@@ -151,11 +151,10 @@ class run_reports {
 
 }  // namespace detail
 
-/// Sets it for all runs of the process; the one that is there from the beginning prints a line on stderr.
-/// With null nobody is told.
+/// Sets the warning of all runs of the process. The default prints a line on stderr; null is none.
 /// \returns the one before. Threads: any.
 inline report_warning set_report_warning(report_warning warn) noexcept {
-    // acq_rel; pairs with itself and with who tells it: what was written before it was set is seen
+    // acq_rel; pairs with itself and with give_up(), which sees all that was written before
     return detail::the_report_warning.exchange(warn, std::memory_order_acq_rel);
 }
 

@@ -1,4 +1,4 @@
-// weir run: a pipeline at work that gives nothing: its last stage acts on each item
+// weir run: a started pipeline without a consumer: it ends with for_each
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_VOID_RUN_HPP
 #define WEIR_RUN_VOID_RUN_HPP
@@ -16,24 +16,23 @@
 
 namespace weir {
 
-/// The run of a pipeline that ends with `for_each`. It goes on and ends by itself; who wants to know waits:
+/// The run of a pipeline that ends with `for_each`. It needs no consumer; its end can be awaited:
 ///
 ///     auto all = run.wait();      // a thread
 ///
 ///     auto all = co_await run;    // a coroutine
 ///
-/// Both return, as often as they are asked, when the last stage has ended: after the source and all items, a
-/// stop, or a failure. `run_result::items` counts those on which its function has acted without failing.
-/// What stages before it still have in hand after a failure or a `take` may go on: `stop()` waits for it.
+/// Both return when the last stage has ended, after the last item, a stop, or a failure; also if called
+/// again. `run_result::items` counts the successful calls of its function. After a failure or a `take`,
+/// earlier stages may still process an item; `stop()` waits for them.
 ///
-/// Ends:     as any run. When all stages have ended, `ended()` is true, `outcome()` is known, and the
-///           statistics stand still, whether somebody waits or not.
-/// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, by whoever waits, or is
-///           told to the `failure_sink`. Else as of any run. In a stage of the run itself to wait is a
-///           `std::logic_error`.
+/// Ends:     as any run. When all stages have ended, `ended()` is true, `outcome()` is final, and the
+///           statistics no longer change, also if no thread waits.
+/// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, by a wait, or is reported
+///           to the `failure_sink`; else as of any run. `std::logic_error` from a wait in a stage of the run.
 /// Threads:  any number may wait, threads and coroutines.
-/// Lifetime: that of any run; nobody waits when it is moved or destroyed.
-/// Cost:     nothing an item; of a wait, that of `channel::get`.
+/// Lifetime: that of any run. No thread or coroutine may wait when it is moved or destroyed.
+/// Cost:     nothing per item; a wait, that of `channel::get`.
 template <class Policy>
 class [[nodiscard("destroying the run stops it: keep it, and wait() for its end")]] run<void, Policy>
     : public run_control<Policy> {
@@ -47,8 +46,8 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
     run(run&&) noexcept = default;
     run& operator=(run&&) noexcept = default;
 
-    /// Waits for the end, for a thread, which blocks. Where the run's executor has no threads of its own
-    /// (virtual time), the thread runs it meanwhile.
+    /// Waits for the end, for a thread, which blocks. If the run's executor has no threads of its own
+    /// (virtual time), the calling thread runs it meanwhile.
     run_result wait() {
         core().refuse_within_run();
         static_cast<void>(end_->blocking_get());
@@ -61,7 +60,7 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
         return end_operation(all);
     }
 
-    /// Refuses who would take items, at compile time.
+    /// Do not compile: there are no items to take.
     template <class Run = run>
     auto get() {
         refuse<Run>();

@@ -33,8 +33,8 @@ fused_sink sink_of(std::size_t capacity, std::size_t before) {
 
 TEST_CASE("a merged sink's queue holds what both would, and the item between them") {
     fused_sink sink = sink_of(3, 2);
-    CHECK(sink.set_before(5) == 5 + 1 + 3);
-    CHECK(sink.set_behind(7) == 5 + 1 + 7);
+    CHECK(sink.set_capacity_before(5) == 5 + 1 + 3);
+    CHECK(sink.set_capacity_behind(7) == 5 + 1 + 7);
 }
 
 TEST_CASE("the statistics show a merged sink as a stage between two queues") {
