@@ -1,4 +1,4 @@
-// weir channel, internal: a channel whose items' type isn't known, as the library's own parts see each
+// weir channel, internal: a channel of any item type, as other parts of the library use it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_ANY_CHANNEL_HPP
 #define WEIR_CHANNEL_ANY_CHANNEL_HPP
@@ -39,7 +39,7 @@ class get_operation;
 template <class, bool>
 class choice_case;
 
-// What needs no lock of its caller. What a channel's members of the same names do, is told there.
+// The operations that lock the channel themselves. Members named as members of `channel` do the same.
 template <class Policy>
 class any_channel : public channel_store<Policy> {
     using store = channel_store<Policy>;
@@ -49,11 +49,11 @@ class any_channel : public channel_store<Policy> {
     using typename store::side;
     using typename store::waiter;
 
-    // An owner may know this only.
+    // Runs own their channels by this type.
     virtual ~any_channel() = default;
 
-    // As in the core; and those behind it are let in, if what it waited to put was too large and theirs
-    // isn't.
+    // As in `channel_core`. Puts that waited behind this one are then admitted: its item may have been too
+    // large for the limit in bytes, and theirs not.
     void stop(waiter& w, side line) noexcept {
         core::stop(w, line);
         if (line == side::put) admit_waiting_puts();
@@ -64,14 +64,15 @@ class any_channel : public channel_store<Policy> {
         return waited;
     }
 
-    // As many as go in without waiting. Nothing where the channel's threads are in another process.
+    // Puts, or gets, as many items as possible without waiting; returns their number. 0 if the process was
+    // forked from that of the channel's threads.
     template <class T>
     std::size_t put_some(T* from, std::size_t most) noexcept {
         if (core::clock_.is_orphaned()) return 0;
         std::size_t n = store::put_many(from, most);
         if (n != 0) return n;
-        change now(*this);
-        while (n != most && this->offer(from + n, nullptr, now.woken()) == outcome::done) {
+        change locked(*this);
+        while (n != most && this->offer(from + n, nullptr, locked.woken()) == outcome::done) {
             this->update_hints();
             ++n;
             n += this->push_some(from + n, most - n);
@@ -83,10 +84,10 @@ class any_channel : public channel_store<Policy> {
         if (core::clock_.is_orphaned()) return 0;
         std::size_t n = store::get_many(into, most);
         if (n == most || (n != 0 && !Policy::statistics)) return n;
-        change now(*this);
+        change locked(*this);
         uninitialised_slot<T> place;
         std::uint64_t number = 0;
-        while (n != most && this->take(place.address(), number, nullptr, now.woken()) == outcome::done) {
+        while (n != most && this->take(place.address(), number, nullptr, locked.woken()) == outcome::done) {
             this->update_hints();
             into[n++] = std::move(*place.take());
             n += this->pop_some(into + n, most - n);
@@ -94,7 +95,7 @@ class any_channel : public channel_store<Policy> {
         return n;
     }
 
-    // Puts or gets as a thread, which blocks for `max_wait` at most.
+    // A put or get by a thread, which blocks for `max_wait` at most.
     outcome block(side line, void* item, duration max_wait) {
         detail::check_threads_of(core::clock_.owner());
         typename core::parker flag;
@@ -113,34 +114,34 @@ class any_channel : public channel_store<Policy> {
     }
 
     void close() noexcept {
-        change now(*this);
-        this->close_locked(now.woken());
+        change locked(*this);
+        this->close_locked(locked.woken());
     }
     void close_to_newcomers() noexcept {
-        change now(*this);
-        this->close_to_newcomers_locked(now.woken());
+        change locked(*this);
+        this->close_to_newcomers_locked(locked.woken());
     }
     void cancel() noexcept {
         ring discarded(this->type_);
         std::uint64_t first = 0;
         std::uint64_t last = 0;
         {
-            change now(*this);
-            this->close_locked(now.woken());
+            change locked(*this);
+            this->close_locked(locked.woken());
             first = this->get_end_.count.load(std::memory_order_relaxed);
-            last = this->discard(discarded, now.woken());
+            last = this->discard(discarded, locked.woken());
         }
         for (; first != last; ++first) discarded.destroy(first);
     }
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0) {
         core::check_capacity(capacity);
-        ring other(this->type_, capacity);  // the old block is freed after the lock
-        change now(*this, true);
+        ring other(this->type_, capacity);  // the old block is freed after unlocking
+        change locked(*this, true);
         if (core::has_sink() && of_sink != 0) core::sink_->set_capacity(of_sink);
-        this->replace_ring(other, capacity, now.woken());
+        this->replace_ring(other, capacity, locked.woken());
     }
-    // It is the queue of a sink, too, from before it is used: its capacity is that of both, and one more for
-    // what the sink has in its hand; its limit in bytes is that of both, too.
+    // Makes this queue serve as the queue of the sink that follows, too. Called before the queue is used.
+    // `capacity` is that of both queues, and 1 for the item that the sink holds. Limits in bytes are added.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink) {
         core::merged_name_ = std::make_unique<const std::string>(core::name_ + " | " + sink);
@@ -155,11 +156,11 @@ class any_channel : public channel_store<Policy> {
     }
     void set_max_bytes(std::size_t bytes) {
         detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
-        change now(*this);
-        this->set_byte_limit(bytes, now.woken());
+        change locked(*this);
+        this->set_byte_limit(bytes, locked.woken());
     }
-    // What `stats` would have said at an instant since which nothing has happened, in ns of the clock.
-    // `sink`: gets the figures of the sink whose queue it is, too, if those are kept.
+    // `now`: in ns of the clock, an instant after which nothing has happened; empty: the current time.
+    // `sink`: receives the figures of the sink that this queue serves, too, if it serves one.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr) {
         channel_stats s;
         s.name = core::name_;  // takes memory, so not under the locks
@@ -179,7 +180,7 @@ class any_channel : public channel_store<Policy> {
     using store::store;
     using typename store::wakes;
 
-    // Holds the whole channel; when that is let go of, it wakes whom it has let go on.
+    // Locks the whole channel. After unlocking it wakes the waiters in `woken`.
     class [[nodiscard]] change {
       public:
         explicit change(any_channel& c, bool ends_apart = false) noexcept : held_(c, ends_apart) {}
@@ -198,8 +199,9 @@ class any_channel : public channel_store<Policy> {
     };
 
   private:
-    // Blocks the thread until `w` is answered or the time is over. Where `ex`, the channel's executor, has
-    // no threads of its own, the thread runs it meanwhile: see `help_until`. The time is that of `ex`.
+    // Blocks the thread until `w` is served or the time is over. `ex`: the channel's executor, by whose clock
+    // the time is measured; or null. An executor without threads is run by this thread meanwhile:
+    // `help_until`.
     outcome block_in_line(waiter& w, side line, typename core::parker& flag, executor* ex,
                           duration max_wait) {
         const bool has_no_limit = max_wait == (duration::max)();
@@ -225,19 +227,19 @@ class any_channel : public channel_store<Policy> {
                 if (!helping) flag.wait(left);
             }
         } catch (...) {
-            if (forget(w, line)) throw;  // else it was answered all the same
+            if (forget(w, line)) throw;  // else the waiter was served
         }
         if (!flag.is_set()) {
             if (forget(w, line)) return outcome::timed_out;
-            while (!flag.wait()) {  // answered this moment; whoever did it sets the flag next
+            while (!flag.wait()) {  // whoever has just served the waiter sets the flag next
             }
         }
         return w.outcome;
     }
 
     void admit_waiting_puts() noexcept {
-        change now(*this);
-        if (core::bytes_.most != 0) this->admit_putters(nullptr, now.woken());
+        change locked(*this);
+        if (core::bytes_.most != 0) this->admit_putters(nullptr, locked.woken());
     }
 
     template <class, class, bool>
@@ -250,7 +252,7 @@ class any_channel : public channel_store<Policy> {
     friend class choice_case;
 };
 
-// A channel as the library's own parts see it.
+// The base of a channel, for other parts of the library.
 template <class T, class Policy>
 any_channel<Policy>& inside(channel<T, Policy>&) noexcept;
 

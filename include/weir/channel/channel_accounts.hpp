@@ -1,4 +1,4 @@
-// weir channel, internal: the statistics of a channel, and the clock that they are measured by
+// weir channel, internal: the statistics of a channel, and the clock for them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_ACCOUNTS_HPP
 #define WEIR_CHANNEL_CHANNEL_ACCOUNTS_HPP
@@ -25,9 +25,9 @@
 
 namespace weir::detail {
 
-// The executor that a channel was given as its clock, which outlives it; or the first on which somebody needs
-// the time, which may be gone before: then nothing of that is touched any more. Changed under the channel's
-// locks.
+// The executor whose clock a channel uses. It is the one that the channel was given, which outlives the
+// channel; or else the first executor on which an operation needs the time. That one may be destroyed before
+// the channel, and is not used after that. Changed under the locks of the channel.
 template <class Platform>
 class channel_clock {
   public:
@@ -37,28 +37,29 @@ class channel_clock {
 
     bool bound() const noexcept { return bound_; }
 
-    // Which a thread may have to run that waits; null: none. Under no lock: a hint.
+    // The executor, which a waiting thread may have to run; null: none. Without a lock: a hint.
     executor* owner() const noexcept {
         executor* const it = owner_.load(std::memory_order_acquire);  // pairs with bind()
         return it == nullptr || end_.is_set() ? nullptr : it;
     }
 
-    // Whether that has its threads in another process, where they may have locked the channel. One load where
-    // nothing was forked.
+    // Whether the threads of the executor are in another process, where they may have locked the channel.
+    // Cost: one load in a process that was not forked.
     bool is_orphaned() const noexcept {
         if (!was_forked()) return false;
         const executor* const it = owner();
         return it != nullptr && it->orphaned();
     }
 
-    // In ns. Without a clock 0; before all that there was, if that is gone: time stands still.
+    // In ns. 0 without a clock. INT64_MIN if the executor was destroyed: the times of the channel stand
+    // still.
     std::int64_t now() const noexcept {
         if (const executor* const it = owner()) return it->now().time_since_epoch().count();
         if (owner_.load(std::memory_order_relaxed) != nullptr) return INT64_MIN;
         return bound_ ? Platform::now() : 0;
     }
 
-    // By the object only where that isn't gone sooner than one would think. False: it had a clock before.
+    // False: the channel had a clock before. An executor that is only passed through is not remembered.
     bool bind(executor& ex) noexcept {
         if (bound_) return false;
         bound_ = true;
@@ -70,17 +71,17 @@ class channel_clock {
     }
 
   private:
-    bool bound_;  // to a clock; the one of `executor::now` if there is no owner
+    bool bound_;  // has a clock; the one of the platform if there is no owner
     typename Platform::template atomic<executor*> owner_;
-    end_flag end_;  // of an owner that wasn't given
+    end_flag end_;  // of an owner that the channel was not given
     const executor_use given_;
 };
 
-// A slot of a stage whose queues have this policy.
+// The type of the slots of a stage whose queues have this policy.
 template <class Policy>
 using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
 
-// Written under the channel's locks, as the ends are.
+// The statistics of a channel. Written under the locks of the channel.
 template <class Policy>
 class channel_accounts : public channel_ends<Policy> {
     using ends = channel_ends<Policy>;
@@ -90,8 +91,8 @@ class channel_accounts : public channel_ends<Policy> {
     using typename ends::whole_lock;
     using slot_type = slot_of<Policy>;
 
-    // Measures from now on, which is the beginning of the run that it belongs to. `feeds_consumer`: it is the one
-    // from which the consumer takes.
+    // Measures from `now` on, the beginning of the run. `feeds_consumer`: the consumer of the run gets from
+    // this channel.
     void start_measuring(std::int64_t now, [[maybe_unused]] bool feeds_consumer = false) noexcept {
         if constexpr (Policy::statistics) {
             const whole_lock held(*this);
@@ -101,7 +102,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // When the first item was got of a queue from which the consumer takes; null: not yet, or not known.
+    // When the consumer got the first item; empty: not yet, or not known.
     std::optional<std::int64_t> first_got() const noexcept {
         if constexpr (Policy::statistics) {
             const whole_lock held(*this);
@@ -123,9 +124,8 @@ class channel_accounts : public channel_ends<Policy> {
     }
     ~channel_accounts() = default;
 
-    // The instant of what happens now: a slot's last reading of the clock, which is as old as the
-    // few instructions since the end of its invocation; where something else was done since, or there is no
-    // slot, another one.
+    // The current time. For a slot it is the last reading of the clock, at the end of the slot's invocation a
+    // few instructions ago; the clock is read again if the slot has done other work since, or without a slot.
     std::int64_t reading(slot* measured) const noexcept {
         if constexpr (Policy::statistics) {
             return measured != nullptr ? reading_of(*measured) : clock_.now();
@@ -140,14 +140,14 @@ class channel_accounts : public channel_ends<Policy> {
         return me.last_reading;
     }
 
-    // The same without a reading, where short invocations share one: by how long they usually take.
+    // The same, estimated without a reading while short invocations share one: by their usual duration.
     static std::int64_t estimated_now(slot& measured) noexcept {
         auto& me = static_cast<slot_type&>(measured);
         return me.meter.can_estimate() ? add_way(me.last_reading, 0, me.meter.estimate()) : reading_of(me);
     }
 
-    // A channel that was built without a clock measures by that of the first coroutine that needs
-    // it, from then on; not by the object where that may be gone before the channel.
+    // Gives a channel that was constructed without a clock the one of the first coroutine that needs the
+    // time.
     void bind(executor& ex) noexcept {
         if (!clock_.bind(ex)) return;
         if constexpr (Policy::statistics) {
@@ -155,7 +155,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Whether it is the queue of a sink, too, which is to be told of each item.
+    // Whether this queue serves a sink, too, whose meter is then told of each item.
     WEIR_ALWAYS_INLINE bool has_sink() const noexcept {
         if constexpr (Policy::statistics) {
             return sink_ != nullptr;
@@ -173,7 +173,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // The first item comes, or the last one goes, without anybody waiting for it.
+    // The first item has come or the last one has gone, and no operation waited for this.
     void emptiness_changed([[maybe_unused]] bool empty, [[maybe_unused]] slot* measured) noexcept {
         if constexpr (Policy::statistics) {
             if (!clock_.bound()) {
@@ -185,7 +185,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // `until`: null: until this instant.
+    // `until`: as `now` of `any_channel::stats`.
     void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until,
               [[maybe_unused]] std::optional<sink_figures>* sink = nullptr) noexcept {
         s.capacity = this->capacity_;
@@ -206,7 +206,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // An item was got that is no mark. Where it isn't the first, or nobody asks, that is a look at a flag.
+    // Called for each item that is got and is no mark. Cost: a look at a flag, but for the first item.
     WEIR_ALWAYS_INLINE void record_first_get([[maybe_unused]] slot* measured) noexcept {
         if constexpr (Policy::statistics) {
             if (!this->records_first_get_) return;
@@ -215,12 +215,12 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // A mark was handed over.
+    // A mark was handed to a waiting get.
     void count_mark() noexcept {
         ++put_marks_;
         ++get_marks_;
     }
-    // All that are inside are taken out, and don't count as got.
+    // All items inside are removed by a cancel, and do not count as got.
     void discard(std::uint64_t items) noexcept {
         discarded_ += items - (put_marks_ - get_marks_);
         get_marks_ = put_marks_;
@@ -230,13 +230,14 @@ class channel_accounts : public channel_ends<Policy> {
     }
 
     channel_clock<platform> clock_;
-    std::uint64_t discarded_ = 0;  // items that were cancelled; at the end for getting, they have passed
-    // How many of the items were none, but marks (channel/epoch_item.hpp). Each under the lock of its end.
+    std::uint64_t discarded_ =
+        0;  // items that a cancel removed; the count of the end for getting includes them
+    // How many of the items were marks (channel/epoch_item.hpp). Each under the lock of its end.
     std::uint64_t put_marks_ = 0;
     std::uint64_t get_marks_ = 0;
     std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
         meter_;
-    // Of the sink whose queue it is, too; null: of none. Made before it is used.
+    // Of the sink that this queue serves, too; null: none. Made before the queue is used.
     [[no_unique_address]] std::conditional_t<
         Policy::statistics, std::unique_ptr<sink_meter<platform, keeps_histograms<Policy>>>, no_sink> sink_;
 };

@@ -1,4 +1,4 @@
-// weir channel, internal: who waits at a channel, whatever its items are, and how they are woken
+// weir channel, internal: the lines of waiters of a channel, and how waiters are woken
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_CORE_HPP
 #define WEIR_CHANNEL_CHANNEL_CORE_HPP
@@ -21,7 +21,7 @@
 
 namespace weir::detail {
 
-// Items are added and taken by `channel<T>`; here is who waits, and who wakes whom.
+// The waiters of a channel of any item type. Derived classes move the items.
 template <class Policy>
 class channel_core : public wait_site, public channel_accounts<Policy> {
     using ends = channel_ends<Policy>;
@@ -59,8 +59,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
                get_end_.count.load(std::memory_order_relaxed);
     }
 
-    // An operation asked to stop: wakes it if it still waits. If it was answered already, that
-    // stands: nothing is lost. If it does not wait yet, it won't.
+    // Stops an operation: wakes it if it waits. An operation that was served before keeps its outcome, so
+    // that no item is lost. An operation that is not yet in line will not wait.
     void stop(waiter& w, side line) noexcept {
         {
             const whole_lock held(*this);
@@ -73,7 +73,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         wake(w);
     }
 
-    // A slot that was marked as recalled need not wait for an item any longer.
+    // Ends the wait for an item of a slot whose flag `recalled` was set.
     void recall(const slot& who) noexcept {
         waiter* found = nullptr;
         {
@@ -86,8 +86,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         wake(*found);
     }
 
-    // A frame is destroyed, or a thread gives up, while it may still wait: true if it was still in
-    // the line.
+    // Removes a waiter whose frame is destroyed, or whose thread gives up. False: it was not in line.
     bool forget(waiter& w, side line) noexcept {
         const whole_lock held(*this);
         if (!w.linked) return false;
@@ -95,14 +94,14 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         return true;
     }
 
-    // The last thing done to a waiter that was taken out of its line.
+    // Wakes the owner of a waiter that was unlinked; the waiter may be destroyed by this.
     static void wake(waiter& w) noexcept {
         if (executor* const ex = w.executor) {
             detail::post_woken(*ex, std::coroutine_handle<>::from_address(w.coroutine));
         } else if (w.choice != nullptr) {
             w.choice->wake();
         } else {
-            ++standard_platform::num_wakes();  // also one that still spins takes long to take over
+            ++standard_platform::num_wakes();  // a thread that still spins takes long to continue, too
             w.thread->set();
         }
     }
@@ -112,23 +111,23 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         if (list.budget != nullptr) list.budget->has_room();
     }
 
-    // Under the whole: a coroutine of `ex` begins to wait. The first executor that wants to names the
-    // channel's waiters in its reports; where the channel was given no clock, it uses the first's.
+    // Under a whole_lock: a coroutine of `ex` begins to wait. The channel is registered for deadlock reports
+    // with the first executor that allows it, and takes that of the first waiter as its clock if it has none.
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
         if (!is_registered() && !ex.traits().passing) register_site(*this, ex);
         if (!clock_.bound()) bind(ex);
         add_waiter(w, line, reading(w.measured));
     }
 
-    // An operation is done, and its coroutine is about to be posted all the same.
+    // The operation is done, and its coroutine yields: it is about to be posted.
     static void record_yield(waiter& w) noexcept {
         if constexpr (Policy::statistics) {
             if (w.measured != nullptr) w.measured->enter(slot_state::runnable, reading_of(*w.measured));
         }
     }
 
-    // A thread begins to wait, which may be that of a coroutine. Returns the executor that it may have to
-    // run meanwhile, if any.
+    // A thread begins to wait, perhaps one that runs a coroutine. Returns the executor that the thread may
+    // have to run meanwhile, or null.
     executor* wait_in_line(waiter& w, side line) noexcept {
         if (executor* const here = current_executor()) bind(*here);
         executor* const clock = clock_.owner();
@@ -137,9 +136,9 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         return clock;
     }
 
-    // A number for each choice that has this channel first: none of its operations is tried first always.
+    // A number for each choice whose first channel this is; from it follows which operation is tried first.
     std::uint64_t next_choice_number() noexcept {
-        return choices_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a number, no more
+        return choices_.fetch_add(1, std::memory_order_relaxed);  // relaxed: orders nothing
     }
 
   protected:
@@ -179,8 +178,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         }
     }
 
-    // A wait ends. Slot and channel get the same instants, so their sums agree.
-    // `counts`: false for a mark, whose wait is no operation's.
+    // A wait ends. Slot and channel record the same instants, so that their sums agree.
+    // `counts`: false for a wait with a mark, which is not counted as an operation.
     void remove_waiter(waiter& w, side line, detail::outcome how, std::int64_t now,
                        [[maybe_unused]] bool counts = true) noexcept {
         line_of(line).remove(w);
@@ -189,29 +188,29 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
             w.ready = meter_.settle(now);
             --side_of(line).waiting;
             if (how == outcome::done && counts && meter_.started()) {
-                // A thread may have begun to wait before there was a clock.
+                // A thread may have begun to wait before the channel had a clock.
                 side_of(line).waits.record(time_between(larger(w.since, meter_.begin()), w.ready));
             }
             if (w.measured != nullptr) w.measured->enter(slot_state::runnable, w.ready);
         }
     }
 
-    // Whether `w` is to be answered now; if it was elsewhere, it leaves the line.
+    // Whether `w` may be served. A waiter of a choice that was claimed elsewhere is removed from the line.
     bool claim_waiter(waiter& w, side line) noexcept {
         if (w.choice == nullptr || w.choice->claim(&w)) return true;
         remove_waiter(w, line, outcome::stopped, reading(nullptr));
         return false;
     }
-    // The first in line, to be answered now; null: nobody.
+    // The first waiter that may be served; null: none.
     WEIR_ALWAYS_INLINE waiter* claim_first_waiter(side line) noexcept {
         waiter* w = line_of(line).front();
         while (w != nullptr && !claim_waiter(*w, line)) w = line_of(line).front();
         return w;
     }
 
-    std::uint64_t waits_ = 0;  // how many operations have begun to wait
+    std::uint64_t waits_ = 0;  // the number of waits that have begun
     const std::string name_;
-    std::unique_ptr<const std::string> merged_name_;  // where it is a sink's, too: of both, for reports
+    std::unique_ptr<const std::string> merged_name_;  // for reports, if this queue serves a sink, too
 
   private:
     waiter_line<platform>& line_of(side line) noexcept { return line == side::put ? putters_ : getters_; }

@@ -18,50 +18,50 @@
 
 namespace weir::detail {
 
-// It would keep it from all others: so once in so many operations at an end, and for a slot after so long
-// since it last got its thread, it goes to the end of its executor's queue, though it needn't wait.
+// A coroutine whose channels are always ready would keep its worker for ever. So its time is cut into slices:
+// a slice ends after a number of operations at an end of a channel, and for a slot also after some time. At
+// the end of a slice the coroutine yields: it goes to the end of its executor's queue.
 
-// How many operations can follow the first `count` at an end before the one with which a slice ends. The ends
-// take turns.
+// The number of operations that may follow the first `count` at an end before the one that ends a slice. Puts
+// and gets end slices half a slice apart.
 constexpr std::uint64_t operations_left_in_slice(bool puts, std::uint64_t count) noexcept {
     constexpr std::uint64_t most_without_waiting = 128;
     return (most_without_waiting / (puts ? 2 : 1) - 1 - count) % most_without_waiting;
 }
 
-// Whether the operation after the first `count` at its end ends a slice.
+// Whether the operation that follows the first `count` at its end ends a slice.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool is_end_of_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
     return Policy::statistics && measured != nullptr && measured->has_used_time_slice();
 }
-// The same, or that it puts an item that is followed: anything for which it doesn't move at once.
+// Whether that operation needs `await_suspend`: it ends a slice, or puts an item that is traced.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
     return Policy::statistics && measured != nullptr && measured->needs_slow_path();
 }
 
-// Where items go in, or come out. On a line of its own: the thread that puts and the one that gets
-// disturb each other only where one of them has to look how far the other one is.
+// One end of a channel: items go in at the one, and come out at the other. Each has a cache line of its own,
+// so that a putting and a getting thread share a line only when one has to read the count of the other.
 template <class Platform, int Level>
 struct alignas(64) channel_end {
     using lock_type = basic_biased_lock<Platform, Level>;
     lock_type lock;
-    // How many items have passed, ever. Written under the lock, with release: the item is in its
-    // place, or out of it; read by the other end with acquire.
+    // The number of items that have passed this end. Written under the lock, with release, when the item is
+    // in its place or out of it; read by the other end with acquire.
     typename Platform::template atomic<std::uint64_t> count{0};
-    std::uint64_t seen = 0;  // what this end knows of the other's count; it can only be more
+    std::uint64_t seen = 0;  // the count of the other end when it was last read: a lower bound
 };
 
-// Each end has a lock (M. Michael, M. Scott, the two-lock queue of "Simple, fast, and practical
-// non-blocking and blocking concurrent queue algorithms", PODC 1996; here with a ring). An operation
-// that concerns its own end only takes that one: so a thread that puts and one that gets don't meet
-// but at the items. Whatever changes something else (who waits, whether the channel is closed or, if
-// that is measured, empty) takes both, first the one for putting; either is enough to look at it.
+// The two ends of a channel, with a lock each (M. Michael, M. Scott, the two-lock queue of "Simple, fast, and
+// practical non-blocking and blocking concurrent queue algorithms", PODC 1996; here with a ring). An
+// operation that concerns one end only takes the lock of that end. A change of anything else takes both
+// locks, first the one for putting: who waits, whether the channel is closed and, if measured, whether it is
+// empty. One lock is enough to read these.
 //
-// With one or two places the ends can't be used at once for long, and most operations change more than
-// their end: there the lock for putting is the whole channel's. What that and a lock for each end are worth:
-// bench/results.md.
+// A channel with one or two places has one lock: the lock for putting guards both ends. There the ends can
+// hardly work at the same time, and most operations concern both. For the gains see bench/results.md.
 template <class Policy>
 class channel_ends {
     static_assert(policy_like<Policy>,
@@ -75,13 +75,13 @@ class channel_ends {
     using put_guard = typename channel_end<platform, 0>::lock_type::guard;
     enum class side : bool { put, get };
 
-    // Holds the whole channel, and leaves word for those who will hold only one end of it.
+    // Locks both ends. Unlocking updates the hints for operations that lock one end only.
     class [[nodiscard]] whole_lock {
       public:
-        // `ends_apart`: for who may change whether the ends have a lock in common.
+        // `ends_apart`: takes both locks in any case, to change whether the ends share one.
         explicit whole_lock(const channel_ends& core, bool ends_apart = false) noexcept
             : whole_lock(core, record::mine(), ends_apart) {}
-        // For a thread that knows its record.
+        // With the record of this thread.
         WEIR_ALWAYS_INLINE whole_lock(const channel_ends& core, record* me, bool ends_apart = false) noexcept
             : core_(core), put_owner_(core.put_end_.lock.enter(me)),
               two_locks_(ends_apart || !core.has_one_lock()),
@@ -101,13 +101,13 @@ class channel_ends {
         record* const get_owner_;
     };
 
-    // What a get alone takes: the lock of its end, or that of both.
+    // Locks the end for getting, or both ends if they share a lock.
     class [[nodiscard]] get_guard {
       public:
         explicit get_guard(const channel_ends& core) noexcept
             : core_(core), one_lock_(core.has_one_lock()),
               owner_(one_lock_ ? core.put_end_.lock.enter() : core.get_end_.lock.enter()) {}
-        // For a thread that knows its record.
+        // With the record of this thread.
         WEIR_ALWAYS_INLINE get_guard(const channel_ends& core, record* me) noexcept
             : core_(core), one_lock_(core.has_one_lock()),
               owner_(one_lock_ ? core.put_end_.lock.enter(me) : core.get_end_.lock.enter(me)) {}
@@ -116,7 +116,7 @@ class channel_ends {
         WEIR_ALWAYS_INLINE ~get_guard() {
             one_lock_ ? core_.put_end_.lock.leave(owner_) : core_.get_end_.lock.leave(owner_);
         }
-        // False: it became the wrong one before it was taken.
+        // False: the ends began or ceased to share a lock before this guard had locked; try again.
         bool is_valid() const noexcept { return one_lock_ == core_.has_one_lock(); }
 
       private:
@@ -125,20 +125,19 @@ class channel_ends {
         record* const owner_;
     };
 
-    // Under the lock of the end: whether an operation there takes more than that lock, and than to move an
-    // item. Under no lock: a hint.
+    // Whether an operation at that end needs both locks. Exact under the lock of the end; else a hint.
     bool put_needs_both() const noexcept { return put_needs_both_.load(std::memory_order_relaxed); }
     bool get_needs_both() const noexcept { return get_needs_both_.load(std::memory_order_relaxed); }
-    // Whether the lock for putting is the whole channel's. Under a lock of it; under none: a hint.
+    // Whether the lock for putting guards both ends. Exact under a lock of the channel; else a hint.
     bool has_one_lock() const noexcept { return one_lock_.load(std::memory_order_relaxed); }
 
-    // How many operations have been done at an end. Under no lock: a hint.
+    // The number of operations done at an end. Without a lock: a hint.
     std::uint64_t count_at(side line) const noexcept {
         return (line == side::put ? put_end_.count : get_end_.count).load(std::memory_order_relaxed);
     }
 
-    // Its bytes count for a whole run, too. Before it is used.
-    // `sources`: those whose items come through here.
+    // Adds the bytes of this channel to the budget of a run. Called before the channel is used.
+    // `sources`: the set of sources whose items come through this channel.
     void set_budget(byte_budget* budget, std::uint64_t sources = 0) noexcept {
         const whole_lock held(*this);
         bytes_.budget = budget;
@@ -161,8 +160,7 @@ class channel_ends {
                           : "weir: a channel's capacity was negative; give it 1 or more");
     }
 
-    // Under the whole, with the ends apart. `each_counts`: an operation that does no more than to move an
-    // item concerns both ends all the same.
+    // Under a whole_lock with `ends_apart`. `each_counts`: every operation concerns both ends.
     void apply_capacity(std::size_t capacity, bool each_counts) noexcept {
         capacity_ = capacity;
         one_lock_.store(each_counts || needs_one_lock(capacity), std::memory_order_relaxed);
@@ -173,10 +171,10 @@ class channel_ends {
                                         get_end_.count.load(std::memory_order_relaxed));
     }
 
-    // What follows from the rest for an operation that does no more than to move an item. Relaxed: read
-    // under a lock that is held here; where it isn't, as a hint.
+    // Updates the hints from the rest of the state. relaxed: exact for readers that hold one of the locks
+    // held here; a hint for others.
     WEIR_ALWAYS_INLINE void update_hints() const noexcept {
-        // Without branches, as each of them has its pattern.
+        // Without branches: each would be mispredicted in its own way.
         const bool counts = bytes_.counts();
         const bool awaited = !getters_.empty();
         const bool is_empty = Policy::statistics && size() == 0 && !has_one_lock();
@@ -195,12 +193,12 @@ class channel_ends {
 
     mutable typename platform::template atomic<bool> put_needs_both_;
     mutable typename platform::template atomic<bool> get_needs_both_;
-    typename platform::template atomic<bool> one_lock_;  // written under both
+    typename platform::template atomic<bool> one_lock_;  // written under both locks
 
   protected:
-    // Written under the whole.
+    // Written under a whole_lock.
     bool closed_ = false;
-    bool records_first_get_ = false;  // when the first item is got is to be known: that get takes the whole
+    bool records_first_get_ = false;  // the next get records its time, and so needs both locks
     std::size_t capacity_;
     waiter_line<platform> putters_;
     waiter_line<platform> getters_;

@@ -1,4 +1,4 @@
-// weir channel, internal: an operation that waits, and the line in which it waits
+// weir channel, internal: a waiting operation, the line of waiters, and the choice between several waiters
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_WAITER_HPP
 #define WEIR_CHANNEL_WAITER_HPP
@@ -20,15 +20,17 @@ class byte_budget;
 template <class Platform>
 class basic_choice;
 
-// What has become of an operation.
+// The state of an operation. `fetched`: a get that is done, and whose item the coroutine has taken.
 enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, timed_out };
 
-// Lives in the frame of the coroutine, or on the stack of the thread, that waits. It
-// belongs to the channel's lock while the waiter is linked; once it is unlinked and its outcome is
-// set, to the owner. Whoever unlinks it wakes it, after the lock, as the last thing.
+// One operation that waits, or may have to. It lives in the frame of the coroutine, or on the stack of the
+// thread, that waits. While it is linked, it is guarded by the lock of the channel; once it is unlinked and
+// has an outcome, it belongs to the owner. Whoever unlinks the waiter wakes the owner, after unlocking, and
+// does not touch the waiter again.
 //
-// One is made for each operation, but few operations wait: what has no initialiser is written by
-// `set_coroutine`, `is_thread` or `set_choice`, before the waiter is linked, or by who links it.
+// Each operation makes a waiter, but few operations wait. So the members without an initialiser are written
+// by `set_coroutine`, `set_thread` or `set_choice` before the waiter is linked, or by the function that links
+// it.
 template <class Platform>
 struct basic_waiter {
     basic_waiter(void* where, slot* who) noexcept : item(where), measured(who) {}
@@ -62,29 +64,29 @@ struct basic_waiter {
 
     bool linked = false;
     bool stop_seen = false;  // the stop came before the waiter was linked
-    bool has_limit = false;  // it waits for some time at most
+    bool has_limit = false;  // the wait has a time limit
     detail::outcome outcome = outcome::pending;
 
-    void* item;            // put: the T to take; get: where to construct a T
-    slot* measured;        // the slot that waits, if it is one
-    std::uint64_t number;  // get: of the item, in the order of the gets
-    std::uint64_t wait;    // of all waits at the channel
+    void* item;            // put: the item to move from; get: where to construct the item
+    slot* measured;        // the slot that waits; null: another coroutine, or a thread
+    std::uint64_t number;  // of the item that was got, in the order of the gets
+    std::uint64_t wait;    // the number of this wait at the channel
 
     basic_waiter* next;
     basic_waiter* previous;
 
-    // Whom to wake: a coroutine on its executor, or a thread, or who waits for this among others.
+    // One of these three is woken: a coroutine on its executor, a thread, or a choice.
     void* coroutine;
     weir::executor* executor;
     basic_parker<Platform>* thread;
     basic_choice<Platform>* choice;
 
-    slot* work_of;       // the slot whose work waits, itself or in its function: for reports
-    std::int64_t since;  // ns, when it began to wait; if that is measured
-    std::int64_t ready;  // ns, when its wait ended; 0 if that is not measured
+    slot* work_of;       // the slot in whose function the coroutine runs, or null; for reports
+    std::int64_t since;  // when the wait began, in ns; if waits are measured
+    std::int64_t ready;  // when the wait ended, in ns; 0 if waits are not measured
 };
 
-// First come, first served.
+// The waiters of one end of a channel, in the order in which they came: a doubly linked list.
 template <class Platform>
 class waiter_line {
     using waiter = basic_waiter<Platform>;
@@ -113,13 +115,13 @@ class waiter_line {
     waiter* last_ = nullptr;
 };
 
-// Waiters that were answered under the lock, to be woken after it, in their order.
+// The waiters that were unlinked under the lock and are woken after unlocking, in their order.
 template <class Platform>
 class wake_list {
     using waiter = basic_waiter<Platform>;
 
   public:
-    // Has room again, which those who wait for it don't know yet.
+    // Has room again, and is told so after unlocking; null: none.
     byte_budget* budget = nullptr;
 
     void push(waiter& w) noexcept {
@@ -141,18 +143,20 @@ class wake_list {
     waiter* last_ = nullptr;
 };
 
-// Who ended a wait that no channel had answered, and no time: the run of the stage, or who asked for a stop.
+// What stopped a choice: the run of the stage in which the coroutine works, or a stop token.
 enum class stopped_by : std::uint8_t { nobody, run, request };
 
-// Of a coroutine that stands in several lines at once, or in one for some time at most; in its frame.
+// The state of one wait for the first of several operations, or for one operation with a time limit. It lives
+// in the frame of the coroutine.
 //
-// Who answers one of its waiters claims the choice before, under the lock of that waiter's channel, and wakes
-// the coroutine after that lock. Who finds it claimed takes the waiter out of the line, and does no more.
+// Whoever serves one of the waiters first claims the choice, under the lock of that waiter's channel, and
+// wakes the choice after unlocking. Whoever finds the choice claimed removes the waiter from its line, and
+// does no more.
 //
-// The coroutine goes on when two have come: who has claimed, and its own thread, which has put all waiters in
-// line by then; the second of them posts it, or just goes on. Where the wait has a limit, a timer is
-// where they meet, which alone posts the coroutine: when it fires, or when it is cancelled, also if that is
-// before it was added.
+// The coroutine resumes when two parties have arrived: the one that claimed the choice, and the coroutine
+// itself, when all its waiters are in line. The second to arrive posts the coroutine, or just continues. With
+// a time limit, the timer takes the place of this meeting: it alone posts the coroutine, when it fires or is
+// cancelled, even if it is cancelled before it was added.
 template <class Platform>
 class basic_choice {
   public:
@@ -162,7 +166,7 @@ class basic_choice {
     basic_choice(const basic_choice&) = delete;
     basic_choice& operator=(const basic_choice&) = delete;
 
-    // Before anybody else knows of it. `limit`: null for none.
+    // Before any waiter of the choice is in line. `limit`: null for none.
     void begin(std::coroutine_handle<> h, weir::executor& ex, const time_point* limit) noexcept {
         coroutine_ = h;
         executor_ = &ex;
@@ -171,35 +175,35 @@ class basic_choice {
     bool has_limit() const noexcept { return timer_.has_value(); }
     weir::executor& executor() const noexcept { return *executor_; }
 
-    // True for the first one alone. `by`: null for what is no waiter.
+    // True for the first caller only. `by`: the waiter that is served; null for a time or a stop.
     bool claim(const waiter* by) noexcept {
-        // relaxed: what follows is seen by the coroutine through `wake`, by others through a channel's lock
+        // relaxed: `wake` publishes what follows to the coroutine, the lock of a channel to others
         if (claimed_.exchange(true, std::memory_order_relaxed)) return false;
         winner_ = by;
         return true;
     }
     bool is_claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }  // a hint, as above
 
-    // Who has claimed it, as the last thing.
+    // Called by whoever claimed the choice, as the last use of it.
     void wake() noexcept {
         if (timer_) {
             executor_->cancel(*timer_);
             woken_.set();
         } else {
-            // acq_rel; pairs with try_suspend(): the second one sees all that the first has done
+            // acq_rel; pairs with try_suspend(): the second to arrive sees all that the first has done
             if (met_.exchange(true, std::memory_order_acq_rel)) executor_->post(coroutine_);
         }
     }
 
-    // What the coroutine waits for has to end.
+    // Ends the wait, unless the choice was claimed before.
     void stop(stopped_by who) noexcept {
         if (!claim(nullptr)) return;
         stopped_by_ = who;
         wake();
     }
 
-    // The coroutine's own thread, when its waiters are in line. False: it goes on at once; else its frame may
-    // be running elsewhere.
+    // Called by the coroutine when its waiters are in line. False: the coroutine continues at once. True: it
+    // is suspended, and may already be running elsewhere.
     bool try_suspend() noexcept {
         if (timer_) {
             executor_->add(*timer_);
@@ -208,21 +212,21 @@ class basic_choice {
         return !met_.exchange(true, std::memory_order_acq_rel);  // pairs with wake()
     }
 
-    // The coroutine goes on. Returns who was answered; null: nobody, time is over or it was stopped.
+    // The waiter that was served; null: the time is over, or the choice was stopped. Called after resuming.
     const waiter* winner() noexcept {
         if (timer_ && (timer_->cancelled() || !claim(nullptr))) {
-            while (!woken_.wait()) {  // claimed this moment; whoever did it sets the flag next
+            while (!woken_.wait()) {  // whoever just claimed the choice sets this flag next
             }
         }
         return winner_;
     }
     bool was_stopped(stopped_by who) const noexcept { return stopped_by_ == who; }
-    // When the time was over, in ns of the executor's clock; 0: it wasn't.
+    // When the time was over, in ns of the executor's clock; 0: the timer was cancelled, or there is none.
     std::int64_t timed_out_at() const noexcept {
         return timer_ && !timer_->cancelled() ? timer_->fired().time_since_epoch().count() : 0;
     }
 
-    // Its frame is destroyed while it is suspended, on an executor that runs nothing any more.
+    // The frame is destroyed while it is suspended, on an executor that has ended.
     void abandon() noexcept {
         static_cast<void>(claim(nullptr));
         if (!timer_) return;
@@ -235,13 +239,13 @@ class basic_choice {
     using atomic = typename Platform::template atomic<T>;
 
     atomic<bool> claimed_{false};
-    atomic<bool> met_{false};  // of the two that have to come, one has
+    atomic<bool> met_{false};  // one of the two parties has arrived
     stopped_by stopped_by_ = stopped_by::nobody;
     const waiter* winner_ = nullptr;
     std::coroutine_handle<> coroutine_;
     weir::executor* executor_ = nullptr;
     std::optional<timer> timer_;
-    basic_parker<Platform> woken_;  // who has cancelled the timer uses it no more
+    basic_parker<Platform> woken_;  // set when the canceller has finished with the timer
 };
 
 }  // namespace weir::detail
