@@ -1,4 +1,4 @@
-// weir channel: a bounded queue between coroutines, and between them and threads, that measures itself
+// weir channel: a bounded queue between coroutines and threads, with statistics
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_HPP
 #define WEIR_CHANNEL_CHANNEL_HPP
@@ -26,35 +26,37 @@ namespace weir {
 
 /// A bounded first-in first-out queue for many producers and many consumers.
 ///
-/// Order:    items come out in the order in which they went in; who waits is served first come,
-///           first served. An item for a waiting get goes to it directly, past the queue.
-/// Suspends: `put` only while it is full, `get` only while it is empty; and one in 128 operations
-///           goes to the end of its executor's queue, so that others get their turn.
-/// Resumes:  on the executor of the coroutine that waits, by a post; never inside the call of whoever
-///           woke it. One of another library that runs on no executor: on that which its promise names by a
-///           member `weir::executor& weir_executor()`; else on a thread of this library, one for all such
-///           coroutines, which begins with the first of them and must not be blocked. A promise that brings
-///           its coroutine back to a scheduler of its own after each await does so from there.
+/// Order:    items come out in the order in which they went in. Waiting operations are served first come,
+///           first served. An item for a waiting get is handed to that get directly.
+/// Suspends: `put` only while the channel is full, `get` only while it is empty; and one in 128 operations
+///           yields: its coroutine goes to the end of its executor's queue.
+/// Resumes:  on the executor of the waiting coroutine, by a post; never inside the call that woke it. A
+///           coroutine of another library has no executor: it resumes on the one that a member
+///           `weir::executor& weir_executor()` of its promise returns; without that member, on a thread of
+///           this library that all such coroutines share, and must not block. A promise that returns its
+///           coroutine to a scheduler of its own after each await does so from there.
 /// Threads:  any number, on all members but the destructor.
-/// Errors:   `std::invalid_argument` for a capacity of 0 or less. Nothing else but what a member says, and
-///           memory for the constructor; nothing after a suspension. Where that thread can't be started:
-///           `std::system_error`; in a process that was forked after it was: `forked_error`, as from a
-///           wait where the channel measures by the clock of a pool that was made before the fork.
-///           `stopped`, from a wait in the function of a stage whose run is stopped: the item of a put stays
-///           with the caller, and what was answered before gives what it has.
-/// Lifetime: outlives its operations. Destroys what is inside; past 100 channels in each other, at its end.
-/// Cost:     O(1), one short lock for an operation that doesn't wait and wakes nobody, and for any where the
-///           capacity is 1 or 2; else two. They cost next to nothing while one thread alone uses the channel
-///           (figures: bench/results.md). No allocation after the constructor but in `set_capacity`; the
-///           places are a power of two. An operation that doesn't wait reads the clock only if it makes the
-///           channel empty or ends its being empty; one that waits, once, and so does who answers.
+/// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor, and
+///           those that a member names. Waits throw `std::system_error` if the shared thread can't be
+///           started; `forked_error` in a process that was forked after that thread started, or after the
+///           pool was made whose clock the channel uses; and `stopped` in the function of a stage whose run
+///           is stopped: the item of a put stays with the caller, an operation that was served before returns
+///           its result.
+/// Lifetime: outlives its operations. The destructor destroys the items inside. With more than 100 channels
+///           nested as items, inner items are destroyed at the end of the outermost destructor.
+/// Cost:     O(1). One short lock for an operation that doesn't wait and wakes nobody, and for every
+///           operation if the capacity is 1 or 2; else two locks. Locks cost next to nothing while only one
+///           thread uses the channel (figures: bench/results.md). Only the constructor and `set_capacity`
+///           allocate; the number of places is a power of two. An operation that doesn't wait reads the clock
+///           only if the channel becomes empty or ceases to be. An operation that waits reads it once, and so
+///           does the one that serves it.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
-///           (platform/biased_lock.hpp); items go to who waits directly.
+///           (platform/biased_lock.hpp).
 ///
-/// \tparam T      is aligned to 64 bytes at most; moves and is destroyed without throwing: under the lock,
-///                so its move constructor, and its destructor after a move, must not touch the channel.
-/// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics. No member is
-///                there that would hold what isn't kept.
+/// \tparam T      is aligned to 64 bytes at most. Its move constructor and destructor don't throw. The move
+///                constructor, and the destructor of a moved-from item, run under the lock: they must not
+///                use the channel.
+/// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics.
 template <class T, class Policy = measured>
 class channel final : detail::any_channel<Policy>,
                       public detail::channel_refusals<T, Policy>,
@@ -84,17 +86,17 @@ class channel final : detail::any_channel<Policy>,
     using core_type = core;
     using policy_type = Policy;
 
-    /// \param capacity  in items, at least 1. Statistics are in the time of the executor of the first
-    ///                  coroutine that finds the channel empty or full, and begin there. Where that is
-    ///                  gone before the channel, times stand still from then on, and all else goes on.
+    /// \param capacity  in items, at least 1. Statistics use the clock of the executor of the first coroutine
+    ///                  that finds the channel empty or full, and begin then. If that executor is destroyed
+    ///                  before the channel, times stand still from then on.
     explicit channel(std::size_t capacity) : base(detail::item_type_of<T>, capacity, nullptr, {}) {}
 
-    /// \param clock  whose time the statistics are in, from now on. Outlives the channel.
+    /// \param clock  its time is that of the statistics, which begin now. Outlives the channel.
     /// \param name   for statistics and deadlock reports.
     channel(std::size_t capacity, executor& clock, std::string name = {})
         : base(detail::item_type_of<T>, capacity, &clock, std::move(name)) {}
 
-    /// Rejects what is no executor, or is one without a name, at compile time.
+    /// Rejects at compile time a clock that is no executor, or is a temporary.
     template <class Ex>
         requires(!std::is_convertible_v<Ex, executor&>)
     channel(std::size_t, Ex&&, std::string = {}) : base(detail::item_type_of<T>, 1, nullptr, {}) {
@@ -108,13 +110,13 @@ class channel final : detail::any_channel<Policy>,
 
     /// Adds one item, waiting while the channel is full.
     ///
-    /// \param item  is moved from when there is room for it, and only then: a rejected item is still
-    ///              the caller's. Await the operation in the same expression, `co_await c.put(std::move(x))`.
+    /// \param item  is moved from when there is room, and only then: a rejected item stays with the caller.
+    ///              Await the operation in the same expression, `co_await c.put(std::move(x))`.
     /// \returns     awaitable of `bool`: true = it is in; false = the channel is closed.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
         return detail::put_operation<channel>(*this, item);
     }
-    /// The same, and gives up waiting when `stop` asks: false, then, too; `closed()` tells which it was.
+    /// The same, and ends the wait with false when `stop` is requested; `closed()` tells the two apart.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
         return detail::put_operation<channel, stop_token>(*this, item, nullptr, std::move(stop));
     }
@@ -131,13 +133,13 @@ class channel final : detail::any_channel<Policy>,
         return detail::put_made_operation<channel, stop_token>(*this, std::move(stop), item);
     }
 
-    /// Adds an item that is made of `args` in the operation, at once, by a constructor or as an aggregate: no
-    /// `T{...}` has to stand in an expression that awaits, where g++ 12 destroys it twice.
+    /// Adds an item that this call constructs from `args` in the awaitable, by a constructor or as an
+    /// aggregate. So no `T{...}` stands in an expression with a co_await, where g++ 12 destroys it twice.
     ///
     ///     co_await out.emplace(std::move(name), 3);
     ///
-    /// \returns as `put`. A rejected item is gone, and with it what its making took away.
-    /// Errors:  those of making it, before anything else happens.
+    /// \returns as `put`. A rejected item is destroyed.
+    /// Errors:  those of constructing the item, before anything else happens.
     template <class... Args>
     [[nodiscard("co_await this, or nothing is put")]] auto emplace(Args&&... args) {
         static_assert(detail::makes<T, Args...>,
@@ -157,12 +159,12 @@ class channel final : detail::any_channel<Policy>,
         return detail::get_operation<channel, stop_token>(*this, nullptr, std::move(stop));
     }
 
-    /// Adds as many items of `from` as there is room for, in their order, waiting only while there is none.
-    /// Where it waits, it does so with the first of them, and others' may come between that and the rest.
+    /// Adds as many items of `from` as there is room for, in order, waiting only while there is no room.
+    /// If it waits, then with the first item; items of other puts may come between that one and the rest.
     ///
-    /// \param from  stay where they are until it has ended; those that are in have been moved from.
-    /// \returns      awaitable of `std::size_t`: how many are in, from 1 on; 0 = the channel is closed, or
-    ///               `stop` asked, or there were none.
+    /// \param from  outlives the await; the items that are in have been moved from.
+    /// \returns     awaitable of `std::size_t`: the number of items that are in; 0 = the channel is closed, a
+    ///              stop was requested, or `from` is empty.
     /// Cost: that of one operation, and of moving the items.
     [[nodiscard("co_await this, or nothing is put")]] auto put_some(std::span<T> from) {
         return detail::batch_operation<channel, detail::no_stop, true>(*this, from);
@@ -171,12 +173,12 @@ class channel final : detail::any_channel<Policy>,
         return detail::batch_operation<channel, stop_token, true>(*this, from, std::move(stop));
     }
 
-    /// Takes as many items as are inside and `into` has room for, waiting only while there is none.
+    /// Takes as many items as are inside and fit into `into`, waiting only while no item is inside.
     ///
-    /// \param into  is assigned to, from its beginning, partly under the lock: assigning must not throw, nor
-    ///              touch the channel.
-    /// \returns     awaitable of `std::size_t`: how many came, from 1 on; 0 = the channel is closed and
-    ///              drained, or `stop` asked, or `into` is empty. A stop never loses an item.
+    /// \param into  is assigned to from its beginning, partly under the lock: the assignment must neither
+    ///              throw nor use the channel.
+    /// \returns     awaitable of `std::size_t`: the number of items that were got; 0 = the channel is closed
+    ///              and drained, a stop was requested, or `into` is empty. A stop never loses an item.
     /// Cost: as of `put_some`.
     [[nodiscard("co_await this, or nothing is got")]] auto get_some(std::span<T> into) {
         return detail::batch_operation<channel, detail::no_stop, false>(*this, into);
@@ -185,38 +187,38 @@ class channel final : detail::any_channel<Policy>,
         return detail::batch_operation<channel, stop_token, false>(*this, into, std::move(stop));
     }
 
-    /// Without waiting.
+    /// Adds one item if that is possible without waiting.
     /// \param item  is moved from if it went in.
     /// \returns     `success`, `full` or `closed`.
     channel_status try_put(T&& item) {
         if (this->put_unawaited(item)) return channel_status::success;
-        change now(*this);
-        const detail::outcome how = this->offer(&item, nullptr, now.woken());
+        change locked(*this);
+        const detail::outcome how = this->offer(&item, nullptr, locked.woken());
         return how == detail::outcome::done     ? channel_status::success
                : how == detail::outcome::closed ? channel_status::closed
                                                 : channel_status::full;
     }
 
-    /// Without waiting.
+    /// Takes the next item if that is possible without waiting.
     /// \returns an item, or `empty`, or `closed` (and drained).
     [[nodiscard]] get_result<T> try_get() {
         detail::uninitialised_slot<T> place;
         std::uint64_t number = 0;
         if (this->get_unawaited(place.address(), number)) return get_result<T>(*place.take());
-        change now(*this);
-        const detail::outcome how = this->take(place.address(), number, nullptr, now.woken());
+        change locked(*this);
+        const detail::outcome how = this->take(place.address(), number, nullptr, locked.woken());
         if (how == detail::outcome::done) return get_result<T>(*place.take());
         return get_result<T>(how == detail::outcome::closed ? channel_status::closed : channel_status::empty);
     }
 
-    /// For plain threads: blocks while the channel is full, at most for `max_wait`. Where the channel's
-    /// executor has no threads of its own (virtual time), the thread runs it meanwhile, and the
-    /// time-out is in its time.
+    /// For plain threads: adds one item; blocks while the channel is full, at most for `max_wait`. If the
+    /// channel's executor has no threads of its own (virtual time), this thread runs the executor meanwhile,
+    /// and `max_wait` is in its time.
     ///
     /// \param item  is moved from if it went in, and only then.
     /// \returns     `success`, `closed` or `timed_out`.
-    /// Errors: `deadlock_error` on virtual time, where nothing can go on; `forked_error` where its executor
-    ///         is a pool of before a fork. Nothing went in then.
+    /// Errors: `deadlock_error` on virtual time, if nothing can run any more; `forked_error` if the executor
+    ///         is a pool that was made before a fork. The item did not go in then.
     channel_status blocking_put(T&& item, duration max_wait = (duration::max)()) {
         const detail::outcome how = base::block(core::side::put, &item, max_wait);
         return how == detail::outcome::done        ? channel_status::success
@@ -224,7 +226,7 @@ class channel final : detail::any_channel<Policy>,
                                                    : channel_status::closed;
     }
 
-    /// For plain threads: blocks while the channel is empty, at most for `max_wait`, as `blocking_put`.
+    /// For plain threads: takes the next item; blocks while the channel is empty, at most for `max_wait`.
     /// \returns an item, or `closed` (and drained), or `timed_out`. No item is lost by a time-out.
     /// Errors: as of `blocking_put`; no item is lost.
     [[nodiscard]] get_result<T> blocking_get(duration max_wait = (duration::max)()) {
@@ -235,48 +237,47 @@ class channel final : detail::any_channel<Policy>,
                                                                : channel_status::closed);
     }
 
-    /// From now on nothing goes in; what is inside still comes out. Everybody who waits is woken: puts
-    /// with false, their items still theirs, gets with nothing. May be called again, and by anyone.
+    /// Closes the channel: puts fail from now on; the items inside can still be got. All waits end: puts with
+    /// false, and their items stay with the callers; gets with no item. May be called again, and by anyone.
     void close() noexcept { base::close(); }
 
-    /// The same, but who waits to put has his item let in, as there is room, and it comes out: what was
-    /// finished before isn't lost.
+    /// The same, but puts that wait now are still done when there is room, so that their items are not lost.
     void close_to_newcomers() noexcept { base::close_to_newcomers(); }
 
-    /// Closes, and destroys what is inside (`channel_stats::num_discarded`): for who wants no more.
+    /// Closes the channel, and destroys the items inside (`channel_stats::num_discarded`).
     void cancel() noexcept { base::cancel(); }
 
-    /// Whether nothing goes in any more; something may still be inside.
+    /// Whether the channel is closed; items may still be inside.
     [[nodiscard]] bool closed() const noexcept {
         const whole_lock held(*this);
         return this->closed_;
     }
-    /// How many items are inside.
+    /// The number of items inside.
     [[nodiscard]] std::size_t size() const noexcept {
         const whole_lock held(*this);
         return core::size();
     }
-    /// In items, as it was last set.
+    /// The capacity in items, as last set.
     [[nodiscard]] std::size_t capacity() const noexcept {
         const whole_lock held(*this);
         return this->capacity_;
     }
     [[nodiscard]] const std::string& name() const noexcept { return base::name(); }  ///< as constructed
 
-    /// Changes the capacity while the channel is in use. More room wakes as many puts as fit. With
-    /// less, nothing is lost: what is inside stays, and puts wait until it has come below.
+    /// Changes the capacity, also while the channel is in use. More room wakes as many puts as fit. With less
+    /// room the items inside stay, and puts wait until their number is below the capacity.
     ///
     /// Errors: `std::invalid_argument` for 0; `std::bad_alloc`, and then nothing has changed.
     void set_capacity(std::size_t capacity) { base::set_capacity(capacity); }
 
-    /// A limit in bytes beside the one in items, by `item_size`; 0, as at first: none. An item that is
-    /// larger alone goes in when the channel is empty. May be changed while the channel is in use.
+    /// Sets a limit in bytes beside the one in items, by `item_size`; 0, the default: no limit. An item
+    /// larger than the limit goes in when the channel is empty. May be changed while the channel is in use.
     ///
-    /// Errors: `std::invalid_argument` for what was negative.
-    /// Cost: with a limit every operation takes the locks of both ends, and asks for the size of its item.
+    /// Errors: `std::invalid_argument` for a number that was negative.
+    /// Cost: with a limit every operation takes both locks, and computes the size of its item.
     void set_max_bytes(std::size_t bytes) { base::set_max_bytes(bytes); }
 
-    /// What happened until now, open waits included. At any time, from any thread. Errors: `std::bad_alloc`.
+    /// The statistics until now, with open waits. At any time, from any thread. Errors: `std::bad_alloc`.
     [[nodiscard]] channel_stats stats() { return base::stats(std::nullopt); }
 
   private:

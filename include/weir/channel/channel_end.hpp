@@ -116,7 +116,8 @@ class channel_ends {
         WEIR_ALWAYS_INLINE ~get_guard() {
             one_lock_ ? core_.put_end_.lock.leave(owner_) : core_.get_end_.lock.leave(owner_);
         }
-        // False: the ends began or ceased to share a lock before this guard had locked; try again.
+        // False: the ends began or ceased to share a lock before this guard had locked; the caller then takes
+        // both locks.
         bool is_valid() const noexcept { return one_lock_ == core_.has_one_lock(); }
 
       private:

@@ -1,4 +1,4 @@
-// weir channel, internal: where a channel keeps its items, and how they go in and come out without waiting
+// weir channel, internal: puts and gets that do not wait, for each item type
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_ITEMS_HPP
 #define WEIR_CHANNEL_CHANNEL_ITEMS_HPP
@@ -20,8 +20,8 @@
 
 namespace weir::detail {
 
-// The part of a channel that is compiled for each type of item: what most operations come to, an item that
-// moves under the lock of one end.
+// The part of a channel that is compiled for each item type: the fast path, on which an item moves under the
+// lock of one end. Used by the awaitables, `try_put`, `try_get`, and puts and gets of several items.
 template <class Policy>
 class channel_items : public channel_core<Policy> {
     using core = channel_core<Policy>;
@@ -45,8 +45,8 @@ class channel_items : public channel_core<Policy> {
 
     // ---- under no lock --------------------------------------------------------------------------
 
-    // True if that took no more than to move the item, under the lock of one end. For functions that aren't
-    // inlined: see WEIR_NOINLINE. Where this thread has reserved the lock, nothing that follows is a call.
+    // True if the item has moved; false if the operation needs both locks. Inlined into functions that are
+    // not (see WEIR_NOINLINE). If this thread has reserved the lock, this makes no call.
     template <class T>
     WEIR_ALWAYS_INLINE bool put_at_once(waiter& w) noexcept {
         record* const me = record::mine();
@@ -68,7 +68,7 @@ class channel_items : public channel_core<Policy> {
         one ? put_end_.lock.leave(me) : get_end_.lock.leave(me);
         return moved;
     }
-    // Calls of their own, as they read a clock: inlined they slow down all others (bench/results.md).
+    // Not inlined, as they read a clock: inlined, they slow down the other paths (bench/results.md).
     template <class T>
     WEIR_NOINLINE bool put_accounted_and_unlock(waiter& w, record* me) noexcept {
         const bool moved = put_accounted<T>(w, me);
@@ -81,8 +81,8 @@ class channel_items : public channel_core<Policy> {
         put_end_.lock.leave(me);
         return moved;
     }
-    // A lock that another thread may hold, be it one of the process that this one was forked from: what
-    // waits says so.
+    // Waits for a lock that another thread may hold. After a fork that may be a thread of the other process:
+    // then false, and the slow path reports it.
     template <class T>
     WEIR_NOINLINE bool put_under_lock(waiter& w, record* me) noexcept {
         if (this->clock_.is_orphaned()) return false;
@@ -95,7 +95,7 @@ class channel_items : public channel_core<Policy> {
         const typename core::get_guard held(*this, me);
         return held.is_valid() && (get_here<T>(w, me) || get_accounted<T>(w, me));
     }
-    // The same for what isn't awaited.
+    // The same for `try_put` and `try_get`.
     template <class T>
     bool put_unawaited(T& item) noexcept {
         const typename core::put_guard held(put_end_.lock);
@@ -107,7 +107,7 @@ class channel_items : public channel_core<Policy> {
         return held.is_valid() && (get_here(into, number) || get_accounted(into, number, nullptr));
     }
 
-    // Several at once, as many as that lock is enough for.
+    // Moves several items, as many as the lock of one end allows; returns their number.
     template <class T>
     std::size_t put_many(T* items, std::size_t most) noexcept {
         record* const me = record::mine();
@@ -149,7 +149,7 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // As many as take no more than this end; the word that was left for it holds.
+    // Moves as many items as concern this end only; the hints stay as they are.
     template <class T>
     std::size_t push_some(T* items, std::size_t most) noexcept {
         if (put_is_accounted() || core::put_needs_both()) return 0;
@@ -185,7 +185,7 @@ class channel_items : public channel_core<Policy> {
         return n;
     }
 
-    // True if the item is in; what takes more than this end has to be done under both locks.
+    // True if the item is in; false if the put needs both locks.
     template <class T>
     WEIR_ALWAYS_INLINE bool put_here(T& item) noexcept {
         if (core::put_needs_both()) return false;
@@ -199,7 +199,7 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // True if an item is out.
+    // True if an item is out; false if the get needs both locks.
     template <class T>
     WEIR_ALWAYS_INLINE bool get_here(T* into, std::uint64_t& number) noexcept {
         if (core::get_needs_both() || core::has_sink()) return false;
@@ -213,8 +213,8 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // The same for the first item and the last one, where it is measured when the channel is empty, and for
-    // any where a sink is told of it. The lock of both ends is held.
+    // The same for items that change the statistics, where one lock guards both ends: the first item of an
+    // empty channel, the last item, and every item if the queue serves a sink, too.
     WEIR_ALWAYS_INLINE bool put_is_accounted() const noexcept {
         return Policy::statistics && core::has_one_lock() && (core::size() == 0 || core::has_sink());
     }
@@ -239,7 +239,8 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // What a sink does follows. `mark`: the item that was handed over, and isn't here, is one.
+    // Updates the meter of the sink. `mark`: an item that was handed to a get, and is not in the ring, is a
+    // mark.
     void tell_sink(slot* measured, bool mark = false) noexcept {
         core::tell_sink(measured, [this, mark](std::uint64_t i) {
             if (type_.is_mark == nullptr) return false;
@@ -271,7 +272,7 @@ class channel_items : public channel_core<Policy> {
         get_end_.count.store(count, std::memory_order_release);
     }
 
-    // Who takes the last one makes the channel empty: get_accounted().
+    // With statistics the last item is left to get_accounted(), as its get makes the channel empty.
     static constexpr std::uint64_t min_items_for_get = Policy::statistics ? 2 : 1;
 
     const item_type& type_;

@@ -19,7 +19,7 @@
 
 namespace weir::detail {
 
-// A put in a channel whose items are T.
+// The awaitable of a put. Its item is the caller's.
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is put")]] put_operation
     : public channel_operation<typename Channel::policy_type, Stop, true> {
@@ -30,9 +30,9 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     explicit put_operation(Channel& channel, T& item, typename base::slot_type* measured = nullptr,
                            Stop stop = {}) noexcept
         : base(detail::inside(channel), &item, measured, std::move(stop)) {}
-    // One put after the other, of a slot: `next`, and then it is awaited.
+    // For a slot, which puts one item after the other: `next`, and then the await.
     explicit put_operation(typename base::slot_type& measured) noexcept : base(measured) {}
-    // NOLINTNEXTLINE(modernize-use-equals-default): which would not be inlined
+    // NOLINTNEXTLINE(modernize-use-equals-default): a defaulted one would not be inlined
     WEIR_ALWAYS_INLINE ~put_operation() {}
 
     WEIR_ALWAYS_INLINE void next(T& item, Channel& channel) noexcept {
@@ -46,7 +46,7 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     }
 
   private:
-    // True if that took no more than to move the item. Not inlined: see WEIR_NOINLINE.
+    // True if the item has moved on the fast path. Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE bool moves_at_once() noexcept {
         if (this->must_suspend() || this->channel_->put_needs_both()) return false;
         return this->channel_->template put_at_once<T>(this->waiter_);
@@ -65,7 +65,7 @@ class held_item {
     T item_;
 
   private:
-    // By braces where the compiler makes no aggregate by parentheses, and for arrays.
+    // By braces for arrays, and for aggregates where the compiler cannot make them by parentheses.
     template <class... Args>
     static T make(Args&&... args) {
         if constexpr (std::is_constructible_v<T, Args...>) {
@@ -76,7 +76,7 @@ class held_item {
     }
 };
 
-// A put of an item that is made in the operation, and lives there until it is in.
+// The awaitable of a put whose item is constructed in the awaitable.
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is put")]] put_made_operation
     : held_item<typename Channel::value_type>,
@@ -90,7 +90,7 @@ class [[nodiscard("co_await this, or nothing is put")]] put_made_operation
           put_operation<Channel, Stop>(channel, this->item_, nullptr, std::move(stop)) {}
 };
 
-// A get from a channel whose items are T.
+// The awaitable of a get.
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is got")]] get_operation
     : public channel_operation<typename Channel::policy_type, Stop, false> {
@@ -104,7 +104,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         this->waiter_.item = place_.address();
     }
     explicit get_operation(typename base::slot_type& measured) noexcept : base(measured) {}
-    // An item that nobody fetched: its coroutine was destroyed while it was on its way.
+    // Destroys an item that was handed over to a coroutine that was destroyed before it resumed.
     WEIR_ALWAYS_INLINE ~get_operation() {
         if constexpr (!std::is_trivially_destructible_v<T>) {
             if (this->waiter_.outcome == outcome::done) place_.destroy();
@@ -119,7 +119,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         return place_.take();
     }
 
-    // Nothing was got because the slot was recalled, not because the channel has ended.
+    // After a get without an item: the slot was recalled; else the channel is closed and drained.
     bool was_recalled() const noexcept { return this->waiter_.outcome == outcome::stopped; }
 
     // The item's number in the order of the gets, from 0; after an item was got.
@@ -135,8 +135,8 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
     uninitialised_slot<T> place_;
 };
 
-// Moves what it can at once. Where that is nothing, it waits for one item, as a put or a get does, and moves
-// what it can then.
+// The awaitable of a put or get of several items. It moves as many as it can without waiting. If that is
+// none, it waits with the first item as a put or get does, and then moves as many more as it can.
 template <class Channel, class Stop, bool Puts>
 class batch_operation : public channel_operation<typename Channel::policy_type, Stop, Puts> {
     using base = channel_operation<typename Channel::policy_type, Stop, Puts>;
@@ -152,7 +152,7 @@ class batch_operation : public channel_operation<typename Channel::policy_type, 
     }
     batch_operation(const batch_operation&) = delete;
     batch_operation& operator=(const batch_operation&) = delete;
-    // An item that nobody fetched: its coroutine was destroyed while it was on its way.
+    // Destroys an item that was handed over to a coroutine that was destroyed before it resumed.
     ~batch_operation() {
         if (!Puts && this->waiter_.outcome == outcome::done) place_.destroy();
     }
@@ -162,7 +162,7 @@ class batch_operation : public channel_operation<typename Channel::policy_type, 
         moved_ = move_some(items_);
         return items_.empty() || (moved_ != 0 && moved_ <= operations_left_in_slice(Puts, before));
     }
-    // Resumes as the base does; or, if it moved some and used up its slice, by a post of its own.
+    // Resumes as the base does; or by a post of this call, if items have moved and the slice has ended.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         return moved_ == 0 ? base::await_suspend(h) : base::yield_when_done(h);
@@ -185,8 +185,8 @@ class batch_operation : public channel_operation<typename Channel::policy_type, 
     }
 
     const std::span<T> items_;
-    std::size_t moved_ = 0;        // before it waited
-    uninitialised_slot<T> place_;  // for the item that a get waits for
+    std::size_t moved_ = 0;        // without waiting
+    uninitialised_slot<T> place_;  // where the item that a get waits for arrives
 };
 
 }  // namespace weir::detail

@@ -15,7 +15,8 @@
 
 namespace weir::detail {
 
-// Rejects the uses of what an await gives, a bool or an optional, without a co_await, at compile time.
+// Base of awaitables. Rejects at compile time their use as a bool or an optional, which only co_await
+// returns.
 class not_awaited {
   public:
     template <class Use = bool>
@@ -45,13 +46,13 @@ class not_awaited {
     }
 };
 
-// Overloads that take what the channel's own don't, and reject it at compile time, each with its reason.
+// Base of a channel: overloads for wrong arguments, which reject these at compile time with the reason.
 template <class T, class Policy>
 class channel_refusals {
     using stop_token = basic_stop_token<typename Policy::platform>;
 
   public:
-    // Rejects what can't be copied, and another type, at compile time.
+    // An item that can't be copied, and an argument of another type.
     template <class Item>
         requires(std::is_same_v<Item, T> && !std::is_copy_constructible_v<T>)
     auto put(const Item&, stop_token = {}) {
@@ -67,7 +68,7 @@ class channel_refusals {
                       "itself; the types are those of channel<T> and Item in this message");
     }
 
-    // What is no stop token gets one, too.
+    // A second argument that is no stop token.
     template <class Item, class Limit>
         requires(!std::is_convertible_v<Limit, stop_token>)
     auto put(Item&&, Limit&&) {
@@ -79,33 +80,31 @@ class channel_refusals {
         return no_limit<Limit>();
     }
 
-    // Rejects what is no range of items that can be changed, at compile time.
+    // An argument that is no span of items that can be changed.
     template <class Range>
         requires(!std::is_convertible_v<Range, std::span<T>>)
     auto put_some(Range&&, stop_token = {}) {
         return no_items<Range>();
     }
-    // The same.
     template <class Range>
         requires(!std::is_convertible_v<Range, std::span<T>>)
     auto get_some(Range&&, stop_token = {}) {
         return no_items<Range>();
     }
 
-    // Rejects what would have to be copied, and another type, at compile time.
+    // An item that would have to be copied, and an argument of another type.
     template <class Item>
         requires(!std::is_convertible_v<Item, T &&>)
     channel_status try_put(Item&&) noexcept {
         return refuse<Item>();
     }
-    // The same.
     template <class Item>
         requires(!std::is_convertible_v<Item, T &&>)
     channel_status blocking_put(Item&&, duration = (duration::max)()) noexcept {
         return refuse<Item>();
     }
 
-    // Rejects a plain loop, which can't wait, at compile time.
+    // A plain loop, which can't wait.
     template <class Item = T>
     no_place<T> begin() const {
         static_assert(std::is_void_v<Item>,

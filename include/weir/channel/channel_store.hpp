@@ -1,4 +1,4 @@
-// weir channel, internal: how items go in and come out, be it past those who wait, and whom that wakes
+// weir channel, internal: puts and gets that meet waiters, close, cancel and resize, for items of erased type
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_STORE_HPP
 #define WEIR_CHANNEL_CHANNEL_STORE_HPP
@@ -20,7 +20,7 @@
 
 namespace weir::detail {
 
-// Compiled once for all items: one is a `void*` here. All is done under the whole channel's lock.
+// The slow path, compiled once for all item types: an item is a `void*`. Every function needs the whole_lock.
 template <class Policy>
 class channel_store : public channel_items<Policy> {
     using items = channel_items<Policy>;
@@ -48,7 +48,8 @@ class channel_store : public channel_items<Policy> {
   public:
     const char* contradiction() const noexcept override {
         const std::size_t size = core::size();
-        // One that was answered elsewhere, and was too large, lets in those behind it when it leaves.
+        // A first put that was served elsewhere, and was too large, admits those behind it when it is
+        // removed.
         const waiter* const putter =
             first_unanswered(putters_.front()) == putters_.front() ? putters_.front() : nullptr;
         const waiter* const getter = first_unanswered(getters_.front());
@@ -65,21 +66,21 @@ class channel_store : public channel_items<Policy> {
         return nullptr;
     }
 
-    // Null: no item of the run is followed, or it belongs to none.
+    // The marks of traced items in this queue; null: no item of the run is traced, or there is no run.
     trail_marks* marks() const noexcept { return marks_; }
     void mark_in(run_trail& trail, bool is_read) {
         marks_ = &trail.add_queue(this->name_, capacity_, is_read);
     }
 
   protected:
-    // Whether `attempt` would be more than a look.
+    // Whether `attempt` would finish the operation.
     bool needs_no_waiting(side line, const waiter& w) const noexcept {
         const std::size_t before = core::size();
         if (closed_ || line == side::get) return closed_ || before != 0;
         return before < capacity_ && fits(before, w.item) && putters_.empty();
     }
 
-    // What `w` waits for, or will: done, if it needs no waiting.
+    // Does the operation of `w` if that is possible without waiting; else returns `pending`.
     WEIR_ALWAYS_INLINE outcome attempt(side line, waiter& w, wakes& woken) noexcept {
         return line == side::put ? offer(w.item, w.measured, woken)
                                  : take(w.item, w.number, w.measured, woken);
@@ -104,7 +105,7 @@ class channel_store : public channel_items<Policy> {
         }
         const std::size_t before = core::size();
         if (before >= capacity_ || !fits(before, item)) return outcome::pending;
-        if (!putters_.empty()) return outcome::pending;  // the first of them is larger, and goes first
+        if (!putters_.empty()) return outcome::pending;  // the first of them is larger, and keeps its turn
         if (before == 0) core::emptiness_changed(false, measured);
         const bool mark = is_traced(measured) && is_mark(item);
         push(item);
@@ -127,7 +128,7 @@ class channel_store : public channel_items<Policy> {
         return outcome::done;
     }
 
-    // Whoever waits to put gets the places that are free.
+    // Moves the items of waiting puts to the places that are free.
     void admit_putters(slot* measured, wakes& woken) noexcept {
         while (core::size() < capacity_ && !putters_.empty()) {
             waiter* const putter = putters_.front();
@@ -155,7 +156,7 @@ class channel_store : public channel_items<Policy> {
         if (core::has_sink() && !this->sink_->is_over()) items::tell_sink(nullptr);
     }
 
-    // The same for newcomers: who waits to put goes in when there is room. Nobody waits to get then.
+    // Closes for new puts; those that wait are admitted when there is room. No get waits while a put does.
     void close_to_newcomers_locked(wakes& woken) noexcept {
         if (putters_.empty()) return close_locked(woken);
         closed_ = true;
@@ -174,8 +175,8 @@ class channel_store : public channel_items<Policy> {
         return type_.is_mark != nullptr && type_.is_mark(item);
     }
 
-    // Everything that is inside goes into `discarded`, to be destroyed after the lock. Returns the number
-    // after its last item's.
+    // Moves all items to `discarded`, to be destroyed after unlocking. Returns the number after the last
+    // item.
     std::uint64_t discard(ring& discarded, wakes& woken) noexcept {
         const std::uint64_t first = get_end_.count.load(std::memory_order_relaxed);
         const std::uint64_t last = put_end_.count.load(std::memory_order_relaxed);
@@ -188,10 +189,10 @@ class channel_store : public channel_items<Policy> {
         return last;
     }
 
-    // `other` has room for `capacity`, and gets the old block.
+    // `other` has room for `capacity` items, and receives the old block.
     void replace_ring(ring& other, std::size_t capacity, wakes& woken) noexcept {
         core::apply_capacity(capacity, core::has_sink());
-        if (capacity > ring_.places() && ring_.places() != 0) {  // none: it was cancelled
+        if (capacity > ring_.places() && ring_.places() != 0) {  // no places: the channel was cancelled
             const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
             for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
                 ring_.move(i, other);
@@ -222,12 +223,12 @@ class channel_store : public channel_items<Policy> {
         if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
     }
 
-    // The item that it puts is followed: nobody can get it before that is known here.
+    // Whether the item that this slot puts is traced.
     static bool is_traced(const slot* putter) noexcept {
         return Policy::statistics && putter != nullptr && putter->is_following();
     }
-    // All queues of a run whose slots follow items have marks. `measured`: whose reading of the clock is that
-    // of now.
+    // Records for the trace that an item is in, before anybody can get it. `measured`: the slot whose last
+    // reading of the clock is the current time.
     WEIR_NOINLINE void record_trace(const slot& putter, std::uint64_t number, std::uint64_t gets,
                                     slot* measured) noexcept {
         if (marks_->set(number, putter.followed())) putter.trail->left(marks_->queue(), number);
@@ -239,8 +240,8 @@ class channel_store : public channel_items<Policy> {
         return w;
     }
 
-    bool drains_puts_ = false;      // closed to newcomers only; under both locks
-    trail_marks* marks_ = nullptr;  // of a run whose items are followed; set before it begins
+    bool drains_puts_ = false;      // closed for new puts only
+    trail_marks* marks_ = nullptr;  // set before the run begins
 };
 
 WEIR_COMPILED(class channel_store<measured>);

@@ -1,4 +1,4 @@
-// weir channel, internal: a put or a get that a coroutine waits for among others, or for some time at most
+// weir channel, internal: one put or get of a choice: of a select, or of a wait with a time limit
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHOICE_CASE_HPP
 #define WEIR_CHANNEL_CHOICE_CASE_HPP
@@ -17,7 +17,7 @@
 
 namespace weir::detail {
 
-// Whatever its channel holds.
+// A put or get of a choice, for any item type. Used by `choice_operation`.
 template <class Platform>
 class any_choice_case {
   public:
@@ -29,19 +29,21 @@ class any_choice_case {
     any_choice_case(const any_choice_case&) = delete;
     any_choice_case& operator=(const any_choice_case&) = delete;
 
-    // Without waiting: true if it is done, or the channel closed. Errors: `forked_error`.
+    // Tries the operation without waiting. True: it is done, or the channel is closed. Errors:
+    // `forked_error`.
     virtual bool try_now() = 0;
-    // Stands in line from now on; or it is done, or the channel closed, unless another was answered before.
+    // Joins the line of the channel. `done`: the operation did not need to wait. `too_late`: another
+    // operation of the choice was served before.
     virtual joined join(choice& all, slot* work_of) noexcept = 0;
-    // It isn't the one that was answered, or is taken by nobody: once this returns, nobody knows of it.
+    // Leaves the line, if the operation is in it. Afterwards the channel does not refer to this object.
     virtual void leave() noexcept = 0;
-    // See `channel_core`.
+    // See `channel_core::next_choice_number`.
     virtual std::uint64_t number() noexcept = 0;
 
     bool is_of(const waiter* w) const noexcept { return w == waiter_; }
-    // What its coroutine did last before others get their turn; after `tries`.
+    // Whether the operation ends the slice of its coroutine; valid after `try_now`.
     bool ends_slice() const noexcept { return ends_slice_; }
-    // When its wait ended, in ns; 0: unknown.
+    // When the wait ended, in ns; 0: unknown.
     std::int64_t ready() const noexcept { return waiter_->ready; }
 
   protected:
@@ -70,7 +72,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
     explicit choice_case(Channel& channel) noexcept : choice_case(channel, static_cast<void*>(nullptr)) {
         own_.item = place_.address();
     }
-    // An item that nobody fetched: its coroutine was destroyed while it was on its way.
+    // Destroys an item that was handed over to a coroutine that was destroyed before it resumed.
     ~choice_case() {
         if constexpr (!Puts) {
             if (own_.outcome == outcome::done) place_.destroy();
@@ -86,16 +88,16 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
             if (channel_.template get_at_once<T>(own_)) return true;
         }
         detail::check_threads_of(channel_.clock_.owner());
-        typename store::change now(channel_);
-        own_.outcome = channel_.attempt(line, own_, now.woken());
+        typename store::change locked(channel_);
+        own_.outcome = channel_.attempt(line, own_, locked.woken());
         return own_.outcome != outcome::pending;
     }
 
     WEIR_NOINLINE joined join(choice& all, slot* work_of) noexcept override {
-        typename store::change now(channel_);
+        typename store::change locked(channel_);
         if (channel_.needs_no_waiting(line, own_)) {
             if (!all.claim(&own_)) return joined::too_late;
-            own_.outcome = channel_.attempt(line, own_, now.woken());
+            own_.outcome = channel_.attempt(line, own_, locked.woken());
             return joined::done;
         }
         if (all.is_claimed()) return joined::too_late;
@@ -111,7 +113,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
 
     std::uint64_t number() noexcept override { return channel_.next_choice_number(); }
 
-    // What has become of it.
+    // The result of the operation.
     auto take() noexcept {
         const channel_status how =
             own_.outcome == outcome::done ? channel_status::success : channel_status::closed;
@@ -136,7 +138,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
 
     store& channel_;
     typename core::waiter own_;
-    bool in_line_ = false;  // or was
+    bool in_line_ = false;  // has joined the line
     [[no_unique_address]] place place_;
 };
 

@@ -1,4 +1,4 @@
-// weir channel, internal: how a coroutine has one of several puts and gets done, or gives up in time
+// weir channel, internal: the wait of a coroutine for the first of several puts and gets, or for a time limit
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHOICE_OPERATION_HPP
 #define WEIR_CHANNEL_CHOICE_OPERATION_HPP
@@ -24,7 +24,7 @@
 
 namespace weir::detail {
 
-// How long to wait at most: for ever, for a time, or until an instant of the executor's clock.
+// The limit of a wait: none, a duration, or an instant of the executor's clock.
 class wait_limit {
   public:
     wait_limit() noexcept : wait_limit((duration::max)()) {}
@@ -34,7 +34,7 @@ class wait_limit {
     bool is_for_ever() const noexcept {
         return is_relative_ ? duration_ == (duration::max)() : instant_ == (time_point::max)();
     }
-    // Over before it has begun, whatever the time is.
+    // Whether the limit is a duration of zero or less.
     bool is_nothing() const noexcept { return is_relative_ && duration_ <= duration(0); }
     time_point after(time_point now) const noexcept {
         return is_relative_ ? saturating_add(now, duration_) : instant_;
@@ -46,11 +46,13 @@ class wait_limit {
     bool is_relative_;
 };
 
-// First each is tried, one lock at a time. Then the coroutine gets into all the lines, again with one lock at
-// a time: what has become possible meanwhile is done at its turn, if none before was answered by then. So
-// there is never an instant at which one is possible and not seen, and none at which two locks are held.
-// Source: the Go runtime's selectgo (runtime/select.go), whose waiters are claimed in the same way; that they
-// need not all be put in line under one lock, as there, is from crossbeam-channel (src/select.rs).
+// Base of the awaitables of `select`, `get_for`, `put_for` and their like.
+//
+// First every operation is tried, one channel at a time. If none can be done, each joins the line of its
+// channel, again one channel at a time: an operation that has become possible meanwhile is done at that
+// point, unless another was served before. So no operation that is possible goes unnoticed, and no two
+// channels are locked at once. Source: selectgo of the Go runtime (runtime/select.go), which claims waiters
+// in the same way; joining the lines without locking all channels is from crossbeam-channel (src/select.rs).
 template <class Platform>
 class choice_operation : public not_awaited {
   public:
@@ -70,15 +72,15 @@ class choice_operation : public not_awaited {
         return limit_.is_nothing();
     }
 
-    // Resumes on the coroutine's executor: posted by whoever answers first, or by its timer; or by itself,
-    // where it only lets others go first.
+    // Resumes on the coroutine's executor, by a post: of the first operation that serves it, of its timer, or
+    // of this call where the coroutine only yields.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = detail::env_of(h);
-        return chosen_ == count_ ? suspend(h, env) : goes_last(h, env);
+        return chosen_ == count_ ? suspend(h, env) : yield(h, env);
     }
 
-    // For whoever accounts the time: when it could have gone on, in ns; 0: unknown.
+    // For accounting: when the coroutine became ready to resume, in ns; 0: unknown.
     std::int64_t ready_at() noexcept {
         settle();
         if (yielded_at_ != 0) return yielded_at_;
@@ -91,10 +93,10 @@ class choice_operation : public not_awaited {
 
     choice_operation(std::size_t count, const wait_limit& limit, stop_token stop) noexcept
         : count_(count), chosen_(count), limit_(limit), stop_(std::move(stop)) {}
-    // Before it is awaited: so many cases; null pointers among them are none.
+    // Called before the await, with as many cases as the constructor was told; null pointers are left out.
     void set_cases(any_case* const* cases) noexcept { cases_ = cases; }
 
-    // Still in line only if its frame is destroyed while it is suspended.
+    // Called by the destructors of derived classes, before their cases are destroyed.
     ~choice_operation() = default;
     void clean_up() noexcept {
         if (!is_unsettled_) return;
@@ -105,8 +107,8 @@ class choice_operation : public not_awaited {
         }
     }
 
-    // Which of the cases it was; as many as there are: none, as `status_without_case` says.
-    // Errors: `stopped`, where the run has been stopped in whose stage it waits.
+    // The number of the case that was done; the number of cases if none was: then see `status_without_case`.
+    // Errors: `stopped` if the run was stopped in whose stage the coroutine waits.
     std::size_t resumed() {
         settle();
         if (choice_.was_stopped(stopped_by::run)) throw stopped();
@@ -123,7 +125,7 @@ class choice_operation : public not_awaited {
         void operator()() const noexcept { choice->stop(who); }
     };
 
-    // At random, and the same in each schedule that is replayed.
+    // Random, but the same in each replay of a schedule.
     std::size_t first_to_try() const noexcept {
         std::size_t i = 0;
         while (cases_[i] == nullptr) ++i;
@@ -131,7 +133,7 @@ class choice_operation : public not_awaited {
         return static_cast<std::size_t>(high_product(splitmix64(0, cases_[i]->number()), count_));
     }
 
-    bool goes_last(std::coroutine_handle<> h, const coroutine_env& env) noexcept {
+    bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept {
         if (env.executor == nullptr) return false;
         if (env.measured != nullptr) yielded_at_ = clock_of(*env.measured);
         env.executor->post(h);  // the coroutine may be running elsewhere from here on
@@ -147,7 +149,7 @@ class choice_operation : public not_awaited {
             if (*until <= now) return false;
         }
         choice_.begin(h, ex, until ? &*until : nullptr);
-        // Stopped before, they claim the choice at once.
+        // These claim the choice at once if the stop was requested before.
         if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, end_waiting{&choice_, stopped_by::run});
         if (stop_.stop_possible()) on_stop_.emplace(stop_, end_waiting{&choice_, stopped_by::request});
         is_unsettled_ = true;
@@ -159,10 +161,10 @@ class choice_operation : public not_awaited {
             chosen_ = i;
             return false;
         }
-        return choice_.try_suspend();  // if so, this frame may be running elsewhere from here on
+        return choice_.try_suspend();  // if true, this frame may be running elsewhere from here on
     }
 
-    // Waits for a callback that runs right now.
+    // Waits for a callback that is running.
     void listen_no_more() noexcept {
         on_stop_.reset();
         on_end_.reset();
@@ -188,11 +190,11 @@ class choice_operation : public not_awaited {
     std::size_t chosen_;
     const wait_limit limit_;
     const stop_token stop_;
-    bool is_unsettled_ = false;  // it may be in lines
+    bool is_unsettled_ = false;  // the cases may be in line, and callbacks registered
     std::int64_t yielded_at_ = 0;
     basic_choice<Platform> choice_;
-    std::optional<stop_callback<end_waiting>> on_end_;             // of the run in whose stage it waits
-    std::optional<stop_callback<end_waiting, Platform>> on_stop_;  // of who asks for a stop
+    std::optional<stop_callback<end_waiting>> on_end_;  // of the run in whose stage the coroutine waits
+    std::optional<stop_callback<end_waiting, Platform>> on_stop_;  // of the stop token
 };
 
 WEIR_COMPILED(class choice_operation<standard_platform>);

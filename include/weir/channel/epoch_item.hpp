@@ -1,4 +1,4 @@
-// weir channel, internal: an item that knows where it came from, and the marks that travel between such items
+// weir channel, internal: items with their provenance, and end-of-epoch marks, as queues hold them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_EPOCH_ITEM_HPP
 #define WEIR_CHANNEL_EPOCH_ITEM_HPP
@@ -18,7 +18,7 @@ namespace weir::detail {
 class origin;
 class progress_keeper;
 
-// Keeps the books of what the consumer has taken of the source's items.
+// Is told which items of the source the consumer has taken.
 class progress_listener {
   public:
     // The consumer has taken one share of `from`, or a stage has dropped it.
@@ -31,23 +31,24 @@ class progress_listener {
     ~progress_listener() = default;
 };
 
-// An item that others were made of: a share for each of those that is still on its way. It is an item of the
-// source, with a position, or it was made of several items itself, its parts.
+// An item from which other items were made, with a count of shares: one for each of those items that is
+// neither taken by the consumer nor dropped. It is an item of the source, with a position, or was made of
+// several items, its parts.
 class origin {
   public:
     static constexpr std::uint64_t no_position = UINT64_MAX;
 
-    // `books` outlive the run.
+    // `books` outlives the run.
     origin(std::uint64_t position, progress_listener& books) noexcept : position_(position), books_(books) {}
 
     void add_share() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }
 
-    // One share less. Calls `finished` with the position of each item of the source of which none is left.
-    // Returns by how many more origins are torn: the consumer has some of their shares, and lacks others.
-    // Under the lock of the books.
+    // Gives up one share. Calls `finished` with the position of each item of the source without shares left.
+    // Returns the change of the number of torn origins: those of which the consumer has taken some shares,
+    // but not all. Called under the lock of the books.
     template <class Finished>
     std::ptrdiff_t settle(bool taken, const Finished& finished) {
-        // acq_rel; pairs with itself: who takes the last share sees the parts
+        // acq_rel; pairs with itself: the thread that gives up the last share sees the parts
         const bool is_last = shares_.fetch_sub(1, std::memory_order_acq_rel) == 1;
         const bool was_torn = std::exchange(is_taken_, is_taken_ || taken);
         std::ptrdiff_t torn = std::ptrdiff_t(is_taken_ && !is_last) - std::ptrdiff_t(was_torn);
@@ -67,11 +68,11 @@ class origin {
     std::vector<std::shared_ptr<origin>> parts_;
     standard_platform::atomic<std::uint32_t> shares_{1};
     bool is_taken_ = false;   // the consumer has taken a share; guarded by the lock of the books
-    bool in_places_ = false;  // part k is what element k of the item was made of; only of an undivided item
+    bool in_places_ = false;  // element k of the item was made of part k; only while the item has one share
 };
 
-// What travels with an item: its epoch, and a share of what it was made of. One that is destroyed with its
-// item (a run that was stopped) settles nothing: those items have not been taken.
+// The data that travels with an item: its epoch, and a share of its origin. A provenance that is destroyed
+// with its item, as in a run that was stopped, settles nothing: that item was not taken.
 class provenance {
   public:
     provenance() noexcept = default;
@@ -84,7 +85,7 @@ class provenance {
 
     std::uint64_t epoch() const noexcept { return epoch_; }
 
-    // For an item whose next element is made of `other`: all of a run have origins, or none has.
+    // The next element of the item is made of `other`. Either all items of a run have origins, or none has.
     void add(provenance&& other) {
         epoch_ = other.epoch_;
         if (!other.from_) return;
@@ -94,17 +95,17 @@ class provenance {
         }
         from_->parts_.push_back(std::move(other.from_));
     }
-    // The elements of the item may be others, or elsewhere.
+    // The elements of the item may have changed or moved.
     void forget_places() noexcept {
         if (from_ && from_->in_places_) from_->in_places_ = false;
     }
-    // One more item of the same origin.
+    // The provenance of one more item of the same origin.
     provenance share() noexcept {
         forget_places();
         if (from_) from_->add_share();
         return provenance(epoch_, from_);
     }
-    // For element `k` of the `n` of the item, each of which is asked for once, in order.
+    // The provenance of element `k` of `n` of the item. Called once for each element, in order.
     provenance of_element(std::size_t k, std::size_t n) noexcept {
         if (from_ && from_->in_places_ && from_->parts_.size() == n) {
             return provenance(epoch_, std::move(from_->parts_[k]));
@@ -113,7 +114,7 @@ class provenance {
         forget_places();
         return std::move(*this);
     }
-    // The item is dropped, or the consumer has taken it.
+    // The item was dropped, or the consumer has taken it.
     void acknowledge(bool taken = false) noexcept {
         if (const auto from = std::exchange(from_, nullptr)) from->books_.settle(*from, taken);
     }
@@ -123,8 +124,8 @@ class provenance {
     std::shared_ptr<origin> from_;
 };
 
-// What a queue of a run with epochs holds: an item with its provenance, or the mark that an epoch has ended,
-// which takes a place in the queue but is never counted.
+// The element type of the queues of a run with epochs: an item with its provenance, or a mark that an epoch
+// has ended. A mark takes a place in the queue, but statistics do not count it.
 template <class T>
 class epoch_item {
   public:
@@ -147,7 +148,7 @@ class epoch_item {
     provenance provenance_;
 };
 
-// An item of a run without epochs is itself; it travels with nothing.
+// In place of `provenance` in a run without epochs.
 struct no_provenance {
     static constexpr std::uint64_t epoch() noexcept { return 0; }
     void add(no_provenance&&) noexcept {}
@@ -162,7 +163,8 @@ inline constexpr bool is_epoch_item = false;
 template <class T>
 inline constexpr bool is_epoch_item<epoch_item<T>> = true;
 
-// How a stage deals with what comes through its queue, tracked or not. `C`: what the queue holds.
+// Uniform access for stages to the elements of a queue. `C`: the element type, an item type or an
+// `epoch_item`.
 template <class C>
 struct epoch_item_traits {
     using value = C;

@@ -1,4 +1,4 @@
-// weir channel: an item, or the reason why there is none
+// weir channel: the result of a get that may end without an item, and the status of a channel operation
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_GET_RESULT_HPP
 #define WEIR_CHANNEL_GET_RESULT_HPP
@@ -15,14 +15,14 @@
 
 namespace weir {
 
-/// How an operation on a channel ended that doesn't wait for ever.
+/// How a put or get ended.
 enum class channel_status : unsigned char {
-    success,    ///< the item went in, or came out
-    full,       ///< no room now
-    empty,      ///< no item now
-    closed,     ///< put: it takes nothing any more; get: and nothing is left in it
-    timed_out,  ///< the time was over first; nothing is lost
-    stopped,    ///< a stop was asked for first; nothing is lost
+    success,    ///< the item was put, or got
+    full,       ///< a `try_put` found no room
+    empty,      ///< a `try_get` found no item
+    closed,     ///< the channel is closed; for a get: and drained
+    timed_out,  ///< the time limit came first; no item is lost
+    stopped,    ///< a requested stop came first; no item is lost
 };
 
 /// \returns the enumerator's name.
@@ -47,13 +47,13 @@ enum class channel_status : unsigned char {
 /// Writes what `to_string` returns.
 inline std::ostream& operator<<(std::ostream& out, channel_status s) { return out << to_string(s); }
 
-/// What a get gives that may end without an item: the item, or why there is none.
+/// The result of a get that may end without an item: the item, or the reason why there is none.
 template <class T>
 class [[nodiscard]] get_result {
   public:
-    /// With an item.
+    /// A result with an item.
     explicit get_result(T&& item) : item_(std::move(item)), status_(channel_status::success) {}
-    /// Without one.
+    /// A result without an item.
     explicit get_result(std::same_as<channel_status> auto why) noexcept : status_(why) {}
 
     [[nodiscard]] channel_status status() const noexcept { return status_; }     ///< `success`, or why not
@@ -90,14 +90,14 @@ class [[nodiscard]] get_result {
     channel_status status_;
 };
 
-/// What a get from one of several channels of a range gives: the item, or `closed`, and of which channel.
+/// The result of a get from a range of channels: the item or `closed`, and the number of the channel.
 template <class T>
 class [[nodiscard]] get_from : public get_result<T> {
   public:
     /// For `select`.
     get_from(std::size_t which, get_result<T>&& what) noexcept
         : get_result<T>(std::move(what)), which_(which) {}
-    /// Its place in the range, from 0.
+    /// The number of the channel in the range, from 0.
     [[nodiscard]] std::size_t which() const noexcept { return which_; }
 
   private:

@@ -31,7 +31,8 @@ concept sized_container = requires(const T& t) {
     std::end(t);
 };
 
-// Of what a container is one. What its iterator gives may stand for it only: of a std::vector<bool>.
+// The element type of a container, by its iterator. `*it` alone may give a proxy, as that of
+// std::vector<bool>.
 template <class Iterator>
 struct element_at {
     using type = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
@@ -42,7 +43,7 @@ struct element_at<Iterator> {
     using type = std::remove_cv_t<typename std::iterator_traits<Iterator>::value_type>;
 };
 
-// That of what is owned can be asked for: it is no array of unknown size, nor known by name only.
+// A complete object type, so that `item_size` can be asked for the object of an owning pointer.
 template <class T>
 concept has_size = std::is_object_v<T> && !std::is_array_v<T> && requires { sizeof(T); };
 
@@ -55,14 +56,14 @@ concept has_size = std::is_object_v<T> && !std::is_array_v<T> && requires { size
 ///         static std::size_t of(const image& i) noexcept { return i.rows() * i.stride(); }
 ///     };
 ///
-/// By default: of a range, its elements'; of a pointer that owns an object, what it points to; of
-/// optionals, pairs and tuples, what is in them; else `sizeof(T)`.
+/// By default: for a range, the sum over its elements; for an owning pointer, the object; for an optional,
+/// pair or tuple, the sum over its parts; else `sizeof(T)`.
 ///
-/// `of` is called under the queue's lock, when the item goes in and when it comes out, and has to say the
-/// same both times: it must neither throw nor use the queue.
+/// `of` is called under the lock of the queue, once when the item goes in and once when it comes out. It
+/// returns the same number both times, does not throw, and does not use the queue.
 template <class T>
 struct item_size {
-    // Nobody has said otherwise.
+    // Marks the primary template: the type has no specialisation.
     static constexpr bool by_default = true;
 
     /// \returns how many bytes.
@@ -70,7 +71,7 @@ struct item_size {
         if constexpr (detail::sized_container<T>) {
             using element = typename detail::element_at<decltype(std::begin(item))>::type;
             if constexpr (std::is_same_v<element, T>) {
-                return sizeof(T);  // a tree of such: it would have no end
+                return sizeof(T);  // a range of itself, as a tree: the recursion would not end
             } else if constexpr (std::is_trivially_copyable_v<element> && !detail::sized_container<element> &&
                                  requires { item_size<element>::by_default; }) {
                 return static_cast<std::size_t>(std::size(item)) * sizeof(element);
@@ -121,25 +122,26 @@ struct item_size<std::tuple<T...>> {
 
 namespace weir::detail {
 
-// Queues add and remove, under their own locks; the source asks before it makes another item. It sums
-// sizes only: relaxed, as who waits asks again under the lock of the place where it waits, after
-// `has_room` has taken that.
+// The limit in bytes of a whole run, for the sum over all its queues. The queues add and remove under their
+// own locks. The source asks before it makes an item. A source that has to wait asks again under the lock of
+// its wait queue. `has_room` takes that lock, too, so that no wake-up is lost.
 class byte_budget {
   public:
     explicit byte_budget(std::size_t most) noexcept : most_(most) {}
     byte_budget(const byte_budget&) = delete;
     byte_budget& operator=(const byte_budget&) = delete;
 
-    // Of several sources one may be all that a stage behind them waits for, while what the others made
-    // lies in front of that. So each has a share, of what lies in the queues behind it. Sources are sets of
-    // bits; the 64th and those after it have one in common. Before anything is added.
+    // Returns the set with one new source. Called before any bytes are added. With several sources, one may
+    // be the one that a later stage waits for, while the items of the others fill the budget. So each source
+    // has a share, for the bytes in the queues that its items come through. A set of sources is a bit mask;
+    // the 64th source and all after it share a bit.
     std::uint64_t add_source() noexcept {
         const std::size_t number = detail::smaller<std::size_t>(sources_++, 63);
         return std::uint64_t{1} << number;
     }
 
     bool is_spent() const noexcept { return bytes_.load(std::memory_order_seq_cst) >= most_; }
-    // Whether these have to wait.
+    // Whether all of these sources have to wait.
     bool is_spent(std::uint64_t sources) const noexcept {
         if (!is_spent()) return false;
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {
@@ -148,14 +150,14 @@ class byte_budget {
         return true;
     }
 
-    // `sources`: those that the bytes lie behind.
+    // `sources`: those whose items come through the queue.
     void add(std::size_t bytes, std::uint64_t sources = 0) noexcept {
         bytes_.fetch_add(bytes, std::memory_order_seq_cst);
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {
             behind(sources).fetch_add(bytes, std::memory_order_seq_cst);
         }
     }
-    // True if there is room from now on, for all or for one of them.
+    // True if this made room, in the budget or in a share.
     bool remove(std::size_t bytes, std::uint64_t sources = 0) noexcept {
         bool room = comes_below(most_, bytes_.fetch_sub(bytes, std::memory_order_seq_cst), bytes);
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {
@@ -164,7 +166,7 @@ class byte_budget {
         return room;
     }
 
-    // Lets the source go on. Not under a lock of a queue.
+    // Lets waiting sources continue. Called without the lock of a queue.
     virtual void has_room() noexcept = 0;
 
   protected:
@@ -177,7 +179,7 @@ class byte_budget {
         return before >= limit && before - bytes < limit;
     }
     std::size_t share() const noexcept { return detail::larger<std::size_t>(most_ / sources_, 1); }
-    // Of the first of them.
+    // The bytes behind the first source of a set.
     counter& behind(std::uint64_t sources) noexcept {
         return behind_[static_cast<std::size_t>(std::countr_zero(sources))];
     }
@@ -191,24 +193,24 @@ class byte_budget {
     std::array<counter, 64> behind_{};
 };
 
-// The same of one queue: how many bytes are inside, if they are counted.
+// The bytes in one queue, if they are counted, and the limit.
 struct byte_gauge {
     std::size_t most = 0;  // 0: no limit
     std::size_t bytes = 0;
-    byte_budget* budget = nullptr;  // of all queues of its run
-    std::uint64_t sources = 0;      // of what may be inside
+    byte_budget* budget = nullptr;  // of the run; null: none
+    std::uint64_t sources = 0;      // those whose items come through this queue
 
     bool counts() const noexcept {
         const bool has_limit = most != 0;
         const bool is_shared = budget != nullptr;
-        return has_limit | is_shared;  // one branch for whoever asks, not two
+        return has_limit | is_shared;  // one branch in the caller, not two
     }
     bool has_room_for(std::size_t size) const noexcept { return bytes < most && size <= most - bytes; }
     void add(std::size_t size) noexcept {
         bytes += size;
         if (budget != nullptr) budget->add(size, sources);
     }
-    // Returns the budget if it has room again: it is to be told after the lock.
+    // Returns the budget if it has room again: `has_room` is then to be called after unlocking.
     byte_budget* remove(std::size_t size) noexcept {
         bytes -= size;
         return budget != nullptr && budget->remove(size, sources) ? budget : nullptr;

@@ -22,9 +22,9 @@
 
 namespace weir::detail {
 
-// Where an item arrives: whoever takes it out of the channel, or hands it over, constructs it here,
-// and that is what `outcome::done` says. An optional would be written in two parts and read in one,
-// which makes the processor wait until both are in the cache (5 ns).
+// Memory for one item. The operation that takes the item out of the channel, or hands it over, constructs the
+// item here; `outcome::done` says that it is there. An optional would be written in two parts and read in
+// one, which makes the processor wait until both are in the cache (5 ns).
 template <class T>
 class uninitialised_slot {
   public:
@@ -47,16 +47,17 @@ class uninitialised_slot {
     };
 };
 
-// Half of a channel's code would be the same for any item; it is compiled once, and calls these. What is
-// done for each item without waiting knows the type: see `channel_items::put_here`.
+// The operations on an item, for code that is compiled once for all item types: about half of a channel. Code
+// that runs for each item without waiting is a template of the item type instead: see
+// `channel_items::put_here`.
 struct item_type {
     std::size_t size;
     std::size_t alignment;
-    void (*move)(void* from, void* to) noexcept;      // constructs; what is left of the other one stays
-    void (*relocate)(void* from, void* to) noexcept;  // the same, and nothing is left
+    void (*move)(void* from, void* to) noexcept;      // move constructs; the source remains
+    void (*relocate)(void* from, void* to) noexcept;  // the same, and destroys the source
     void (*destroy)(void* item) noexcept;
     std::size_t (*bytes)(const void* item) noexcept;  // see `item_size`
-    bool (*is_mark)(const void* item) noexcept;       // null: it never is
+    bool (*is_mark)(const void* item) noexcept;       // null: no item is a mark
 };
 
 template <class T>
@@ -96,9 +97,9 @@ constexpr item_type make_item_type() noexcept {
 template <class T>
 inline constexpr item_type item_type_of = make_item_type<T>();
 
-// Place `i` is that of the i-th item ever, and of any whose number differs by a multiple of `places()`.
-// Whoever uses it knows which places are taken: the ring destroys nothing by itself. Allocates in its
-// constructor only.
+// A block of memory for items. Place `i` is for the item number `i` of all that ever pass, and for each item
+// whose number differs by a multiple of `places()`. The user of a ring knows which places hold items: a ring
+// destroys no items. It allocates in its constructor only.
 class ring {
   public:
     // For at least `capacity` items.
@@ -112,7 +113,7 @@ class ring {
         block_ = allocate(places_);
         if (block_ == nullptr) throw_shortage();
     }
-    // For none, until it is swapped.
+    // Without places, until it is swapped.
     explicit ring(const item_type& type) noexcept : type_(&type), places_(0) {}
     ring(const ring&) = delete;
     ring& operator=(const ring&) = delete;
@@ -123,38 +124,38 @@ class ring {
     void* operator[](std::uint64_t i) noexcept {
         return static_cast<std::byte*>(block_) + place_of(i) * type_->size;
     }
-    // The same where the type is known.
+    // The same, typed.
     template <class T>
     T* at(std::uint64_t i) noexcept {
         return static_cast<T*>(block_) + place_of(i);
     }
 
-    // How many of `n` places, from the i-th item's on, lie one behind the other.
+    // How many of the `n` places from the one of item `i` on are contiguous in memory.
     std::size_t contiguous(std::uint64_t i, std::size_t n) const noexcept {
         return smaller(n, places_ - place_of(i));
     }
 
-    // Moves the item out to where nothing is constructed yet.
+    // Moves the item to uninitialised memory.
     void take(std::uint64_t i, void* into) noexcept { type_->relocate((*this)[i], into); }
-    // The same to the same place of another ring.
+    // Moves the item to the same number of another ring.
     void move(std::uint64_t i, ring& into) noexcept { take(i, into[i]); }
 
     void destroy(std::uint64_t i) noexcept { type_->destroy((*this)[i]); }
 
-    // Both are of the same type.
+    // Both rings have the same item type.
     void swap(ring& other) noexcept {
         std::swap(block_, other.block_);
         std::swap(places_, other.places_);
     }
 
   private:
-    // A power of two; what is too large for one is too large for memory, too.
+    // The next power of two. A capacity too large for that is returned as it is: no memory has room for it.
     static std::size_t places_for(std::size_t capacity) noexcept {
         constexpr std::size_t largest = (std::numeric_limits<std::size_t>::max)() / 2 + 1;
         return capacity == 0 || capacity > largest ? capacity : std::bit_ceil(capacity);
     }
 
-    // Null: there is no memory for so many.
+    // Null: not enough memory.
     void* allocate(std::size_t places) const noexcept {
         if (places > static_cast<std::size_t>(PTRDIFF_MAX) / type_->size) return nullptr;
         const std::size_t bytes = places * type_->size;
@@ -192,8 +193,9 @@ class ring {
     std::size_t places_;
 };
 
-// Items of a ring that is destroyed, from number `first` up to `last`; put off while memory allows it, where
-// these lie deep inside of items of other rings.
+// Destroys the items from number `first` up to `last` of a ring that is about to be destroyed. Inside of a
+// deep nesting of items that contain rings, the items are moved away and destroyed later, if there is memory
+// for that.
 inline void destroy_items(ring& from, const item_type& type, std::uint64_t first,
                           std::uint64_t last) noexcept {
     class rest final : public nested_destruction::rest {

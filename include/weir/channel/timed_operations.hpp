@@ -1,4 +1,4 @@
-// weir channel: a coroutine's puts and gets that wait for some time at most
+// weir channel: puts and gets of a coroutine with a time limit
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_TIMED_OPERATIONS_HPP
 #define WEIR_CHANNEL_TIMED_OPERATIONS_HPP
@@ -16,7 +16,7 @@
 
 namespace weir::detail {
 
-// A choice between one put or get, the end of the time, and a stop.
+// The awaitable of a put or get with a time limit and a stop token: a choice with one case.
 template <class Channel, bool Puts>
 class timed_operation : public choice_operation<typename Channel::core_type::platform> {
     using base = choice_operation<typename Channel::core_type::platform>;
@@ -57,7 +57,7 @@ class timed_put_of_a_copy : held_item<typename Channel::value_type>, public time
           timed_operation<Channel, true>(channel, held_item<T>::item_, limit, std::forward<Stop>(stop)) {}
 };
 
-// Those of a channel.
+// Base of a channel: its members with a time limit.
 template <class Channel, class T, class Policy>
 class timed_operations {
     using stop_token = basic_stop_token<typename Policy::platform>;
@@ -71,17 +71,17 @@ class timed_operations {
   public:
     /// Takes the next item, as `get` does, and waits for `max_wait` at most.
     ///
-    /// \param stop  ends the wait, too, when it asks, as of `get`.
-    /// \returns awaitable of `get_result<T>`: the item; or `closed` (and drained); or `timed_out` or
-    ///          `stopped`: what comes at that moment is delivered, or stays in the channel. With 0 or less it
-    ///          only looks, and never suspends for want of an item; with `duration::max()` no time ends it.
+    /// \param stop  ends the wait, too, when a stop is requested, as with `get`.
+    /// \returns awaitable of `get_result<T>`: the item, `closed` (and drained), `timed_out` or `stopped`. No
+    ///          item is lost: one that arrives when the wait ends is delivered, or stays in the channel. With
+    ///          a duration of 0 or less the get does not wait; with `duration::max()` there is no limit.
     /// Errors:  as of `get`. The time is that of the coroutine's executor.
-    /// Cost:    of one that waits: beside that of a `get`, a timer of its executor. No allocation.
+    /// Cost:    to wait, that of a `get` and a timer of the executor. No allocation.
     [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration max_wait, stop_token stop = {}) {
         return timed_operation<Channel, false>(self(), wait_limit(max_wait), std::move(stop));
     }
-    /// The same until the instant `deadline` of the clock of the coroutine's executor; `time_point::max()`:
-    /// for ever.
+    /// The same until the instant `deadline` of the clock of the coroutine's executor. With
+    /// `time_point::max()` there is no limit.
     [[nodiscard("co_await this, or nothing is got")]] auto get_until(time_point deadline,
                                                                      stop_token stop = {}) {
         return timed_operation<Channel, false>(self(), wait_limit(deadline), std::move(stop));
@@ -90,7 +90,7 @@ class timed_operations {
     /// Adds one item, as `put` does, and waits for `max_wait` at most, as `get_for`.
     ///
     /// \param item  is moved from when there is room for it, and only then.
-    /// \param stop  ends the wait, too, when it asks.
+    /// \param stop  ends the wait, too, when a stop is requested.
     /// \returns     awaitable of `channel_status`: `success`, `closed`, `timed_out` or `stopped`.
     [[nodiscard("co_await this, or nothing is put")]] auto put_for(T&& item, duration max_wait,
                                                                    stop_token stop = {}) {
@@ -116,7 +116,7 @@ class timed_operations {
         return timed_put_of_a_copy<Channel>(self(), item, wait_limit(deadline), std::move(stop));
     }
 
-    // Each of these rejects what the ones above don't take, at compile time.
+    // These overloads reject wrong arguments at compile time.
     template <class Limit, class Stop = stop_token>
         requires(!ends<Limit, duration, Stop>)
     auto get_for(Limit&&, Stop&& = {}) {

@@ -1,4 +1,4 @@
-// weir channel, internal: where coroutines wait for what is no item: their turn, the end of a pause
+// weir channel, internal: a queue of coroutines, each of which waits until a rule admits it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_WAIT_QUEUE_HPP
 #define WEIR_CHANNEL_WAIT_QUEUE_HPP
@@ -17,27 +17,27 @@
 
 namespace weir::detail {
 
-// What a rule says to who asks.
+// A rule's answer to a waiting coroutine.
 enum class admission : std::uint8_t { wait, go, refused };
 
-// `Rule` is a value with
-//     admission ask(const ticket&) const noexcept;
-// or one that isn't const, as to let go changes the rule, and a `judge` that is const and says the same. It
-// is only used under the room's lock, with all that changes it. Whoever changes it does so by `update`,
-// which then wakes all whom it lets go or refuses, in the order of their coming.
+// Coroutines that wait until `Rule` lets each go or refuses it. `Rule` has a type `ticket`, by which a
+// coroutine tells what it wants, and a function
+// If letting a coroutine go changes the rule, `ask` is not const, and `judge` is a const function with the
+// same answer. The rule is used under the lock of the queue only. `update` changes the rule, asks it again
+// for every waiting coroutine in the order in which they came, and wakes those that no longer wait.
 template <class Rule>
 class wait_queue final : public wait_site {
   public:
     using ticket = typename Rule::ticket;
 
-    // `what`: ends the sentence "stage 'x', slot 0 waits ..." of a deadlock report; `kind`: whose doing
-    // could end a wait.
+    // `what`: ends the sentence "stage 'x', slot 0 waits ..." of a deadlock report. `kind`: what can end a
+    // wait.
     explicit wait_queue(Rule rule, const char* what, wait_kind kind = wait_kind::turn)
         : rule_(std::move(rule)), what_(what), kind_(kind) {}
     ~wait_queue() { this->leave_registry(); }
 
-    // Awaitable of bool: true = it may go, false = refused. `me` spends the time in the state `as`;
-    // a slot without a stopwatch is not measured. Resumes on the coroutine's executor.
+    // Returns an awaitable of bool: true = admitted, false = refused. Slot `me` is in state `as` meanwhile,
+    // if it is measured. Resumes on the coroutine's executor.
     template <class Slot>
     class [[nodiscard("co_await this, or nobody waits")]] visit;
     template <class Slot>
@@ -47,12 +47,12 @@ class wait_queue final : public wait_site {
 
     template <class Change>
     void update(Change change) noexcept {
-        wake(changed(change));
+        wake(apply(change));
     }
-    // The same by the chain of a slot, whose overhead the wake-up is.
+    // The same by slot `me`, which accounts the wake-ups as its overhead.
     template <class Change, class Slot>
     WEIR_NOINLINE void update(Change change, Slot& me) noexcept {
-        visitor* const woken = changed(change);
+        visitor* const woken = apply(change);
         if (woken == nullptr) return;
         detail::wake_others(me, [woken] { wake(woken); });
     }
@@ -83,7 +83,7 @@ class wait_queue final : public wait_site {
         visitor(ticket t, slot& whose) noexcept : what(std::move(t)), who(&whose) {}
         ticket what;
         slot* who;
-        std::uint64_t number = 0;  // of all visits
+        std::uint64_t number = 0;  // of the visit
         bool measured = false;
         bool linked = false;
         admission answer = admission::wait;
@@ -115,8 +115,8 @@ class wait_queue final : public wait_site {
         }
     }
 
-    // Takes out those who need not wait any more; returns them in a row.
-    visitor* let_go() noexcept {
+    // Unlinks the visitors that need not wait any more; returns them as a list.
+    visitor* unlink_admitted() noexcept {
         visitor* woken = nullptr;
         visitor** end = &woken;
         for (visitor* v = first_; v != nullptr;) {
@@ -133,10 +133,10 @@ class wait_queue final : public wait_site {
         return woken;
     }
 
-    visitor* changed(auto& change) noexcept {
+    visitor* apply(auto& change) noexcept {
         const std::lock_guard guard(lock_);
         change(rule_);
-        return let_go();
+        return unlink_admitted();
     }
     static void wake(visitor* woken) noexcept {
         while (woken != nullptr) {
@@ -151,7 +151,7 @@ class wait_queue final : public wait_site {
         if (v.linked) unlink(v);
     }
 
-    mutable spin_lock lock_;  // guards all but the constants
+    mutable spin_lock lock_;  // guards all members but the constants
     Rule rule_;
     const char* const what_;
     const wait_kind kind_;
@@ -166,14 +166,14 @@ class wait_queue<Rule>::visit : visitor {
     static constexpr bool is_measured = requires(Slot& s) { s.meter; };
 
   public:
-    using part_of_its_awaiter = void;  // it tells the slot by itself
+    using part_of_its_awaiter = void;  // tag for `co_await`: the visit itself tells the slot that it waits
 
     visit(wait_queue& room, ticket t, Slot& me, slot_state as) noexcept
         : visitor(std::move(t), me), room_(room), slot_(me), as_(as) {}
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
 
-    // Still there only if its frame is destroyed while it is suspended.
+    // The visitor is linked here only if its frame is destroyed while it is suspended.
     ~visit() {
         if (this->linked) room_.forget(*this);
     }
@@ -184,7 +184,7 @@ class wait_queue<Rule>::visit : visitor {
         return this->answer != admission::wait;
     }
 
-    // Resumes on the coroutine's executor, posted by whoever lets it through or turns it away.
+    // Resumes on the coroutine's executor, by a post of the `update` that admits or refuses it.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
         this->coroutine = h;
