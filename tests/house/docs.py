@@ -341,10 +341,28 @@ def kinds_of(texts):
     return kinds
 
 
+def signature(d):
+    """By which a declaration and its definition outside of the class are the same."""
+    return re.sub(r"<[^<>]*>", "", d.whole_name()), tuple(kind for kind, _ in d.parameters)
+
+
+def take_bodies(text, bodies):
+    """Gives the functions that a header declares the bodies that its .ipp file has."""
+    defined = {signature(d): d.body for top in declarations.declarations_in(bodies, with_definitions=True)
+               for d in top.each() if d.kind in ("function", "definition")}
+    for top in parsed(text):
+        for d in top.each():
+            if d.kind == "function" and not d.body:
+                d.body = defined.get(signature(d), "")
+
+
 def problems_in(root):
     folder = Path(root) / "include" / "weir"
     texts = {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8")
              for p in sorted(folder.rglob("*.hpp"))}
+    for name, text in texts.items():
+        if (bodies := folder / f"{name[:-4]}.ipp").exists():
+            take_bodies(text, bodies.read_text(encoding="utf-8"))
     kinds = kinds_of(texts.values())
     found = [f"include/weir/{name}:{line}: {what}"
              for name, text in texts.items()
@@ -561,6 +579,9 @@ def self_test():
     found = " ".join(d.name for d in Header("x.hpp", GOOD, kinds_of([GOOD])).found if not d.specialises)
     if found != " ".join(NAMES.split()):
         failures.append(f"the good header: found {found}")
+    take_bodies("namespace weir { class a { int f(int i); }; }", "namespace weir { int a::f(int j) { throw b(); } }")
+    if "throw b()" not in parsed("namespace weir { class a { int f(int i); }; }")[0].members[0].members[0].body:
+        failures.append("the body of a member is not taken from the .ipp file")
     if not any("`Source:`" in problem for problem in problems_of_header(min(ALGORITHMS), GOOD)):
         failures.append("not noticed: an algorithm without a source")
     for old, new, expected in BAD:

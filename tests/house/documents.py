@@ -131,12 +131,17 @@ def problems_in(root):
         path = root / name
         return path.read_text(encoding="utf-8") if path.is_file() else None
 
+    def read_header(name):
+        """With the bodies of its functions in the .ipp file, if it has one."""
+        text = read(f"include/weir/{name}")
+        return text and text + (read(f"include/weir/{name[:-4]}.ipp") or "")
+
     for path in files_of(root):
         name = path.relative_to(root).as_posix()
         if path.suffix == ".md" and name not in NOT_READ:
             text = path.read_text(encoding="utf-8")
             for problem in (*broken_links(root, path, text), *unnamed_files(root, text),
-                            *unfound(text, lambda header: read(f"include/weir/{header}")), *wrong_blocks(text, read)):
+                            *unfound(text, read_header), *wrong_blocks(text, read)):
                 yield f"{name}: {problem}"
             if path.name in ("README.md", "CONTRIBUTING.md"):
                 yield from (f"{name}: {problem}" for problem in wordy_sentences(text))

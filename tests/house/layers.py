@@ -11,6 +11,9 @@ The rules:
   room includes headers of the rooms in BESIDE.
 - The face of a room, weir/ROOM.hpp, includes exactly the headers of the room that users may include. weir.hpp includes all faces
   of ROOMS. Headers in BY_NAME are exceptions: users include them by name, so that nobody else pays for them.
+- Bodies of functions that are not templates may be in an .ipp file beside the header. The header includes the file at its
+  end unless WEIR_SEPARATE_COMPILATION is defined; otherwise src.hpp includes it. No other file does. The rules for headers
+  hold for it, too.
 - A header guards itself, with `#pragma once` or a guard named after its path.
 - `#if` and similar directives are only in platform/config.hpp and system*.hpp, in cuda/runtime.hpp for the versions of CUDA,
   and in report/format.hpp for std::format. `#define` is only in config.hpp and version.hpp.
@@ -67,6 +70,7 @@ SYSTEM = re.compile(
     r"\bdetail::this_thread\b")
 # Extensions that not every compiler accepts; -Wpedantic finds the others.
 EXTENSION = re.compile(r"\b__(?:builtin_|int128|typeof|attribute|asm|declspec|forceinline)\w*|\btypeof\b|\basm\b|\[\[(?:gnu|clang|msvc)::")
+OF_BODIES = "!defined(WEIR_SEPARATE_COMPILATION)"
 CONDITIONS = {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "error", "warning"}
 DEFINITIONS = {"define", "undef"}
 
@@ -97,6 +101,7 @@ class Header:
             if match := re.match(r"\s*#\s*(\w+)\s*(.*?)\s*$", line):
                 self.directives.append((number, match[1], match[2]))
         self.room = name.rpartition("/")[0]
+        self.of = f"{name[:-4]}.hpp" if name.endswith(".ipp") else None  # the header whose bodies this file has
         first = re.match(r"// weir(?: (\w+)(, internal)?)?: \S", text)
         self.first_line_fits = first is not None and (first[1] or "") == self.room
         self.internal = first is not None and first[2] is not None
@@ -113,6 +118,12 @@ class Header:
         if [d[1:] for d in found[:2]] == opening and found[-1][1] == "endif":
             return found[2:-1]
         return None
+
+    def bodies(self):
+        """The directives that include the .ipp file, at the end; None if there are none."""
+        last = self.directives[-4:-1]
+        return last if [d[1:] for d in last] == [
+            ("if", OF_BODIES), ("include", f"<weir/{self.name[:-4]}.ipp>"), ("endif", "")] else None
 
     def includes(self):
         """(line number, what stands between the brackets or quotes, quoted?) of each include."""
@@ -181,7 +192,7 @@ def check_text(header):
     if body is None:
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
         body = header.directives
-    for number, keyword, _ in body:
+    for number, keyword, _ in [d for d in body if d not in (header.bodies() or [])]:
         if keyword in CONDITIONS and header.name not in (CONFIG, *SYSTEM_CALLS, OF_CUDA, OF_FORMAT, *OF_STANDARD):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {SYSTEM_CALLS[0]}"
         if keyword in DEFINITIONS and header.name not in (CONFIG, VERSION, *PAST_QT):
@@ -220,10 +231,23 @@ def check_faces(headers):
         yield name, 1, "is in no room, and no face of one"
 
 
+def check_bodies(headers):
+    """Each .ipp file is included by its header, at its end, without WEIR_SEPARATE_COMPILATION, and by src.hpp with it."""
+    for name, header in headers.items():
+        if header.of is None:
+            continue
+        if [inner for _, inner, _ in header.includes()][:1] != [f"weir/{header.of}"]:
+            yield name, 1, f"does not include <weir/{header.of}> first"
+        if header.of not in headers or headers[header.of].bodies() is None:
+            yield name, 1, f"{header.of} does not end with {OF_BODIES}, its include, and #endif"
+        if SRC in headers and f"weir/{name}" not in [inner for _, inner, _ in headers[SRC].includes()]:
+            yield SRC, 1, f"does not include <weir/{name}>"
+
+
 def problems_in(root):
     """Every breach of a rule, as `file:line: what is wrong`."""
     folder = Path(root) / "include" / "weir"
-    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.hpp"))
+    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.[hi]pp"))
     headers = {name: Header(folder / name, name) for name in names}
     found, edges = [], {}
     for header in headers.values():
@@ -237,12 +261,16 @@ def problems_in(root):
             elif inner not in headers:
                 found.append((header.name, number, f"<{name}> does not exist"))
             else:
-                edges.setdefault(header.name, []).append(inner)
+                if inner != header.of:
+                    edges.setdefault(header.name, []).append(inner)
+                if headers[inner].of is not None and header.name not in (headers[inner].of, SRC):
+                    found.append((header.name, number, f"<{name}> is for {headers[inner].of} and {SRC} only"))
                 if header.room and (wrong := check_include(header, headers[inner])):
                     found.append((header.name, number, f"<{name}>: {wrong}"))
     if cycle := cycle_in(edges):
         found.append((cycle[0], 1, "includes itself: " + " -> ".join(cycle)))
-    found += check_faces(headers)
+    found += check_faces({name: header for name, header in headers.items() if header.of is None})
+    found += check_bodies(headers)
     return [f"include/weir/{name}:{number}: {text}" for name, number, text in found]
 
 
@@ -263,6 +291,8 @@ GOOD = {
                "#include <weir/version.hpp>"],
 }
 CLOCK, RING = "measure/clock.hpp", "platform/ring.hpp"
+ENDS = ["#if !defined(WEIR_SEPARATE_COMPILATION)", "#include <weir/platform/ring.ipp>", "#endif"]
+RINGS = [" platform, internal", "#ifndef WEIR_PLATFORM_RING_HPP", "#define WEIR_PLATFORM_RING_HPP"]
 
 # Changes of the good tree, and the expected problems.
 BAD = [
@@ -285,6 +315,10 @@ BAD = [
     (UMBRELLA, GOOD[UMBRELLA][:2] + GOOD[UMBRELLA][:1:-1], "not sorted"),
     (UMBRELLA, GOOD[UMBRELLA] + ["#include <weir/report/log.hpp>"], "not for everybody"),
     (CLOCK, [" measure", "#pragma once", "// " + "x" * MAX_COLUMNS], "more than 110 columns"),
+    ("platform/ring.ipp", [" platform, internal", "#pragma once", "#include <weir/platform/ring.hpp>"], "does not end with"),
+    ("platform/ring.ipp", [" platform, internal", "#pragma once"], "does not include <weir/platform/ring.hpp> first"),
+    (CONFIG, [" platform, internal", "#pragma once", "#include <weir/platform/ring.ipp>"], "does not exist"),
+    (RING, RINGS + ENDS[:2] + ["int i;", "#else", "#endif", "#endif"], "`#if` belongs into"),
     (CLOCK, [" measure"], "neither `#pragma once`"),
     (CLOCK, [" measure", "#ifndef WEIR_HPP", "#define WEIR_HPP", "#endif"], "neither `#pragma once`"),
     (CLOCK, [" measure", "#pragma once", "#ifdef NDEBUG", "#endif"], "`#ifdef` belongs into"),

@@ -78,7 +78,7 @@ def expectations(folders):
 def problems_in(root):
     include = Path(root) / "include" / "weir"
     headers = {p.relative_to(include).as_posix(): Header(p.read_text(encoding="utf-8"))
-               for p in sorted(include.rglob("*.hpp"))}
+               for p in sorted(include.rglob("*.[hi]pp"))}
     expected = list(expectations(Path(root) / "tests" / folder for folder in FOLDERS))
     said = [(name, *each) for name, header in headers.items() for each in header.said]
     for name, _, text, line in said:

@@ -95,7 +95,7 @@ def check(command):
             problems += problems_of_output(header, run.stdout, unwanted, budget)
     folder = ROOT / "include" / "weir"
     return problems + list(
-        problems_of_sizes({p.name: p.read_text(encoding="utf-8").count("\n") for p in folder.rglob("*.hpp")})
+        problems_of_sizes({p.name: p.read_text(encoding="utf-8").count("\n") for p in folder.rglob("*.[hi]pp")})
     )
 
 

@@ -55,11 +55,15 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #endif
 // NOLINTEND(bugprone-macro-parentheses)
 
-// With WEIR_SEPARATE_COMPILATION, for large projects, templates that don't depend on an item type are
-// instantiated only in the source file that includes weir/src.hpp, or in CMake's target weir::compiled. If a
-// program has neither or both, the linker reports the name of this function. Files that are compiled without
-// the macro can be linked as well.
+// With WEIR_SEPARATE_COMPILATION, for projects of many files, code that does not depend on an item type is
+// compiled only in the source file that includes weir/src.hpp, or in CMake's target weir::compiled. If a
+// program has neither or both, the linker reports the name of the function below. Files that are compiled
+// without the macro can be linked as well.
+//
+// WEIR_INLINE is for the functions in .ipp files. Without the macro, a header includes its .ipp file at the
+// end; with the macro, only weir/src.hpp does. WEIR_COMPILED names a template that weir/src.hpp instantiates.
 #if defined(WEIR_SEPARATE_COMPILATION)
+#define WEIR_INLINE
 #define WEIR_COMPILED(...) extern template __VA_ARGS__
 namespace weir::detail {
 inline constexpr bool compiled_separately = true;
@@ -68,6 +72,7 @@ void one_source_file_has_to_include_weir_src_hpp_or_link_weir_compiled();
     one_source_file_has_to_include_weir_src_hpp_or_link_weir_compiled;
 }  // namespace weir::detail
 #else
+#define WEIR_INLINE inline
 #define WEIR_COMPILED(...) static_assert(true)
 namespace weir::detail {
 inline constexpr bool compiled_separately = false;

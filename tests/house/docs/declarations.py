@@ -78,9 +78,10 @@ def join(tokens):
 
 
 class Parser:
-    def __init__(self, text):
+    def __init__(self, text, with_definitions):
         self.tokens = lex(text)
         self.at = 0
+        self.with_definitions = with_definitions
 
     def peek(self):
         return self.tokens[self.at].text if self.at < len(self.tokens) else None
@@ -133,7 +134,7 @@ class Parser:
                 self.at += 1
                 continue
             one = self.declaration(name, inside, public)
-            if one:
+            if one and (one.kind != "definition" or self.with_definitions):
                 one.doc = doc
                 found.append(one)
             doc = []
@@ -329,8 +330,6 @@ class Parser:
         elif parameters is not None:
             at, group = parameters
             self.function(one, head[:at], head[at:], group, body, tail)
-            if one.name is None:
-                return None
         else:
             plain = [t for t in head if t.text not in SPECIFIERS]
             names = [t for t in plain if t.kind == "word"]
@@ -348,19 +347,33 @@ class Parser:
             one.name = "~" + one.name
             plain = plain[:-2] + plain[-1:]
         if len(plain) > 2 and plain[-2].text == "::" or one.name == ">":
-            one.name = None  # declared, and documented, inside of its class
-            return
-        one.type = join(plain[:-1])
+            # Declared, and documented, inside of its class.
+            one.kind = "definition"
+            one.name = re.sub(r"<[^<>]*>", "", join(t for t in qualified_name(plain[:-1]))) + one.name
+        else:
+            one.type = join(plain[:-1])
         words = [t.text for t in back]
         if "->" in words:
             at = words.index("->")
-            if not one.type:
+            if not one.type and one.kind == "function":
                 one.kind = "guide"
             one.type = join(back[at + 1:])
             back = back[:at]
         one.after = " ".join(t.text for t in back) + (f" = {tail}" if tail else "")
         one.body = body or ""
         one.parameters = [parameter(tokens) for tokens in split(group)]
+
+
+def qualified_name(tokens):
+    """The last of these tokens that are names of classes, with their template arguments and `::`."""
+    at = depth = 0
+    for at in range(len(tokens), 0, -1):
+        token = tokens[at - 1]
+        depth += (token.text == ">") - (token.text == "<")
+        after = tokens[at].text if at < len(tokens) else ""
+        if depth == 0 and token.text not in ("::", "<") and (token.kind != "word" or after not in ("::", "<")):
+            return tokens[at:]
+    return tokens
 
 
 def split(tokens):
@@ -386,6 +399,6 @@ def parameter(tokens):
     return join(tokens), ""
 
 
-def declarations_in(text):
-    """All that stands in a header, one inside of the other."""
-    return Parser(text).scope("", "namespace", "namespace", True)
+def declarations_in(text, with_definitions=False):
+    """All that stands in a header, one inside of the other; members that are defined outside of their class if asked for."""
+    return Parser(text, with_definitions).scope("", "namespace", "namespace", True)

@@ -37,8 +37,9 @@ def trace(command):
                               capture_output=True, text=True).stdout.splitlines()
     where = {}
     for address, function, place in zip(addresses, told[::2], told[1::2]):
-        if match := re.search(r"include/weir/([\w/]+\.hpp):\d+", place):
-            where[address] = (function, match[1])
+        # A function of an .ipp file is one of its header's.
+        if match := re.search(r"include/weir/([\w/]+)\.[hi]pp:\d+", place):
+            where[address] = (function, f"{match[1]}.hpp")
     return lines, where
 
 

@@ -42,7 +42,7 @@ class WeirConan(ConanFile):
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
-        for pattern in "*.hpp", "*.cppm":
+        for pattern in "*.hpp", "*.ipp", "*.cppm":
             copy(self, pattern, os.path.join(self.source_folder, "include"),
                  os.path.join(self.package_folder, "include"))
         for folder, name in (("packaging", "weir-components.cmake"), ("packaging", "weir-lint.cmake"),
