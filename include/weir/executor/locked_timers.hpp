@@ -45,9 +45,7 @@ class basic_locked_timers {
     [[nodiscard]] std::int64_t next() const noexcept { return next_.load(std::memory_order_seq_cst); }
 
     /// Lifetime: unless it was refused, the timer may have fired and be destroyed when this returns.
-    [[nodiscard("refused: post the timer's waiter")]] added add(timer& t) noexcept {
-        return add(t, [] {});
-    }
+    [[nodiscard("refused: post the timer's waiter")]] added add(timer& t) noexcept;
     /// The same; if the timer is the earliest, calls `when_earliest()` under the lock, before the timer can
     /// fire. For an executor that may be destroyed as soon as the timer has fired.
     template <class Function>
@@ -61,12 +59,7 @@ class basic_locked_timers {
     }
 
     /// \returns true if it was queued: its waiter is to be posted.
-    [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept {
-        std::lock_guard guard(lock_);
-        if (!timers_.cancel(t, now)) return false;
-        publish();
-        return true;
-    }
+    [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept;
 
     /// Passes the waiter of each timer that is due to `sink(std::coroutine_handle<>)`, in order, outside the
     /// lock, in batches of sixteen.
@@ -94,11 +87,7 @@ class basic_locked_timers {
     }
 
   private:
-    void publish() noexcept {
-        const timer* const t = timers_.next();
-        next_.store(t == nullptr ? never : t->deadline().time_since_epoch().count(),
-                    std::memory_order_seq_cst);
-    }
+    void publish() noexcept;
 
     detail::basic_spin_lock<Platform> lock_;
     timer_queue timers_;
@@ -155,5 +144,9 @@ class woken_timers : public std::enable_shared_from_this<Derived> {
 };
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/executor/locked_timers.ipp>
+#endif
 
 #endif

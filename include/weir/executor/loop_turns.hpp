@@ -12,10 +12,9 @@
 #include <weir/platform/system.hpp>
 #include <weir/platform/thread_record.hpp>
 
-#include <cstddef>    // for std::ptrdiff_t, std::size_t
+#include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t
 #include <exception>  // for std::exception_ptr
-#include <utility>    // for std::exchange
 #include <vector>     // for std::vector
 
 namespace weir::detail {
@@ -48,33 +47,14 @@ class loop_turns {
     loop_turns(const loop_turns&) = delete;
     loop_turns& operator=(const loop_turns&) = delete;
     // A coroutine that still blocks never resumes.
-    ~loop_turns() {
-        if (!born_.is_here()) return;
-        while (spares_ != nullptr) call(nullptr);
-        parker nobody;
-        // acquire; pairs with the release in run(), after which a stand-in does not use this object
-        for (int i = 0; i < 1000 && stand_ins_.load(std::memory_order_acquire) > blocked_.size(); ++i) {
-            nobody.wait(100'000);
-        }
-    }
+    ~loop_turns();
 
-    // Whether the calling thread holds the loop. relaxed: only this thread stores its own id
-    bool are_below() const noexcept {
-        return holder_.load(std::memory_order_relaxed) == standard_platform::this_thread();
-    }
+    // Whether the calling thread holds the loop.
+    bool are_below() const noexcept;
     bool any_blocked() const noexcept { return !blocked_.empty(); }
 
     // Implements `executor::drive`, on the loop's own thread, or inside of a turn.
-    void drive(loop& l, parker& done, time_point limit) {
-        if (are_below()) return block(l, done, limit);
-        blocked* const next = next_ready(l);
-        if (next == nullptr) return take(l, done, limit);
-        parker back;
-        base_ = &back;
-        next->go.set();
-        thread_place::leave_here();
-        while (!back.wait()) continue;
-    }
+    void drive(loop& l, parker& done, time_point limit);
 
   private:
     // A thread that blocks in a turn; the object is on its stack.
@@ -95,105 +75,26 @@ class loop_turns {
         explicit spare(spare* n) noexcept : next(n) {}
     };
 
-    void block(loop& l, parker& done, time_point limit) {
-        blocked me(done, limit);
-        blocked_.push_back(&me);
-        hold_no_more();
-        if (!pass_on(l)) {  // no thread could be started: runs a turn on top of the caller
-            hold();
-            blocked_.pop_back();
-            return l.turn(done, limit);
-        }
-        thread_place::leave_here();
-        l.sleep(done, limit);
-        while (!me.go.wait()) continue;
-        hold();
-        if (me.error) std::rethrow_exception(me.error);
-    }
+    void block(loop& l, parker& done, time_point limit);
 
     // Runs one turn. An error is delivered to the thread that blocked last.
-    void take(loop& l, parker& done, time_point limit) {
-        for (const blocked* each : blocked_) limit = smaller(limit, each->limit);
-        hold();
-        try {
-            l.turn(done, limit);
-        } catch (const deadlock_error&) {
-            hold_no_more();
-            if (blocked_.empty()) throw;
-            blocked_.back()->error = std::current_exception();
-        } catch (...) {
-            hold_no_more();
-            throw;
-        }
-        hold_no_more();
-    }
+    void take(loop& l, parker& done, time_point limit);
 
     // Of the blocked threads that can go on, the one that blocked first; null: none can.
-    blocked* next_ready(const loop& l) noexcept {
-        for (std::size_t i = 0; i < blocked_.size(); ++i) {
-            blocked* const each = blocked_[i];
-            if (!each->done->is_set() && !each->error && l.instant() < each->limit) continue;
-            blocked_.erase(blocked_.begin() + static_cast<std::ptrdiff_t>(i));
-            return each;
-        }
-        return nullptr;
-    }
+    blocked* next_ready(const loop& l) noexcept;
 
     // Passes the loop to its own thread, if that waits in `drive`, or to a stand-in. False: there is neither.
-    bool pass_on(loop& l) noexcept {
-        if (base_ != nullptr) {
-            std::exchange(base_, nullptr)->set();
-            return true;
-        }
-        if (spares_ != nullptr) {
-            call(&l);
-            return true;
-        }
-        first_ = &l;
-        stand_ins_.fetch_add(1, std::memory_order_relaxed);  // before the thread can count itself out
-        if (begin_thread<&loop_turns::run>(this)) return true;
-        stand_ins_.fetch_sub(1, std::memory_order_relaxed);  // no other thread has seen the number
-        return false;
-    }
-    void call(loop* l) noexcept {
-        spare* const one = std::exchange(spares_, spares_->next);
-        one->next_loop = l;
-        one->called.set();
-    }
+    bool pass_on(loop& l) noexcept;
+    void call(loop* l) noexcept;
 
     // The thread function of a stand-in.
-    static void run(void* turns) noexcept {
-        standard_platform::name_thread("weir loop");
-        static_cast<void>(basic_thread_record<standard_platform>::acquire());
-        auto& all = *static_cast<loop_turns*>(turns);
-        for (loop* l = all.first_; l != nullptr;) l = all.stand_in(*l);
-        all.stand_ins_.fetch_sub(1, std::memory_order_release);  // pairs with the destructor
-    }
+    static void run(void* turns) noexcept;
     // Runs the loop until a blocked thread can go on, then waits. Returns the loop to run next; null: to end.
-    loop* stand_in(loop& l) noexcept {
-        parker nobody;
-        parker* to = nullptr;
-        while (to == nullptr) {
-            if (base_ != nullptr) {
-                to = std::exchange(base_, nullptr);
-            } else if (blocked* const next = next_ready(l)) {
-                to = &next->go;
-            } else {
-                take(l, nobody, (time_point::max)());
-            }
-        }
-        spare me(spares_);
-        spares_ = &me;
-        to->set();
-        while (!me.called.wait()) continue;
-        return me.next_loop;
-    }
+    loop* stand_in(loop& l) noexcept;
 
     // relaxed, both: see are_below()
     void hold() noexcept { holder_.store(standard_platform::this_thread(), std::memory_order_relaxed); }
-    void hold_no_more() noexcept {
-        holder_.store({}, std::memory_order_relaxed);  // as above
-    }
+    void hold_no_more() noexcept;
 
     standard_platform::atomic<decltype(standard_platform::this_thread())> holder_{};
     // Used only by the thread that holds the loop.
@@ -207,5 +108,9 @@ class loop_turns {
 };
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/executor/loop_turns.ipp>
+#endif
 
 #endif

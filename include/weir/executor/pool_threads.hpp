@@ -14,7 +14,7 @@
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
 #include <functional>   // for std::function
-#include <memory>       // for std::construct_at, std::unique_ptr
+#include <memory>       // for std::make_unique, std::unique_ptr
 #include <mutex>        // for std::lock_guard
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_void_v
@@ -116,42 +116,18 @@ class basic_pool_threads {
     }
 
     // From now on no place is added, and spares end.
-    void close() noexcept {
-        const std::lock_guard guard(lock_);
-        closed_ = true;
-        while (spares_ != nullptr) call(*std::exchange(spares_, spares_->next), false);
-    }
+    void close() noexcept;
     // The same; all threads are surplus from now on.
-    void dismiss() noexcept {
-        close();
-        wanted_.store(0, std::memory_order_seq_cst);  // pairs with wants()
-    }
+    void dismiss() noexcept;
 
     // Whether this process was forked after the threads were started.
     bool are_elsewhere() const noexcept { return !born_.is_here(); }
     // Called after close(). Threads that replace blocked ones may still begin meanwhile.
-    void join() noexcept {
-        if (are_elsewhere()) return forget();
-        while (const std::unique_ptr<member> one = take_last()) one->it.join();
-    }
+    void join() noexcept;
 
     // Called after dismiss() while the process ends and some threads may never end: waits until all but
     // `others` have ended, for at most `limit` ns. Detaches the rest.
-    void leave(std::size_t others, std::int64_t limit) noexcept {
-        const std::int64_t end = Platform::now() + limit;
-        basic_parker<Platform> nobody;
-        while (num_left() > others && Platform::now() < end) nobody.wait(100'000);
-        while (std::unique_ptr<member> one = take_last()) {
-            if (one->is_over()) {
-                one->it.join();
-            } else {
-                one->it.detach();
-                static_cast<void>(one.release());  // the thread may still write to it
-            }
-        }
-        const std::lock_guard guard(lock_);
-        has_thread_.clear();  // a detached thread that comes back finds no place to write to
-    }
+    void leave(std::size_t others, std::int64_t limit) noexcept;
 
   private:
     // Under the lock. Returns the first place that could not be filled (see `failure_`), or `n`.
@@ -191,10 +167,7 @@ class basic_pool_threads {
         }
         begin(i, work);
     }
-    static void call(spare& s, bool is_to_work) noexcept {
-        s.is_to_work = is_to_work;
-        s.called.set();  // its frame may be gone after this
-    }
+    static void call(spare& s, bool is_to_work) noexcept;
 
     template <class Work>
     void begin(unsigned i, Work work) {
@@ -221,16 +194,7 @@ class basic_pool_threads {
             std::rethrow_exception(first.failure);
         }
     }
-    bool is_begun(beginning& told, unsigned i) noexcept {
-        try {
-            on_start_(i);
-        } catch (...) {
-            told.failure = std::current_exception();
-        }
-        const bool begun = !told.failure;
-        told.over.set();  // `told` may be destroyed from now on
-        return begun;
-    }
+    bool is_begun(beginning& told, unsigned i) noexcept;
 
     template <class Work>
     void serve(unsigned i, Work& work) {
@@ -241,43 +205,14 @@ class basic_pool_threads {
         }
     }
     // Waits as a spare until it is needed. False: the thread has to end.
-    bool stand_by(unsigned i) noexcept {
-        spare me(i, nullptr);
-        {
-            const std::lock_guard guard(lock_);
-            if (closed_) return false;
-            me.next = std::exchange(spares_, &me);
-        }
-        while (!me.called.wait()) continue;
-        return me.is_to_work;
-    }
+    bool stand_by(unsigned i) noexcept;
 
     // In a forked process: overwrites the thread handles. To detach them could affect other threads, as the
     // system may have reused the ids.
-    void forget() noexcept {
-        for (const auto& m : members_) std::construct_at(&m->it);
-    }
-    void join_ended() noexcept {  // under the lock
-        for (std::size_t i = members_.size(); i-- > 0;) {
-            if (!members_[i]->is_over()) continue;
-            members_[i]->it.join();
-            members_[i] = std::move(members_.back());
-            members_.pop_back();
-        }
-    }
-    std::unique_ptr<member> take_last() noexcept {
-        const std::lock_guard guard(lock_);
-        if (members_.empty()) return nullptr;
-        std::unique_ptr<member> last = std::move(members_.back());
-        members_.pop_back();
-        return last;
-    }
-    std::size_t num_left() noexcept {
-        const std::lock_guard guard(lock_);
-        std::size_t n = 0;
-        for (const auto& m : members_) n += m->is_over() ? 0U : 1U;
-        return n;
-    }
+    void forget() noexcept;
+    void join_ended() noexcept;
+    std::unique_ptr<member> take_last() noexcept;
+    std::size_t num_left() noexcept;
 
     const std::string name_;
     const std::function<void(unsigned)> on_start_;
@@ -296,5 +231,9 @@ class basic_pool_threads {
 WEIR_COMPILED(class basic_pool_threads<standard_platform>);
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/executor/pool_threads.ipp>
+#endif
 
 #endif

@@ -15,8 +15,6 @@
 #include <weir/platform/thread_record.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
-#include <mutex>      // for std::lock_guard
-#include <utility>    // for std::exchange
 
 namespace weir {
 
@@ -36,79 +34,24 @@ class run_loop final : public executor, detail::loop_turns::loop {
     run_loop() : run_loop(executor_traits{.passing = true, .counts_wakes = true}) {}
 
     using executor::post;
-    void post(std::coroutine_handle<> h) noexcept override {
-        const std::lock_guard guard(lock_);
-        ready_.push_back(h);
-        if (sleeper_ != nullptr) sleeper_->poke();
-    }
+    void post(std::coroutine_handle<> h) noexcept override;
 
-    void add(timer& t) noexcept override {
-        const std::lock_guard guard(lock_);
-        if (!timers_.add(t)) ready_.push_back(t.waiter());
-        if (sleeper_ != nullptr) sleeper_->poke();
-    }
+    void add(timer& t) noexcept override;
 
-    void cancel(timer& t) noexcept override {
-        const std::lock_guard guard(lock_);
-        if (!timers_.cancel(t, now())) return;
-        ready_.push_back(t.waiter());
-        if (sleeper_ != nullptr) sleeper_->poke();
-    }
+    void cancel(timer& t) noexcept override;
 
     /// Runs the next coroutine. If none is ready, sleeps until one is posted, a timer is due, `done` is set,
     /// or `limit`.
     /// \returns false on any thread but the loop's own: the caller has to sleep.
-    bool drive(detail::parker& done, time_point limit) override {
-        if (!turns_.are_below() && detail::standard_platform::this_thread() != thread_) return false;
-        turns_.drive(*this, done, limit);
-        return true;
-    }
+    bool drive(detail::parker& done, time_point limit) override;
 
   private:
     friend detail::endless_loop;
     explicit run_loop(const executor_traits& traits) : executor(traits) {}
 
-    void turn(detail::parker& done, time_point limit) override {
-        std::coroutine_handle<> next;
-        time_point until = limit;
-        {
-            const std::lock_guard guard(lock_);
-            if (!timers_.empty()) {
-                const time_point t = now();
-                while (timer* const due = timers_.pop_due(t)) ready_.push_back(due->waiter());
-                if (!timers_.empty()) until = detail::smaller(until, timers_.next()->deadline());
-            }
-            if (!ready_.empty()) {
-                next = ready_.take_front();
-            } else {
-                if (std::exchange(looks_again_, false)) return;
-                sleeper_ = &done;
-            }
-        }
-        if (next) return resume(next);
-        detail::thread_place::leave_here();
-        if (until == (time_point::max)()) {
-            const detail::basic_blocked_thread<detail::standard_platform> here(&done);
-            here.wait(done);
-        } else {
-            const time_point t = now();
-            if (until > t) done.wait((until - t).count());
-        }
-        const std::lock_guard guard(lock_);
-        sleeper_ = nullptr;
-    }
+    void turn(detail::parker& done, time_point limit) override;
     time_point instant() const noexcept override { return now(); }
-    void sleep(detail::parker& done, time_point limit) noexcept override {
-        while (!done.is_set()) {
-            const bool has_no_limit = limit == (time_point::max)();
-            const std::int64_t left = has_no_limit ? -1 : (limit - now()).count();
-            if (!has_no_limit && left <= 0) break;
-            done.wait(left);
-        }
-        const std::lock_guard guard(lock_);
-        looks_again_ = true;
-        if (sleeper_ != nullptr) sleeper_->poke();
-    }
+    void sleep(detail::parker& done, time_point limit) noexcept override;
 
     const decltype(detail::standard_platform::this_thread()) thread_ =
         detail::standard_platform::this_thread();
@@ -121,5 +64,9 @@ class run_loop final : public executor, detail::loop_turns::loop {
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/executor/run_loop.ipp>
+#endif
 
 #endif

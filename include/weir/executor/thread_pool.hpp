@@ -84,19 +84,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started;
     ///         exceptions of `on_thread_start`.
     explicit basic_thread_pool(unsigned workers = Platform::concurrency(),
-                               const thread_pool_options& options = {})
-        : base(workers, detail::most_workers(workers, options.most_workers, Platform::concurrency()),
-               "weir::thread_pool: 0 workers, or fewer, can run nothing; ask for at least 1, or for none to "
-               "get one a core",
-               "weir", options.on_thread_start) {
-        this->start();
-    }
+                               const thread_pool_options& options = {});
 
-    ~basic_thread_pool() override {
-        const bool is_mine = current().of == this;
-        this->end(is_mine);
-        if (is_mine) current().here = nullptr;
-    }
+    ~basic_thread_pool() override;
 
     /// The number of workers that was asked for last, by the constructor or `set_workers`.
     [[nodiscard]] unsigned workers() const noexcept { return this->asked(); }
@@ -113,50 +103,18 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     /// Threads: any, also the pool's own, and several at once, but not from `on_thread_start`. Blocks while
     ///         threads start. While the pool is being destroyed, only its own coroutines may call it, and
     ///         nothing changes.
-    void set_workers(unsigned workers) {
-        detail::check_workers(workers, this->most());
-        this->check_threads();
-        this->set_threads(workers);
-        idle_.wake_all();
-    }
+    void set_workers(unsigned workers);
 
     using executor::post;
     // Not inlined, like everything that calls `current`: see WEIR_NOINLINE.
-    WEIR_NOINLINE void post(std::coroutine_handle<> h) noexcept override {
-        worker* const me = current().here;
-        if (me == nullptr || me->pool != this) return this->post_from_outside(h);
-        if (h.address() == me->running()) return this->push(*me, h.address());
-        if (void* const displaced = me->exchange_next(h.address(), me->thread())) {
-            return this->push(*me, displaced);
-        }
-        if (idle_.unwatched()) idle_.call();
-    }
+    void post(std::coroutine_handle<> h) noexcept override;
 
-    WEIR_NOINLINE void fork(std::coroutine_handle<> h) noexcept override {
-        worker* const me = current().here;
-        if (me == nullptr || me->pool != this) return this->post_from_outside(h);
-        me->fork(h);
-    }
+    void fork(std::coroutine_handle<> h) noexcept override;
 
     /// On a thread of this pool: another thread works in its place until the coroutine that blocks here has
     /// suspended or ended; this thread sleeps until `done` is set or poked, or until `limit`. So blocking
     /// code can't stop the pool, and nothing runs on top of it. On other threads: returns false.
-    WEIR_NOINLINE bool drive(detail::parker& done, time_point limit) override {
-        this->check_threads();
-        place& mine = current();
-        if (mine.of != this) return false;
-        if (!mine.leave()) {
-            this->sleep(done, limit, false);
-            return true;
-        }
-        // In this order, and back in the reverse one: pairs with ends().
-        blocked_.fetch_add(change + 1, std::memory_order_seq_cst);
-        idle_.expect(-1);
-        this->sleep(done, limit, true);
-        idle_.expect(1);
-        blocked_.fetch_add(change - 1, std::memory_order_seq_cst);
-        return true;
-    }
+    bool drive(detail::parker& done, time_point limit) override;
 
   private:
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
@@ -171,93 +129,26 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     };
     static place& current() noexcept { return Platform::template of_thread<place>(); }
 
-    bool work(unsigned number) noexcept override {
-        worker& me = workers_[number];
-        place& mine = take(me);
-        executor::shift here(*this, &me);
-        for (;;) {
-            if (number >= this->wanted() && goes(me)) return false;
-            void* found = this->find(me);
-            if (found == nullptr) {
-                const idle_end end = idle(me);
-                if (end.over) return false;
-                found = end.found;
-            }
-            if (found == nullptr) continue;
-            me.count_resumption();
-            me.runs(found);
-            here.resume(std::coroutine_handle<>::from_address(found));
-            if (mine.here == nullptr) [[unlikely]] {
-                idle_.expect(-1);
-                return true;
-            }
-            me.runs(nullptr);
-        }
-    }
+    bool work(unsigned number) noexcept override;
 
     // Makes the calling thread the worker's thread.
-    WEIR_NOINLINE place& take(worker& me) noexcept {
-        place& mine = current();
-        mine.here = &me;
-        mine.of = this;
-        mine.belong_to_thread();
-        me.set_thread(record::acquire(), static_cast<executor*>(this));
-        return mine;
-    }
+    place& take(worker& me) noexcept;
     // Makes another thread the worker's thread, while the calling thread blocks. Frames further down the
     // stack forget the worker. False: no other thread could be started, and this one remains the worker's.
-    WEIR_NOINLINE bool leave_to_another(place& mine) noexcept {
-        worker& me = *mine.here;
-        void* const running = me.running();
-        detail::trampoline::leave(me);
-        me.runs(nullptr);
-        mine.here = nullptr;
-        if (this->leave_place(me.number)) return true;
-        take(me).here->runs(running);
-        return false;
-    }
+    bool leave_to_another(place& mine) noexcept;
 
     // Ends a surplus worker between two resumptions, and leaves its queues to the others. False: it is no
     // surplus any more.
-    WEIR_NOINLINE bool goes(worker& me) noexcept {
-        if (!this->let_go(me.number, [&] { me.hand_over(inbox_); })) return false;
-        current().here = nullptr;
-        idle_.expect(-1);
-        return true;
-    }
+    bool goes(worker& me) noexcept;
 
     // Nonzero if the pool ends and no thread blocks in a wait. The watcher calls it before and after it sees
     // that no worker is active. A thread that blocks counts as active both before and after it counts as
     // blocked. So if both results are equal, no thread was active or blocked at that instant.
-    std::uint64_t ends() const noexcept {
-        const std::uint64_t waits = blocked_.load(std::memory_order_seq_cst);
-        return this->is_over() && waits % change == 0 ? waits + 1 : 0;
-    }
+    std::uint64_t ends() const noexcept;
 
     // Called when `find` found nothing. Returns a coroutine; or that the pool ends; or neither: the worker
     // may be surplus.
-    WEIR_NOINLINE idle_end idle(worker& me) noexcept {
-        const auto is_surplus = [&] { return !this->is_wanted(me.number); };
-        const bool mine = idle_.go_idle();
-        if (!mine) {
-            const auto why = idle_.sleep(is_surplus);
-            if (why != watch::woken::to_watch) return {nullptr, why == watch::woken::by_the_end};
-        }
-        // A worker that has just run out of work spins first; one that was woken to watch does not.
-        const idle_end end = idle_.keep(
-            me, mine ? Platform::now() + spin : 0, timers_, [this] { return ends(); }, is_surplus,
-            [&](std::int64_t now, std::int64_t since) { return this->search(me, now, since); });
-        if (end.over) {
-            idle_.close();
-            return end;
-        }
-        idle_.leave();
-        me.searches(false);
-        if (idle_.unwatched() && (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
-            idle_.call();
-        }
-        return end;
-    }
+    idle_end idle(worker& me) noexcept;
 };
 
 /// The pool to use; only tests use another platform.
@@ -266,5 +157,9 @@ using thread_pool = basic_thread_pool<>;
 WEIR_COMPILED(class basic_thread_pool<detail::standard_platform>);
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/executor/thread_pool.ipp>
+#endif
 
 #endif

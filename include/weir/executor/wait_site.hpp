@@ -12,7 +12,6 @@
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint8_t, std::uint64_t
 #include <string>   // for std::string
-#include <utility>  // for std::move
 #include <vector>   // for std::vector
 
 namespace weir::detail {
@@ -82,10 +81,7 @@ class wait_site : public registered {
 };
 
 // Makes a site known to the reports of `ex`, on which its first waiter runs.
-inline void register_site(wait_site& site, const executor& ex) noexcept {
-    registry* const own = ex.traits().waiters;
-    (own != nullptr ? *own : *the_registry).add(site);
-}
+void register_site(wait_site& site, const executor& ex) noexcept;
 
 // The parts of one line of a report.
 struct wait_words {
@@ -96,130 +92,57 @@ struct wait_words {
     std::string what;   // follows "waits": "to put"
     std::string why;    // ends the line
 
-    bool is_like(const wait_words& o) const {
-        return at == o.at && what == o.what && why == o.why && where == o.where && stage == o.stage &&
-               (!stage.empty() || who == o.who);
-    }
+    bool is_like(const wait_words& o) const;
 };
 
 // The lines of a report. Waiters that differ only in the slot share a line.
 class wait_lines {
   public:
-    void add(wait_words words) {
-        for (line& each : lines_) {
-            if (!each.words.is_like(words)) continue;
-            ++each.count;
-            return;
-        }
-        lines_.push_back({std::move(words), 1});
-    }
+    void add(wait_words words);
 
     // The subject of each line: "stage 'x', slot 3" or "16 slots of stage 'x'".
-    std::vector<std::string> subjects() const {
-        std::vector<std::string> all;
-        all.reserve(lines_.size());
-        for (const line& each : lines_) all.push_back(each.subject());
-        return all;
-    }
+    std::vector<std::string> subjects() const;
 
     // "\n  channel 'y' is full, 64 of 64: 16 slots of stage 'x' (loader.cpp:42) wait to put", and so on.
-    std::string text(std::size_t most = static_cast<std::size_t>(-1)) const {
-        std::string text;
-        for (std::size_t i = 0; i < lines_.size() && i < most; ++i) text += "\n  " + lines_[i].text();
-        if (lines_.size() > most) text += "\n  and " + std::to_string(lines_.size() - most) + " more";
-        return text;
-    }
+    std::string text(std::size_t most = static_cast<std::size_t>(-1)) const;
 
   private:
     struct line {
         wait_words words;
         std::size_t count;
 
-        std::string text() const {
-            const wait_words& w = words;
-            return (w.at.empty() ? "" : w.at + ": ") + subject() +
-                   (w.where.empty() ? "" : " (" + w.where + ")") + (count > 1 ? " wait " : " waits ") +
-                   w.what + w.why;
-        }
+        std::string text() const;
         // Without a stage: "a thread" or "2 threads".
-        std::string subject() const {
-            if (count == 1) return words.who;
-            const std::string number = std::to_string(count);
-            if (!words.stage.empty()) return number + " slots of stage '" + words.stage + "'";
-            const std::size_t article = words.who.starts_with("a ") ? 2 : 0;
-            return number + " " + words.who.substr(article) + "s";
-        }
+        std::string subject() const;
     };
 
     std::vector<line> lines_;
 };
 
-inline std::string name_of(const wait_seen& w) {
-    if (w.who != nullptr) return "stage '" + w.who->stage() + "', slot " + std::to_string(w.who->number());
-    return w.is_thread ? "a thread" : "a coroutine";
-}
+std::string name_of(const wait_seen& w);
 // "channel 'y' is full, 64 of 64"; empty if the site is no channel.
-inline std::string state_of(const site_seen& at) {
-    if (at.channel == nullptr) return {};
-    const char* const is = at.closed                ? " is closed, "
-                           : at.size >= at.capacity ? " is full, "
-                           : at.size == 0           ? " is empty, "
-                                                    : " holds ";
-    return "channel " + (at.channel->empty() ? "(unnamed)" : "'" + *at.channel + "'") + is +
-           std::to_string(at.size) + " of " + std::to_string(at.capacity);
-}
-inline wait_words words_of(const site_seen& at, const wait_seen& w) {
-    wait_words words{name_of(w), {}, {}, state_of(at), w.what, {}};
-    if (w.who != nullptr) {
-        words.stage = w.who->stage();
-        words.where = detail::place_text(w.who->where());
-    }
-    return words;
-}
+std::string state_of(const site_seen& at);
+wait_words words_of(const site_seen& at, const wait_seen& w);
 
 // Orders waiters that wait for ever: the likelier cause of a deadlock has the lower rank. A function may wait
 // for something outside of the run; a waiter at a full channel blocks the stages before it; one at an empty
 // channel is starved by them.
 inline constexpr unsigned wait_ranks = 6;
-inline unsigned rank_of(const wait_seen& w) noexcept {
-    const bool by_function = w.in_function && w.who != nullptr;
-    if (w.kind == wait_kind::thread || w.kind == wait_kind::outside) return 0;
-    if (w.kind == wait_kind::put) return by_function ? 0 : 2;
-    if (w.kind == wait_kind::get) return by_function ? 1 : 4;
-    return w.kind == wait_kind::bench ? 5 : 3;
-}
+unsigned rank_of(const wait_seen& w) noexcept;
 
 // Adds the waiters of a site that have this rank; by default all waiters.
-inline void add_waiters(wait_lines& lines, const wait_site& at, unsigned rank = wait_ranks) {
-    site_seen seen;
-    at.inspect(seen);
-    for (const wait_seen& w : seen.waiting) {
-        if (rank == wait_ranks || detail::rank_of(w) == rank) lines.add(detail::words_of(seen, w));
-    }
-}
-inline std::string waiters_at(const wait_site& at) {
-    wait_lines lines;
-    detail::add_waiters(lines, at);
-    return lines.text();
-}
+void add_waiters(wait_lines& lines, const wait_site& at, unsigned rank = wait_ranks);
+std::string waiters_at(const wait_site& at);
 
 // For sites that one thread uses, called on that thread: all waiters, the likeliest cause first; and the
 // first contradiction, with the waiters at its site.
-inline std::string waiters_at(registry& all) {
-    wait_lines lines;
-    for (unsigned rank = 0; rank < wait_ranks; ++rank)
-        all.each<wait_site>([&](const wait_site& each) { detail::add_waiters(lines, each, rank); });
-    return lines.text();
-}
-inline std::string contradiction_in(registry& all) {
-    std::string report;
-    all.each<wait_site>([&report](const wait_site& p) {
-        const char* const what = report.empty() ? p.contradiction() : nullptr;
-        if (what != nullptr) report = what + detail::waiters_at(p);
-    });
-    return report;
-}
+std::string waiters_at(registry& all);
+std::string contradiction_in(registry& all);
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/executor/wait_site.ipp>
+#endif
 
 #endif

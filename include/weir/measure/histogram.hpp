@@ -7,11 +7,10 @@
 #include <weir/measure/recorder.hpp>
 #include <weir/platform/bounds.hpp>
 
-#include <array>      // for std::array
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <stdexcept>  // for std::invalid_argument
-#include <vector>     // for std::vector
+#include <array>    // for std::array
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <vector>   // for std::vector
 
 namespace weir {
 
@@ -56,54 +55,19 @@ class histogram {
 
     /// A histogram of durations of which only these totals are known.
     [[nodiscard]] static histogram without_quantiles(std::uint64_t count, duration sum,
-                                                     duration max) noexcept {
-        histogram h;
-        if (count == 0) return h;
-        h.count_ = h.unsorted_ = count;
-        h.sum_ = static_cast<std::uint64_t>(detail::larger<std::int64_t>(sum.count(), 0));
-        h.max_ = detail::larger<std::int64_t>(max.count(), 0);
-        return h;
-    }
+                                                     duration max) noexcept;
 
     /// \returns the histogram with these `buckets()`, `count()`, `sum()` (below 292 years) and `max()`.
     /// Errors: `std::invalid_argument` if a bucket does not begin where one of this class does, or if the
     ///         buckets hold more than `count`.
     [[nodiscard]] static histogram of(const std::vector<histogram_bucket>& buckets, std::uint64_t count,
-                                      duration sum, duration max) {
-        histogram h = without_quantiles(count, sum, max);
-        for (const histogram_bucket& b : buckets) {
-            const std::size_t i = scale::bucket_of(b.least.count());
-            if (b.least.count() != scale::lower_bound(i) || b.count > h.unsorted_) {
-                throw std::invalid_argument(
-                    "weir: these are not the buckets of a histogram: one begins elsewhere than ours do, or "
-                    "they hold more than was counted");
-            }
-            h.cells_[i] += b.count;
-            h.unsorted_ -= b.count;
-        }
-        return h;
-    }
+                                      duration sum, duration max);
 
     /// \returns the buckets that are not empty, in ascending order.
-    [[nodiscard]] std::vector<histogram_bucket> buckets() const {
-        std::vector<histogram_bucket> all;
-        for (std::size_t b = 0; b < scale::num_buckets; ++b) {
-            if (cells_[b] != 0)
-                all.push_back({duration(scale::lower_bound(b)), duration(scale::upper_bound(b)), cells_[b]});
-        }
-        return all;
-    }
+    [[nodiscard]] std::vector<histogram_bucket> buckets() const;
 
     /// Records a duration. A negative one counts as 0.
-    void record(duration d, std::uint64_t times = 1) noexcept {
-        if (times == 0) return;
-        const std::int64_t ns = detail::larger<std::int64_t>(d.count(), 0);
-        cells_[scale::bucket_of(ns)] += times;
-        count_ += times;
-        const auto value = static_cast<std::uint64_t>(ns);
-        add_to_sum(value != 0 && times > UINT64_MAX / value ? UINT64_MAX : value * times);
-        max_ = detail::larger(max_, ns);
-    }
+    void record(duration d, std::uint64_t times = 1) noexcept;
 
     /// Adds a snapshot of a recorder, as the constructor takes it.
     template <class Platform>
@@ -142,9 +106,7 @@ class histogram {
     [[nodiscard]] duration(max)() const noexcept { return duration(max_); }
 
     /// The exact average, rounded towards 0; 0 if empty.
-    [[nodiscard]] duration mean() const noexcept {
-        return count_ == 0 ? duration(0) : duration(to_signed(sum_ / count_));
-    }
+    [[nodiscard]] duration mean() const noexcept;
 
     /// \returns whether `quantile` is known: false if only the totals were kept of some durations.
     [[nodiscard]] bool has_quantiles() const noexcept { return unsorted_ == 0; }
@@ -154,56 +116,19 @@ class histogram {
     /// \param q  0 to 1; other values count as the nearer limit. 0 gives the shortest duration, 1 `max()`.
     /// \returns  the greatest value of the quantile's bucket, at most `max()`; 0 if empty, or if not known:
     ///           see `has_quantiles`.
-    [[nodiscard]] duration quantile(double q) const noexcept {
-        if (count_ == 0) return duration(0);
-        if (q >= 1) return (max)();
-        if (!has_quantiles()) return duration(0);
-        // The smallest rank that covers q. 0.07 * 100 is a little more than 7 in floating point: a product
-        // this close to an integer counts as the integer.
-        const double exact = q > 0 ? q * static_cast<double>(count_) : 0;
-        const double rank = exact - exact * 1e-12;
-        const auto below = static_cast<std::uint64_t>(rank);
-        const std::uint64_t up = static_cast<double>(below) < rank ? below + 1 : below;
-        std::uint64_t left = detail::smaller(detail::larger<std::uint64_t>(up, 1), count_);
-        std::size_t b = 0;
-        while (left > cells_[b]) left -= cells_[b++];
-        return duration(detail::smaller(scale::upper_bound(b), max_));
-    }
+    [[nodiscard]] duration quantile(double q) const noexcept;
 
     [[nodiscard]] duration p50() const noexcept { return quantile(0.50); }  ///< the median
     [[nodiscard]] duration p90() const noexcept { return quantile(0.90); }  ///< 9 in 10 don't exceed it
     [[nodiscard]] duration p99() const noexcept { return quantile(0.99); }  ///< 99 in 100 don't exceed it
 
     /// Adds all durations of another histogram.
-    histogram& operator+=(const histogram& other) noexcept {
-        for (std::size_t b = 0; b < scale::num_buckets; ++b) cells_[b] += other.cells_[b];
-        count_ += other.count_;
-        unsorted_ += other.unsorted_;
-        add_to_sum(other.sum_);
-        max_ = detail::larger(max_, other.max_);
-        return *this;
-    }
+    histogram& operator+=(const histogram& other) noexcept;
 
     /// Subtracts an earlier snapshot of the same series; the durations recorded since remain. Of the longest
     /// of these only the bucket is known, so `max()` is at most 1/32 too great; without quantiles, `max()`
     /// remains that of the whole series. No count becomes negative.
-    histogram& operator-=(const histogram& earlier) noexcept {
-        unsorted_ -= detail::smaller(unsorted_, earlier.unsorted_);
-        count_ = unsorted_;
-        std::size_t top = 0;
-        for (std::size_t b = 0; b < scale::num_buckets; ++b) {
-            cells_[b] -= detail::smaller(cells_[b], earlier.cells_[b]);
-            count_ += cells_[b];
-            if (cells_[b] != 0) top = b;
-        }
-        sum_ = count_ == 0 ? 0 : sum_ - detail::smaller(sum_, earlier.sum_);
-        if (count_ == 0) {
-            max_ = 0;
-        } else if (has_quantiles()) {
-            max_ = detail::smaller(max_, scale::upper_bound(top));
-        }
-        return *this;
-    }
+    histogram& operator-=(const histogram& earlier) noexcept;
 
     [[nodiscard]] friend histogram operator+(histogram a, const histogram& b) noexcept {
         a += b;
@@ -216,12 +141,14 @@ class histogram {
     [[nodiscard]] friend bool operator==(const histogram&, const histogram&) = default;
 
   private:
-    static std::int64_t to_signed(std::uint64_t ns) noexcept {
-        return static_cast<std::int64_t>(detail::smaller<std::uint64_t>(ns, INT64_MAX));
-    }
+    static std::int64_t to_signed(std::uint64_t ns) noexcept;
     void add_to_sum(std::uint64_t ns) noexcept { sum_ += detail::smaller(ns, UINT64_MAX - sum_); }
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/measure/histogram.ipp>
+#endif
 
 #endif

@@ -55,11 +55,7 @@ struct channel_stats {
     /// Data readiness, which the documents also call occupancy rate: the share of the time in which
     /// an item was there to be taken.
     /// \returns 0 to 1; 0 before any time has passed.
-    [[nodiscard]] double readiness() const noexcept {
-        if (elapsed <= duration(0)) return 0;
-        const double share = static_cast<double>(empty.count()) / static_cast<double>(elapsed.count());
-        return detail::smaller(detail::larger(1 - share, 0.0), 1.0);
-    }
+    [[nodiscard]] double readiness() const noexcept;
 
     /// The documents' put time: of c slots that wait at once, each counts.
     /// \returns put_wait / num_put; 0 without a put.
@@ -113,11 +109,7 @@ struct transfer_stats {
 
     /// \returns the share of `handed_over` that was hidden behind the consumer's work, 0 to 1; 0 if no
     ///          consumer's stream took over a batch.
-    [[nodiscard]] double hidden() const noexcept {
-        if (handed_over <= duration(0)) return 0;
-        const double share = static_cast<double>(exposed.count()) / static_cast<double>(handed_over.count());
-        return detail::smaller(detail::larger(1 - share, 0.0), 1.0);
-    }
+    [[nodiscard]] double hidden() const noexcept;
 
     /// A lap; nothing becomes negative.
     [[nodiscard]] friend transfer_stats operator-(transfer_stats later, const transfer_stats& earlier) {
@@ -172,21 +164,13 @@ struct stage_stats {
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
 
     /// \returns the slots' times, summed.
-    [[nodiscard]] slot_times times() const noexcept {
-        slot_times sum;
-        for (const slot_times& s : per_slot) sum += s;
-        return sum;
-    }
+    [[nodiscard]] slot_times times() const noexcept;
 
     /// \returns the average time of a successful invocation; 0 without one.
-    [[nodiscard]] duration ave_time() const noexcept {
-        return detail::average(task_time, detail::since(num_failures, num_tasks));
-    }
+    [[nodiscard]] duration ave_time() const noexcept;
 
     /// \returns the average time of a failed invocation; 0 without one.
-    [[nodiscard]] duration ave_failure_time() const noexcept {
-        return detail::average(failure_time, num_failures);
-    }
+    [[nodiscard]] duration ave_failure_time() const noexcept;
 
     /// \returns finished invocations per second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_tasks, elapsed); }
@@ -279,5 +263,9 @@ struct pipeline_stats {
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/measure/stats.ipp>
+#endif
 
 #endif

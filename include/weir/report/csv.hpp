@@ -13,43 +13,20 @@
 #include <weir/report/run_record.hpp>
 #include <weir/run/run_report.hpp>
 
-#include <algorithm>  // for std::ranges::find
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <optional>   // for std::optional
-#include <random>     // for std::random_device
-#include <string>     // for std::string
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <cstdint>   // for std::uint64_t
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+#include <utility>   // for std::move
+#include <vector>    // for std::vector
 
 namespace weir {
 
 namespace detail {
 
 // The columns that every row has: those of stages, then further ones of queues, then of the process.
-[[nodiscard]] inline const std::vector<std::string>& csv_columns() {
-    static const std::vector<std::string> all = [] {
-        std::vector<std::string> names;
-        const auto add = [&names](const cell_row& row) {
-            for (const cell& each : row) {
-                if (std::ranges::find(names, each.column) == names.end()) names.push_back(each.column);
-            }
-        };
-        add(detail::cells_of(stage_stats()));
-        add(detail::cells_of(channel_stats()));
-        add(detail::cells_of(process_stats()));
-        return names;
-    }();
-    return all;
-}
+[[nodiscard]] const std::vector<std::string>& csv_columns();
 
-[[nodiscard]] inline std::string csv_head() {
-    std::string line = "run,lap,lap_begin,lap_end";
-    for (const cell& each : detail::pace_cells(pipeline_stats())) line += "," + each.column;
-    line += ",row,place";
-    for (const std::string& column : csv_columns()) line += "," + column;
-    return line + ",rows_left\n";
-}
+[[nodiscard]] std::string csv_head();
 
 }  // namespace detail
 
@@ -71,40 +48,9 @@ class csv_report : public run_report {
 
     /// \returns the path.
     [[nodiscard]] std::string name() const override { return path_; }
-    void begins(const pipeline_stats&) override {
-        run_ = detail::utc_now() + "-" + std::to_string(std::random_device()());
-        laps_ = 0;
-        begin_ = duration(0);
-        file_.reset();
-        file_.emplace(path_, detail::csv_head(), ",0\n");
-    }
-    void lap(const pipeline_stats& one) override {
-        std::size_t left = one.stages.size() + one.channels.size() + (one.process ? 1 : 0);
-        std::string begin = run_ + ',' + std::to_string(laps_++) + ',' + std::to_string(begin_.count());
-        begin_ += one.elapsed;
-        (begin += ',') += std::to_string(begin_.count());
-        for (const detail::cell& each : detail::pace_cells(one)) (begin += ',') += each.value.value_or("");
-        begin += ',';
-        std::string text;
-        const auto add = [&](const char* what, std::size_t place, const detail::cell_row& row) {
-            (((text += begin) += what) += ',') += std::to_string(place);
-            for (const std::string& column : detail::csv_columns()) {
-                text += ',';
-                const auto found = std::ranges::find(row, column, &detail::cell::column);
-                if (found != row.end() && found->value) text += detail::csv_field(*found->value);
-            }
-            ((text += ',') += std::to_string(--left)) += '\n';
-        };
-        for (std::size_t i = 0; i < one.stages.size(); ++i) add("stage", i, detail::cells_of(one.stages[i]));
-        for (std::size_t i = 0; i < one.channels.size(); ++i)
-            add("queue", i, detail::cells_of(one.channels[i]));
-        if (one.process) add("process", 0, detail::cells_of(*one.process));
-        file_->write(text);
-    }
-    void ends(const pipeline_stats& rest, const pipeline_stats&) override {
-        if (!detail::is_nothing(rest)) lap(rest);
-        file_.reset();
-    }
+    void begins(const pipeline_stats&) override;
+    void lap(const pipeline_stats& one) override;
+    void ends(const pipeline_stats& rest, const pipeline_stats&) override;
 
   private:
     const std::string path_;
@@ -115,5 +61,9 @@ class csv_report : public run_report {
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/csv.ipp>
+#endif
 
 #endif

@@ -6,13 +6,10 @@
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
 
-#include <algorithm>  // for std::find
-#include <cstddef>    // for std::size_t
-#include <ostream>    // for std::ostream
-#include <sstream>    // for std::ostringstream
-#include <string>     // for std::string
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <cstddef>  // for std::size_t
+#include <ostream>  // for std::ostream
+#include <string>   // for std::string
+#include <vector>   // for std::vector
 
 namespace weir {
 
@@ -46,38 +43,14 @@ struct deadlock_report {
     static constexpr std::size_t max_lines = 50;
 
     /// \returns one line for the waits of a stage for the same thing, in the order of `waits`.
-    [[nodiscard]] std::string text() const {
-        detail::wait_lines lines;
-        for (const stuck_wait& w : waits) {
-            lines.add({w.who, w.stage, w.where, w.at, w.what, "; " + why(w)});
-        }
-        return std::string("weir: deadlock: ") + (waits.size() == 1 ? "this wait" : "these waits") +
-               " can't end any more" + (partial ? ", though others go on:" : ":") + lines.text(max_lines);
-    }
+    [[nodiscard]] std::string text() const;
 
     /// Writes what `text` returns.
     friend std::ostream& operator<<(std::ostream& out, const deadlock_report& r) { return out << r.text(); }
 
   private:
     // "that needs stage 'a' or stage 'b', which wait themselves"
-    [[nodiscard]] std::string why(const stuck_wait& w) const {
-        if (w.by_anyone) {
-            return w.at.empty() ? "nobody is left who could end that"
-                                : "nobody is left to " + std::string(w.what == "to put" ? "get" : "put");
-        }
-        if (w.needs.empty()) return "those who could end that have ended";
-        std::vector<std::string> names;
-        for (const std::size_t i : w.needs) {
-            const stuck_wait& needed = waits[i];
-            std::string name = needed.stage.empty() ? needed.who : "stage '" + needed.stage + "'";
-            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
-        }
-        constexpr std::size_t most = 3;
-        std::string text = "that needs ";
-        for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : " or ") + names[i];
-        if (names.size() > most) text += " or " + std::to_string(names.size() - most) + " more";
-        return text + (names.size() == 1 ? ", which waits itself" : ", which wait themselves");
-    }
+    [[nodiscard]] std::string why(const stuck_wait& w) const;
 };
 
 /// A function holds a worker of a pool for long, while coroutines wait for a worker.
@@ -90,11 +63,7 @@ struct stall_report {
     std::vector<std::string> functions;
 
     /// \returns a sentence that says what is wrong and what to do.
-    [[nodiscard]] std::string text() const {
-        std::ostringstream out;
-        out << *this;
-        return out.str();
-    }
+    [[nodiscard]] std::string text() const;
 
     /// Writes what `text` returns.
     friend std::ostream& operator<<(std::ostream& out, const stall_report& r) {
@@ -111,5 +80,9 @@ struct stall_report {
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/deadlock_report.ipp>
+#endif
 
 #endif

@@ -18,14 +18,11 @@
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
 
-#include <algorithm>    // for std::ranges::find
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for SIZE_MAX, UINT64_MAX
 #include <string>       // for std::string
-#include <string_view>  // for std::string_view
 #include <tuple>        // for std::apply
 #include <type_traits>  // for std::is_void_v
-#include <typeinfo>     // for std::type_info
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
@@ -57,10 +54,7 @@ class description_builder {
     // The stages that give to the next stage; none if that is a source.
     class ends {
       public:
-        ends& operator+=(ends other) {
-            for (end& each : other.ends_) ends_.push_back(std::move(each));
-            return *this;
-        }
+        ends& operator+=(ends other);
 
       private:
         friend description_builder;
@@ -127,12 +121,7 @@ class description_builder {
         });
     }
 
-    pipeline_description finish() && {
-        for (std::size_t i = 0; i < executors_.size(); ++i) {
-            if (executors_[i] != nullptr) result_.stages[i].executor = name_of(*executors_[i]);
-        }
-        return std::move(result_);
-    }
+    pipeline_description finish() &&;
 
   private:
     template <class Part, class Function>
@@ -202,47 +191,15 @@ class description_builder {
         return text;
     }
 
-    static ends end_at(std::size_t place) {
-        ends one;
-        one.ends_.push_back({place, {}});
-        return one;
-    }
+    static ends end_at(std::size_t place);
 
-    std::size_t enter(std::string name) {
-        const std::size_t here = result_.stages.size();
-        result_.branches.push_back({std::move(name), depth_++, here, here});
-        return result_.branches.size() - 1;
-    }
-    void leave(std::size_t branch) {
-        --depth_;
-        result_.branches[branch].end = result_.stages.size();
-    }
+    std::size_t enter(std::string name);
+    void leave(std::size_t branch);
 
     // \returns the type of the executor, with a number if there are several executors of the type.
-    std::string name_of(const executor& ex) const {
-        std::vector<const executor*> alike;
-        std::size_t number = 0;
-        for (const executor* const each : executors_) {
-            if (each == nullptr) continue;
-            const executor& other = *each;
-            if (!are_one_type(type_of(other), type_of(ex)) || std::ranges::find(alike, each) != alike.end())
-                continue;
-            alike.push_back(each);
-            if (each == &ex) number = alike.size();
-        }
-        const std::type_info* const type = type_of(ex);
-        std::string name = type == nullptr ? "weir::executor" : short_name(read_type_name(type->name()));
-        return alike.size() > 1 ? name + " " + std::to_string(number) : name;
-    }
+    std::string name_of(const executor& ex) const;
     // Pools of weir are templates, for which users write an alias: weir::thread_pool.
-    static std::string short_name(std::string name) {
-        const std::string_view from = "weir::basic_";
-        const std::string_view what = "<weir::detail::standard_platform>";
-        if (name.starts_with(from) && name.ends_with(what)) {
-            name = "weir::" + name.substr(from.size(), name.size() - from.size() - what.size());
-        }
-        return name;
-    }
+    static std::string short_name(std::string name);
 
     pipeline_description result_;
     std::vector<const executor*> executors_;  // of each stage
@@ -289,5 +246,9 @@ auto describe(const P&) {
 }
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/describe.ipp>
+#endif
 
 #endif

@@ -9,7 +9,6 @@
 #include <cstdint>      // for SIZE_MAX
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
-#include <utility>      // for std::move
 
 namespace weir::detail {
 
@@ -17,131 +16,34 @@ namespace weir::detail {
 inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 
 // \returns the number of bytes of the UTF-8 character at the front of `text`; 0 if there is no valid one.
-[[nodiscard]] inline std::size_t utf8_length(std::string_view text) noexcept {
-    const auto at = [&text](std::size_t i) -> unsigned {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-    };
-    const auto follows = [&at](std::size_t i) { return (at(i) & 0xC0U) == 0x80U; };
-    const unsigned first = at(0);
-    if (first < 0x80) return text.empty() ? 0 : 1;
-    // The range of the second byte excludes overlong forms, UTF-16 surrogates and code points past U+10FFFF.
-    if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-    if (first >= 0xE0 && first <= 0xEF) {
-        const bool valid = (first != 0xE0 || at(1) >= 0xA0) && (first != 0xED || at(1) < 0xA0);
-        return valid && follows(1) && follows(2) ? 3 : 0;
-    }
-    if (first >= 0xF0 && first <= 0xF4) {
-        const bool valid = (first != 0xF0 || at(1) >= 0x90) && (first != 0xF4 || at(1) < 0x90);
-        return valid && follows(1) && follows(2) && follows(3) ? 4 : 0;
-    }
-    return 0;
-}
+[[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
 
 // Removes the first character of `text`, which is not empty, and returns it. An invalid byte is removed alone
 // and returned as U+FFFD.
-[[nodiscard]] inline std::string_view take_character(std::string_view& text) noexcept {
-    const std::size_t length = utf8_length(text);
-    const std::string_view character = length == 0 ? replacement_character : text.substr(0, length);
-    text.remove_prefix(length == 0 ? 1 : length);
-    return character;
-}
+[[nodiscard]] std::string_view take_character(std::string_view& text) noexcept;
 
 [[nodiscard]] constexpr bool is_control(char c) noexcept {
     return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
 }
 
 // Appends `text` as a JSON string with its quotes. `<` is escaped, so that the string may stand in HTML.
-inline void append_json(std::string& out, std::string_view text) {
-    static constexpr char digits[] = "0123456789abcdef";
-    out += '"';
-    while (!text.empty()) {
-        const std::string_view character = take_character(text);
-        const char c = character[0];
-        if (c == '"' || c == '\\') {
-            (out += '\\') += c;
-        } else if (c == '\n') {
-            out += "\\n";
-        } else if (c == '\t') {
-            out += "\\t";
-        } else if (is_control(c) || c == '<') {
-            ((out += "\\u00") += digits[static_cast<unsigned>(c) >> 4U]) +=
-                digits[static_cast<unsigned>(c) & 15U];
-        } else {
-            out += character;
-        }
-    }
-    out += '"';
-}
+void append_json(std::string& out, std::string_view text);
 
 // \returns a CSV field by RFC 4180. A control character, such as a line break, becomes a space: a row is one
 //          line.
-[[nodiscard]] inline std::string csv_field(std::string_view text) {
-    std::string field;
-    bool quoted = false;
-    while (!text.empty()) {
-        const std::string_view character = take_character(text);
-        const char c = character[0];
-        if (c == '"') field += '"';
-        quoted = quoted || c == '"' || c == ',';
-        field += is_control(c) ? std::string_view(" ") : character;
-    }
-    return quoted ? '"' + field + '"' : field;
-}
+[[nodiscard]] std::string csv_field(std::string_view text);
 
 // \returns `name="value"` for Prometheus and OpenMetrics. Both escape `"`, `\` and the line break, and
 //          nothing else. A null character becomes U+FFFD: parsers in C end the text there.
-[[nodiscard]] inline std::string label_text(std::string_view name, std::string_view value) {
-    std::string text(name);
-    text += "=\"";
-    while (!value.empty()) {
-        const std::string_view character = take_character(value);
-        const char c = character[0];
-        if (c == '"' || c == '\\') text += '\\';
-        text += c == '\n' ? std::string_view("\\n") : c == '\0' ? replacement_character : character;
-    }
-    return text += '"';
-}
+[[nodiscard]] std::string label_text(std::string_view name, std::string_view value);
 
 // \returns the text for HTML and XML, as content or as the value of an attribute. Characters that XML does
 //          not allow become U+FFFD.
-[[nodiscard]] inline std::string escaped(std::string_view text) {
-    std::string out;
-    while (!text.empty()) {
-        const std::string_view character = take_character(text);
-        const char c = character[0];
-        if (c == '&') {
-            out += "&amp;";
-        } else if (c == '<') {
-            out += "&lt;";
-        } else if (c == '>') {
-            out += "&gt;";
-        } else if (c == '"') {
-            out += "&quot;";
-        } else if ((is_control(c) && c != '\n' && c != '\t') || character == "\xEF\xBF\xBE" ||
-                   character == "\xEF\xBF\xBF") {
-            out += replacement_character;
-        } else {
-            out += character;
-        }
-    }
-    return out;
-}
+[[nodiscard]] std::string escaped(std::string_view text);
 
 // \returns at most `columns` columns of the text; the last is `…` if something was cut. Characters of three
 //          and four bytes count as two columns, because most of them are wide.
-[[nodiscard]] inline std::string shortened(const std::string& text, std::size_t columns) {
-    std::string_view rest = text;
-    std::size_t used = 0;
-    std::size_t kept = 0;  // bytes after which a column is free for the ellipsis
-    while (!rest.empty()) {
-        const std::size_t before = rest.size();
-        static_cast<void>(take_character(rest));
-        used += before - rest.size() > 2 ? 2U : 1U;
-        if (used > columns) return text.substr(0, kept) + "…";
-        if (used < columns) kept = text.size() - rest.size();
-    }
-    return text;
-}
+[[nodiscard]] std::string shortened(const std::string& text, std::size_t columns);
 
 // Text for a terminal, and its width in columns.
 struct terminal_text {
@@ -165,47 +67,19 @@ inline constexpr known_width known_widths[] = {
     {0xFF01, 0xFF60, 2}, {0x20000, 0x2FFFD, 2},
 };
 
-[[nodiscard]] inline unsigned code_point(std::string_view character) noexcept {
-    const auto first = static_cast<unsigned char>(character[0]);
-    if (character.size() == 1) return first;
-    unsigned code = first & (0x7FU >> character.size());
-    for (const char c : character.substr(1)) code = code << 6U | (static_cast<unsigned char>(c) & 0x3FU);
-    return code;
-}
+[[nodiscard]] unsigned code_point(std::string_view character) noexcept;
 
 // \returns as much of `name` as fits into `most` columns; `~` at the end if something was cut. `?` replaces
 //          every character that could move the cursor or whose width is unknown.
-[[nodiscard]] inline terminal_text for_terminal(std::string_view name, std::size_t most = SIZE_MAX) {
-    terminal_text shown;
-    terminal_text cut;  // the result if the name turns out to be too long
-    while (!name.empty()) {
-        std::string_view character = take_character(name);
-        const known_width* known = nullptr;
-        for (const known_width& each : known_widths) {
-            if (code_point(character) >= each.first && code_point(character) <= each.last) known = &each;
-        }
-        if (known == nullptr) character = "?";
-        const std::size_t width = known == nullptr ? 1 : known->width;
-        if (width == 0) continue;
-        if (shown.width + width > most) {
-            cut.text += most == 0 ? "" : "~";
-            cut.width += most == 0 ? 0 : 1;
-            return cut;
-        }
-        shown.text += character;
-        shown.width += width;
-        if (shown.width < most) cut = shown;
-    }
-    return shown;
-}
+[[nodiscard]] terminal_text for_terminal(std::string_view name, std::size_t most = SIZE_MAX);
 
 // \returns the same, padded with spaces to `width` columns.
-[[nodiscard]] inline std::string cell_of(std::string_view name, std::size_t width) {
-    terminal_text shown = for_terminal(name, width);
-    shown.text.append(width - shown.width, ' ');
-    return std::move(shown.text);
-}
+[[nodiscard]] std::string cell_of(std::string_view name, std::size_t width);
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/escape.ipp>
+#endif
 
 #endif

@@ -207,43 +207,22 @@ struct cell {
 };
 using cell_row = std::vector<cell>;
 
-inline void add_cells(cell_row& row, const std::string& column, const std::string& text) {
-    row.push_back({column, text, true});
-}
+void add_cells(cell_row& row, const std::string& column, const std::string& text);
 inline void add_cells(cell_row& row, const std::string& column, std::integral auto n) {
     row.push_back({column, std::to_string(n)});
 }
 // In nanoseconds.
-inline void add_cells(cell_row& row, const std::string& column, duration d) {
-    detail::add_cells(row, column, d.count());
-}
+void add_cells(cell_row& row, const std::string& column, duration d);
 // Indices of other rows: `0 2`.
-inline void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places) {
-    std::string text;
-    for (const std::size_t each : places) text += (text.empty() ? "" : " ") + std::to_string(each);
-    detail::add_cells(row, column, text);
-}
+void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places);
 // Without its count and sum: the object that the histogram belongs to has both as members.
-inline void add_cells(cell_row& row, const std::string& column, const histogram& h) {
-    const auto quantile = [&](const char* name, duration d) {
-        detail::add_cells(row, column + name, d);
-        if (!h.has_quantiles()) row.back().value.reset();
-    };
-    quantile("_p50", h.p50());
-    quantile("_p90", h.p90());
-    quantile("_p99", h.p99());
-    detail::add_cells(row, column + "_max", (h.max)());
-}
+void add_cells(cell_row& row, const std::string& column, const histogram& h);
 // The members of a member have its name before theirs: `slots_run`.
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 
 // Summed over the slots.
-inline void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all) {
-    slot_times sum;
-    for (const slot_times& each : all) sum += each;
-    detail::add_cells(row, column, sum);
-}
+void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all);
 template <class T>
 void add_cells(cell_row& row, const std::string& column, const std::optional<T>& maybe) {
     const std::size_t first = row.size();
@@ -267,14 +246,12 @@ template <class T>
 }
 
 // \returns the cells of a lap, or a run, that belong to no stage and no queue.
-[[nodiscard]] inline cell_row pace_cells(const pipeline_stats& lap) {
-    cell_row row;
-    detail::add_cells(row, "idle", lap.idle);
-    detail::add_cells(row, "num_items", lap.num_items);
-    detail::add_cells(row, "first_item", lap.first_item);
-    return row;
-}
+[[nodiscard]] cell_row pace_cells(const pipeline_stats& lap);
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/fields.ipp>
+#endif
 
 #endif

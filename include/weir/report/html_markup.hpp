@@ -8,11 +8,8 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/report/escape.hpp>
 
-#include <charconv>     // for std::to_chars
-#include <cmath>        // for std::floor
 #include <concepts>     // for std::integral
 #include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t, std::uint64_t
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 #include <utility>      // for std::move
@@ -49,18 +46,10 @@ template <class... Arguments>
 }
 
 // \returns the number with six digits at most: for coordinates, and for figures that the script reads.
-[[nodiscard]] inline std::string short_number(double value) {
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof(text), value, std::chars_format::general, 6);
-    return std::string(text, end.ptr);
-}
+[[nodiscard]] std::string short_number(double value);
 
 // \returns `units::time` with `µs` instead of `us`.
-[[nodiscard]] inline std::string time_markup(duration d) {
-    std::string text = units::time(d);
-    if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "µ");
-    return text;
-}
+[[nodiscard]] std::string time_markup(duration d);
 
 // What a figure measures: nanoseconds, a number of things, things per second, a share of 1.
 enum class figure_kind { time, count, rate, share };
@@ -70,22 +59,7 @@ inline constexpr double no_value = -1;
 [[nodiscard]] constexpr bool is_figure(double value) noexcept { return value >= 0; }
 
 // \returns the figure in a unit that fits.
-[[nodiscard]] inline std::string figure_text(figure_kind kind, double value) {
-    if (!is_figure(value)) return "–";
-    const double whole = std::floor(smaller(larger(value, 0.0), 9.2e18) + 0.5);  // a count, or nanoseconds
-    switch (kind) {
-        case figure_kind::time:
-            return time_markup(duration(static_cast<std::int64_t>(whole)));
-        case figure_kind::rate:
-            return units::rate(value);
-        case figure_kind::share:
-            return units::percent(value);
-        case figure_kind::count:
-            break;
-    }
-    return value < 100 && value > std::floor(value) ? units::fixed(value, 1)
-                                                    : units::count(static_cast<std::uint64_t>(whole), 7);
-}
+[[nodiscard]] std::string figure_text(figure_kind kind, double value);
 
 // A table of a page. A table that is wider than the screen scrolls by itself.
 class html_table {
@@ -100,31 +74,12 @@ class html_table {
         : caption_(std::move(caption)), columns_(std::move(columns)) {}
 
     // Adds a row. The first cell is the heading of the row.
-    void add(const std::vector<std::string>& texts) {
-        static constexpr const char* cells[] = {"<td>{}</td>", "<td class=\"l\">{}</td>",
-                                                "<td class=\"t\">{}</td>", "<td class=\"t long\">{}</td>"};
-        fill_in(rows_, "<tr><th>{}</th>", texts[0]);
-        for (std::size_t i = 1; i < texts.size(); ++i)
-            fill_in(rows_, cells[static_cast<std::size_t>(columns_[i].as)], texts[i]);
-        rows_ += "</tr>\n";
-    }
+    void add(const std::vector<std::string>& texts);
     // Adds a cell to the last row.
-    void add_markup(const markup& cell) {
-        rows_.insert(rows_.size() - std::string_view("</tr>\n").size(), "<td>" + cell.text + "</td>");
-    }
+    void add_markup(const markup& cell);
     [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 
-    void append_to(std::string& out) const {
-        fill_in(out, R"(<div class="scroll" role="region" aria-label="{}"><table><caption>{}</caption>)",
-                caption_, caption_);
-        out += "\n<thead><tr>";
-        for (std::size_t i = 0; i < columns_.size(); ++i) {
-            const bool left = i == 0 || columns_[i].as != align::right;
-            fill_in(out, left ? R"(<th scope="col" class="l">{}</th>)" : R"(<th scope="col">{}</th>)",
-                    columns_[i].heading);
-        }
-        out += "</tr></thead>\n<tbody>" + rows_ + "</tbody></table></div>\n";
-    }
+    void append_to(std::string& out) const;
 
   private:
     std::string caption_;
@@ -133,5 +88,9 @@ class html_table {
 };
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/html_markup.ipp>
+#endif
 
 #endif

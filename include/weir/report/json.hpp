@@ -12,18 +12,12 @@
 #include <weir/report/run_record.hpp>
 #include <weir/run/stage_options.hpp>
 
-#include <charconv>      // for std::from_chars
-#include <concepts>      // for std::integral
-#include <cstdint>       // for std::int64_t
-#include <fstream>       // for std::ifstream
-#include <optional>      // for std::optional
-#include <sstream>       // for std::ostringstream
-#include <stdexcept>     // for std::runtime_error
-#include <string>        // for std::string
-#include <string_view>   // for std::string_view
-#include <system_error>  // for std::system_error
-#include <utility>       // for std::move
-#include <vector>        // for std::vector
+#include <charconv>     // for std::from_chars
+#include <concepts>     // for std::integral
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <vector>       // for std::vector
 
 namespace weir {
 
@@ -33,9 +27,7 @@ namespace detail {
 // that it does not know, and gives missing members their default values.
 inline constexpr const char* json_schema = "weir.run/1";
 
-inline void append_json(std::string& out, const std::string& text) {
-    append_json(out, std::string_view(text));
-}
+void append_json(std::string& out, const std::string& text);
 inline void append_json(std::string& out, std::integral auto value) {
     if constexpr (std::same_as<decltype(value), bool>) {
         out += value ? "true" : "false";
@@ -45,9 +37,7 @@ inline void append_json(std::string& out, std::integral auto value) {
 }
 // In nanoseconds.
 inline void append_json(std::string& out, duration d) { out += std::to_string(d.count()); }
-inline void append_json(std::string& out, output_order order) {
-    out += order == output_order::input ? "\"input\"" : "\"completion\"";
-}
+void append_json(std::string& out, output_order order);
 
 template <class T>
 void append_json(std::string& out, const std::vector<T>& all);
@@ -59,18 +49,7 @@ void append_json(std::string& out, const std::optional<T>& value) {
 }
 
 // A bucket is [its shortest duration, its count].
-inline void append_json(std::string& out, const histogram& h) {
-    ((out += "{\"count\":") += std::to_string(h.count())) += ",\"sum\":";
-    ((out += std::to_string(h.sum().count())) += ",\"max\":") += std::to_string((h.max)().count());
-    out += ",\"buckets\":[";
-    const char* comma = "";
-    for (const histogram_bucket& b : h.buckets()) {
-        ((out += comma) += '[') += std::to_string(b.least.count());
-        ((out += ',') += std::to_string(b.count)) += ']';
-        comma = ",";
-    }
-    out += "]}";
-}
+void append_json(std::string& out, const histogram& h);
 
 template <class T>
 void append_json(std::string& out, const std::vector<T>& all) {
@@ -103,38 +82,19 @@ void append_json(std::string& out, const T& object) {
     out += before == '{' ? "{}" : "}";
 }
 
-[[noreturn]] inline void refuse_json(const json_value& v, const std::string& why) {
-    throw std::runtime_error("weir: this JSON is no run of a pipeline: at byte " + std::to_string(v.begin) +
-                             " " + why);
-}
-inline void expect(const json_value& v, json_value::kind k, const char* what) {
-    if (v.is != k) refuse_json(v, std::string("there should be ") + what);
-}
+[[noreturn]] void refuse_json(const json_value& v, const std::string& why);
+void expect(const json_value& v, json_value::kind k, const char* what);
 
-inline void read_json(const json_value& v, std::string& into) {
-    expect(v, json_value::kind::string, "a string");
-    into = v.text;
-}
-inline void read_json(const json_value& v, bool& into) {
-    expect(v, json_value::kind::boolean, "true or false");
-    into = v.text == "true";
-}
+void read_json(const json_value& v, std::string& into);
+void read_json(const json_value& v, bool& into);
 void read_json(const json_value& v, std::integral auto& into) {
     expect(v, json_value::kind::number, "a number");
     const char* const end = v.text.data() + v.text.size();
     const auto [last, error] = std::from_chars(v.text.data(), end, into);
     if (error != std::errc() || last != end) refuse_json(v, "the number " + v.text + " doesn't fit");
 }
-inline void read_json(const json_value& v, duration& into) {
-    std::int64_t ns = 0;
-    read_json(v, ns);
-    if (ns < 0) refuse_json(v, "a time is negative");
-    into = duration(ns);
-}
-inline void read_json(const json_value& v, output_order& into) {
-    expect(v, json_value::kind::string, "a string");
-    into = v.text == "input" ? output_order::input : output_order::completion;
-}
+void read_json(const json_value& v, duration& into);
+void read_json(const json_value& v, output_order& into);
 template <class T>
 void read_json(const json_value& v, std::vector<T>& into);
 template <has_fields T>
@@ -144,29 +104,7 @@ template <class T>
 void read_json(const json_value& v, std::optional<T>& into) {
     read_json(v, into.emplace());
 }
-inline void read_json(const json_value& v, histogram& into) {
-    expect(v, json_value::kind::object, "a histogram");
-    std::uint64_t count = 0;
-    duration sum{};
-    duration max{};
-    std::vector<std::vector<std::uint64_t>> pairs;
-    for (std::size_t i = 0; i < v.keys.size(); ++i) {
-        if (v.keys[i] == "count") read_json(v.items[i], count);
-        if (v.keys[i] == "sum") read_json(v.items[i], sum);
-        if (v.keys[i] == "max") read_json(v.items[i], max);
-        if (v.keys[i] == "buckets") read_json(v.items[i], pairs);
-    }
-    std::vector<histogram_bucket> buckets;
-    for (const auto& pair : pairs) {
-        if (pair.size() != 2 || pair[0] > INT64_MAX) refuse_json(v, "a bucket isn't [duration, count]");
-        buckets.push_back({duration(static_cast<std::int64_t>(pair[0])), duration(0), pair[1]});
-    }
-    try {
-        into = histogram::of(buckets, count, sum, max);
-    } catch (const std::invalid_argument& e) {
-        refuse_json(v, e.what());
-    }
-}
+void read_json(const json_value& v, histogram& into);
 template <class T>
 void read_json(const json_value& v, std::vector<T>& into) {
     expect(v, json_value::kind::array, "an array");
@@ -188,45 +126,24 @@ void read_json(const json_value& v, T& into) {
 ///          count, sum, maximum and the buckets that are not empty, each as [least, count]. Bytes that are
 ///          not valid UTF-8 become U+FFFD. The members are listed in include/weir/report/README.md.
 /// Errors:  `std::bad_alloc`.
-[[nodiscard]] inline std::string json_text(const run_record& run) {
-    std::string text = "{\"schema\":\"" + std::string(detail::json_schema) + "\",";
-    std::string members;
-    detail::append_json(members, run);
-    return text += std::string_view(members).substr(1);
-}
+[[nodiscard]] std::string json_text(const run_record& run);
 
 /// \returns a run equal to the one that `json_text` wrote.
 /// Errors: `std::runtime_error` if the text is not JSON, is not a run, or has a later schema.
-[[nodiscard]] inline run_record run_from_json(std::string_view text) {
-    const detail::json_value all = detail::json_reader(text).whole();
-    const detail::json_value* const schema = all.find("schema");
-    if (schema == nullptr || !schema->text.starts_with("weir.run/"))
-        detail::refuse_json(all, "its \"schema\" is not that of weir.run");
-    if (schema->text != detail::json_schema) {
-        throw std::runtime_error("weir: this run is written in schema " + schema->text +
-                                 ", which a later version of the library reads; this one reads " +
-                                 detail::json_schema);
-    }
-    run_record run;
-    detail::read_json(all, run);
-    return run;
-}
+[[nodiscard]] run_record run_from_json(std::string_view text);
 
 /// Writes `json_text(run)` to a file. The file is replaced as a whole or not at all.
 /// Errors: `std::system_error`, with the path.
-inline void write_json(const std::string& path, const run_record& run) {
-    detail::output_file::replace(path, weir::json_text(run) + "\n");
-}
+void write_json(const std::string& path, const run_record& run);
 
 /// \returns the run in a file that `write_json` wrote.
 /// Errors: `std::system_error`, with the path, if the file can't be read; the errors of `run_from_json`.
-[[nodiscard]] inline run_record read_run(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    if (!in || !(text << in.rdbuf())) throw std::system_error(errno, std::generic_category(), path);
-    return weir::run_from_json(std::move(text).str());
-}
+[[nodiscard]] run_record read_run(const std::string& path);
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/json.ipp>
+#endif
 
 #endif

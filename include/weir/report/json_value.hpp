@@ -5,15 +5,12 @@
 
 #include <weir/report/escape.hpp>
 
-#include <charconv>      // for std::from_chars
-#include <cstddef>       // for std::size_t
-#include <cstdint>       // for std::uint32_t
-#include <stdexcept>     // for std::runtime_error
-#include <string>        // for std::string
-#include <string_view>   // for std::string_view
-#include <system_error>  // for std::errc
-#include <utility>       // for std::move
-#include <vector>        // for std::vector
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint32_t
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
 
 namespace weir::detail {
 
@@ -28,12 +25,7 @@ struct json_value {
     std::size_t begin = 0;          // byte of the text at which the value begins
 
     // \returns the value of that key, the last one if there are several; null if there is none.
-    const json_value* find(std::string_view key) const noexcept {
-        for (std::size_t i = keys.size(); i-- != 0;) {
-            if (keys[i] == key) return &items[i];
-        }
-        return nullptr;
-    }
+    const json_value* find(std::string_view key) const noexcept;
 };
 
 // Reads a text that holds one value.
@@ -42,160 +34,38 @@ class json_reader {
   public:
     explicit json_reader(std::string_view text) noexcept : text_(text) {}
 
-    json_value whole() {
-        json_value all = value(0);
-        skip();
-        if (at_ != text_.size()) fail("something follows the value");
-        return all;
-    }
+    json_value whole();
 
   private:
     static constexpr int deepest = 64;
 
-    [[noreturn]] void fail(const char* what) const {
-        throw std::runtime_error("weir: this is no JSON: at byte " + std::to_string(at_) + " " + what);
-    }
+    [[noreturn]] void fail(const char* what) const;
     bool is_at(char c) const noexcept { return at_ < text_.size() && text_[at_] == c; }
-    bool takes(char c) noexcept {
-        if (!is_at(c)) return false;
-        ++at_;
-        return true;
-    }
-    void skip() noexcept {
-        while (is_at(' ') || is_at('\n') || is_at('\r') || is_at('\t')) ++at_;
-    }
+    bool takes(char c) noexcept;
+    void skip() noexcept;
 
-    json_value value(int depth) {
-        if (depth > deepest) fail("it is nested too deeply");
-        skip();
-        json_value v;
-        v.begin = at_;
-        if (takes('{')) {
-            v.is = json_value::kind::object;
-            elements(v, '}', depth);
-        } else if (takes('[')) {
-            v.is = json_value::kind::array;
-            elements(v, ']', depth);
-        } else if (takes('"')) {
-            v.is = json_value::kind::string;
-            v.text = string();
-        } else if (literal("null")) {
-        } else if (literal("true") || literal("false")) {
-            v.is = json_value::kind::boolean;
-            v.text = text_.substr(v.begin, at_ - v.begin);
-        } else {
-            v.is = json_value::kind::number;
-            v.text = number();
-        }
-        return v;
-    }
+    json_value value(int depth);
 
-    void elements(json_value& of, char end, int depth) {
-        skip();
-        if (takes(end)) return;
-        do {
-            if (of.is == json_value::kind::object) {
-                skip();
-                if (!takes('"')) fail("a key in quotes is missing");
-                of.keys.push_back(string());
-                skip();
-                if (!takes(':')) fail("a colon is missing");
-            }
-            of.items.push_back(value(depth + 1));
-            skip();
-        } while (takes(','));
-        if (!takes(end)) fail("a comma or the end is missing");
-    }
+    void elements(json_value& of, char end, int depth);
 
-    bool literal(std::string_view w) noexcept {
-        if (text_.substr(at_, w.size()) != w) return false;
-        at_ += w.size();
-        return true;
-    }
+    bool literal(std::string_view w) noexcept;
 
-    bool digits() noexcept {
-        const std::size_t begin = at_;
-        while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
-        return at_ != begin;
-    }
-    std::string number() {
-        const std::size_t begin = at_;
-        takes('-');
-        if (!takes('0') && !digits()) fail("a value is missing");
-        if (takes('.') && !digits()) fail("a digit is missing");
-        if (takes('e') || takes('E')) {
-            if (!takes('+')) takes('-');
-            if (!digits()) fail("a digit is missing");
-        }
-        return std::string(text_.substr(begin, at_ - begin));
-    }
+    bool digits() noexcept;
+    std::string number();
 
-    std::string string() {
-        std::string s;
-        while (!takes('"')) {
-            const std::size_t n = utf8_length(text_.substr(at_));
-            if (at_ == text_.size()) fail("the string doesn't end");
-            if (n == 0) fail("the string is no UTF-8");
-            if (static_cast<unsigned char>(text_[at_]) < 0x20) fail("the string has a control character");
-            if (takes('\\')) {
-                escaped(s);
-            } else {
-                s += text_.substr(at_, n);
-                at_ += n;
-            }
-        }
-        return s;
-    }
-    void escaped(std::string& s) {
-        static constexpr std::string_view names = "\"\\/bfnrt";
-        static constexpr std::string_view values = "\"\\/\b\f\n\r\t";
-        const std::size_t which = at_ < text_.size() ? names.find(text_[at_]) : names.npos;
-        if (which != names.npos) {
-            ++at_;
-            s += values[which];
-            return;
-        }
-        if (!takes('u')) fail("this is no escape");
-        std::uint32_t c = code_unit();
-        if (c >= 0xD800 && c < 0xDC00) {
-            if (!literal("\\u")) fail("half of a character is missing");
-            const std::uint32_t low = code_unit();
-            if (low < 0xDC00 || low >= 0xE000) fail("half of a character is missing");
-            c = 0x10000 + ((c - 0xD800) << 10U) + (low - 0xDC00);
-        } else if (c >= 0xDC00 && c < 0xE000) {
-            fail("half of a character is missing");
-        }
-        append_utf8(s, c);
-    }
-    std::uint32_t code_unit() {
-        std::uint32_t c = 0;
-        const std::string_view hex = text_.substr(at_, 4);
-        const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), c, 16);
-        if (hex.size() < 4 || error != std::errc() || end != hex.data() + 4) fail("this is no escape");
-        at_ += 4;
-        return c;
-    }
-    static void append_utf8(std::string& s, std::uint32_t c) {
-        const auto byte = [&s](std::uint32_t b) { s += static_cast<char>(b); };
-        if (c < 0x80) return byte(c);
-        if (c < 0x800) {
-            byte(0xC0U | (c >> 6U));
-        } else {
-            if (c < 0x10000) {
-                byte(0xE0U | (c >> 12U));
-            } else {
-                byte(0xF0U | (c >> 18U));
-                byte(0x80U | ((c >> 12U) & 0x3FU));
-            }
-            byte(0x80U | ((c >> 6U) & 0x3FU));
-        }
-        byte(0x80U | (c & 0x3FU));
-    }
+    std::string string();
+    void escaped(std::string& s);
+    std::uint32_t code_unit();
+    static void append_utf8(std::string& s, std::uint32_t c);
 
     std::string_view text_;
     std::size_t at_ = 0;
 };
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/json_value.ipp>
+#endif
 
 #endif

@@ -10,15 +10,12 @@
 #include <weir/report/run_record.hpp>
 #include <weir/run/run_report.hpp>
 
-#include <algorithm>    // for std::ranges::find, std::ranges::sort
 #include <concepts>     // for std::same_as
 #include <cstddef>      // for std::size_t
 #include <functional>   // for std::function
 #include <iterator>     // for std::begin
-#include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
-#include <utility>      // for std::move
 #include <vector>       // for std::vector
 
 namespace weir {
@@ -30,11 +27,7 @@ enum class metrics_format {
 };
 
 /// \returns the HTTP header `Content-Type` for such a text.
-[[nodiscard]] inline std::string metrics_content_type(metrics_format format) {
-    return format == metrics_format::openmetrics
-               ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-               : "text/plain; version=0.0.4; charset=utf-8";
-}
+[[nodiscard]] std::string metrics_content_type(metrics_format format);
 
 /// A label, which tells the samples of a run from others: `{"run", "training"}`.
 struct metric_label {
@@ -68,40 +61,11 @@ inline constexpr std::string_view metric_labels[] = {"stage",     "position", "k
                                                      "state",     "resource", "mode",    "type",
                                                      "direction", "le",       "quantile"};
 
-inline void check_labels(const std::vector<metric_label>& labels) {
-    std::vector<std::string_view> known(std::begin(metric_labels), std::end(metric_labels));
-    for (const metric_label& l : labels) {
-        bool right =
-            !l.name.empty() && l.name.substr(0, 2) != "__" && !(l.name[0] >= '0' && l.name[0] <= '9');
-        for (const char c : l.name) {
-            right = right &&
-                    ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
-        }
-        if (!right) {
-            throw std::invalid_argument(
-                "weir: '" + l.name +
-                "' can't be the name of a label of metrics: it takes letters, digits and _, "
-                "and begins with none of the digits and no __");
-        }
-        if (std::ranges::find(known, l.name) != known.end()) {
-            throw std::invalid_argument(
-                "weir: the label '" + l.name +
-                "' is there twice, or is one of the library's own: take another name");
-        }
-        known.push_back(l.name);
-    }
-}
+void check_labels(const std::vector<metric_label>& labels);
 
 // \returns the labels sorted by name, as their order means nothing to Prometheus. A label without a value is
 //          left out, as Prometheus takes it for none.
-[[nodiscard]] inline std::string labels_text(std::vector<metric_label> labels) {
-    std::ranges::sort(labels, {}, &metric_label::name);
-    std::string text;
-    for (const metric_label& l : labels) {
-        if (!l.value.empty()) (text += text.empty() ? "" : ",") += label_text(l.name, l.value);
-    }
-    return text;
-}
+[[nodiscard]] std::string labels_text(std::vector<metric_label> labels);
 
 // Writes the metrics of several runs as one text.
 class metrics_writer {
@@ -117,28 +81,10 @@ class metrics_writer {
     explicit metrics_writer(metrics_format format) noexcept : format_(format) {}
 
     // The statistics must outlive the writer.
-    void add(const std::vector<metric_label>& of_run, const pipeline_stats& stats) {
-        check_labels(of_run);
-        std::string labels = labels_text(of_run);
-        if (std::ranges::find(runs_, labels, &labelled::labels) != runs_.end()) {
-            throw std::invalid_argument("weir: two runs in one text of metrics have the same labels {" +
-                                        labels + "}: give each one of its own, as {\"run\", \"training\"}");
-        }
-        runs_.push_back({std::move(labels), stats});
-    }
+    void add(const std::vector<metric_label>& of_run, const pipeline_stats& stats);
 
     // Both formats want each family in one block, so the outer loop is over families.
-    [[nodiscard]] std::string text() && {
-        write(metrics_of::run);
-        write(metrics_of::first_item);
-        write(metrics_of::stage);
-        write(metrics_of::added);
-        write(metrics_of::transfers);
-        write(metrics_of::queue);
-        write(metrics_of::process);
-        if (format_ == metrics_format::openmetrics) text_ += "# EOF\n";
-        return std::move(text_);
-    }
+    [[nodiscard]] std::string text() &&;
 
   private:
     template <class T, std::size_t N>
@@ -155,9 +101,7 @@ class metrics_writer {
     }
 
     // Names may be empty or equal; the position tells objects apart.
-    static std::string own_labels(std::string_view what, const std::string& name, std::size_t position) {
-        return label_text(what, name) + "," + label_text("position", std::to_string(position));
-    }
+    static std::string own_labels(std::string_view what, const std::string& name, std::size_t position);
     // Calls `add(object, labels)` for each object of that type in the statistics.
     template <class T, class Add>
     static void each(const pipeline_stats& p, Add add) {
@@ -197,21 +141,12 @@ class metrics_writer {
 /// policy keeps no quantiles, all durations are in the bucket without a bound.
 /// Errors: `std::invalid_argument` if the name of a label is invalid, is given twice, or belongs to the
 ///         library.
-[[nodiscard]] inline std::string metrics_text(const pipeline_stats& stats,
-                                              const metrics_options& options = {}) {
-    detail::metrics_writer writer(options.format);
-    writer.add(options.labels, stats);
-    return std::move(writer).text();
-}
+[[nodiscard]] std::string metrics_text(const pipeline_stats& stats, const metrics_options& options = {});
 
 /// \returns the metrics of several runs as one text, for a scraper that gets one answer.
 /// Errors: `std::invalid_argument`, also for two runs with the same labels.
-[[nodiscard]] inline std::string metrics_text(const std::vector<labelled_run>& runs,
-                                              metrics_format format = metrics_format::prometheus) {
-    detail::metrics_writer writer(format);
-    for (const labelled_run& r : runs) writer.add(r.labels, r.stats);
-    return std::move(writer).text();
-}
+[[nodiscard]] std::string metrics_text(const std::vector<labelled_run>& runs,
+                                       metrics_format format = metrics_format::prometheus);
 
 namespace detail {
 
@@ -223,16 +158,11 @@ class metrics_report : public run_report {
     void ends(const pipeline_stats&, const pipeline_stats& all) final { update(all); }
 
   protected:
-    explicit metrics_report(metrics_options options) : options_(std::move(options)) {
-        check_labels(options_.labels);
-    }
+    explicit metrics_report(metrics_options options);
 
   private:
     virtual void take(const std::string& text) = 0;
-    void update(pipeline_stats all) {
-        so_far_ = std::move(all);
-        take(metrics_text(so_far_, options_));
-    }
+    void update(pipeline_stats all);
 
     const metrics_options options_;
     pipeline_stats so_far_;
@@ -256,12 +186,7 @@ class metrics_report : public run_report {
 class metrics_file final : public detail::metrics_report {
   public:
     /// Errors: `std::invalid_argument` for an empty path, and for labels as in `metrics_text`.
-    explicit metrics_file(std::string path, metrics_options options = {})
-        : metrics_report(std::move(options)), path_(std::move(path)) {
-        if (path_.empty())
-            throw std::invalid_argument(
-                "weir: a metrics_file needs the path of a file, as \"training.prom\"");
-    }
+    explicit metrics_file(std::string path, metrics_options options = {});
     [[nodiscard]] std::string name() const override { return path_; }
 
   private:
@@ -280,11 +205,8 @@ class metrics_file final : public detail::metrics_report {
 class metrics_callback final : public detail::metrics_report {
   public:
     /// Errors: `std::invalid_argument` for an empty function, and for labels as in `metrics_text`.
-    explicit metrics_callback(std::function<void(const std::string& text)> take, metrics_options options = {})
-        : metrics_report(std::move(options)), take_(std::move(take)) {
-        if (!take_)
-            throw std::invalid_argument("weir: a metrics_callback needs a function that takes a std::string");
-    }
+    explicit metrics_callback(std::function<void(const std::string& text)> take,
+                              metrics_options options = {});
     [[nodiscard]] std::string name() const override { return "the callback of metrics"; }
 
   private:
@@ -294,5 +216,9 @@ class metrics_callback final : public detail::metrics_report {
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/metrics.ipp>
+#endif
 
 #endif

@@ -21,7 +21,6 @@
 #include <weir/stages/sink.hpp>
 #include <weir/task/detached_task.hpp>
 
-#include <algorithm>    // for std::max, std::ranges::min_element, std::ranges::sort
 #include <cstddef>      // for std::size_t
 #include <exception>    // for std::exception_ptr, std::rethrow_exception
 #include <functional>   // for std::function
@@ -80,25 +79,7 @@ class profile_bar {
     explicit profile_bar(std::ostream& out, bool in_place = true) : out_(&out), in_place_(in_place) {}
 
     /// For `profile_options::on_progress`.
-    void operator()(const profile_progress& p) {
-        const std::string total = std::to_string(p.total);
-        std::string line = units::right(std::to_string(p.done), total.size()) + "/" + total;
-        if (!p.stage.empty()) {
-            line += "  " + p.stage + ", " + std::to_string(p.concurrency) +
-                    (p.concurrency == 1 ? " slot" : " slots");
-        }
-        if (in_place_) {
-            const std::size_t full = p.total == 0 ? length : length * p.done / p.total;
-            const std::string bar = std::string(full, '#') + std::string(length - full, '.');
-            const std::size_t before = width_;
-            width_ = line.size();
-            line = "\r[" + bar + "]  " + units::left(line, before) + (p.stage.empty() ? "\n" : "");
-        } else {
-            line += '\n';
-        }
-        out_->write(line.data(), static_cast<std::streamsize>(line.size()));
-        out_->flush();
-    }
+    void operator()(const profile_progress& p);
 
   private:
     static constexpr std::size_t length = 30;
@@ -110,47 +91,16 @@ class profile_bar {
 /// \returns the profile as a table, one line per trial. `speed-up` is the rate over that of the stage's
 ///          trial with the fewest slots, if the interval does not contain 1. For the other columns see
 ///          `profile_trial`.
-[[nodiscard]] inline std::string profile_text(const profile_result& profile) {
-    std::string text = "each stage alone, " + std::to_string(profile.num_items) + " items\n";
-    if (profile.stages.empty()) return text;
-    std::size_t longest = 0;
-    for (const stage_profile& stage : profile.stages) longest = (std::max)(longest, stage.name.size());
-    detail::profile_lines table(longest);
-    text += '\n' + table.head();
-    for (const stage_profile& stage : profile.stages) {
-        const auto fewest = std::ranges::min_element(stage.trials, {}, &profile_trial::concurrency);
-        std::string name = stage.name;
-        for (const profile_trial& t : stage.trials) {
-            text += table.line(name, t, stage.trials.size() > 1 ? &*fewest : nullptr);
-            name.clear();  // the next lines belong to the same stage
-        }
-    }
-    return text + table.foot();
-}
+[[nodiscard]] std::string profile_text(const profile_result& profile);
 
 /// Writes `profile_text(profile)` in one call. The stream's locale and format flags do not matter.
-inline std::ostream& operator<<(std::ostream& out, const profile_result& profile) {
-    return detail::write_text(out, profile_text(profile));
-}
+std::ostream& operator<<(std::ostream& out, const profile_result& profile);
 
 namespace detail {
 
 // The parameters of a profile, and its result, for the thread that waits for it.
 struct profile_state {
-    profile_state(std::size_t items, profile_options how) : num_items(items), options(std::move(how)) {
-        refuse_negative(items, "weir: a profile was to take a negative number of items; take 1 or more");
-        refuse_if(items == 0, "weir: a profile of 0 items tells nothing; take 1 or more");
-        for (const std::size_t each : options.concurrencies) {
-            refuse_negative(each, "weir: a profile was to try a negative concurrency; try 1 or more");
-            places.emplace_back(each, places.size());
-        }
-        std::ranges::sort(places);
-        for (const auto& each : places) concurrencies.push_back(each.first);
-        refuse_if(concurrencies.empty() || concurrencies.front() == 0,
-                  "weir: a profile needs the concurrencies to try, each of them 1 or more");
-        refuse_if(options.time_limit <= duration(0),
-                  "weir: the time_limit of a profile was not positive; each trial gets it");
-    }
+    profile_state(std::size_t items, profile_options how);
 
     std::size_t num_items;
     profile_options options;
@@ -165,46 +115,19 @@ struct profile_state {
 // Runs the trials for a `profile_state`. After them, no item goes on.
 class profile_trials final : public stage_trials {
   public:
-    explicit profile_trials(profile_state& to) noexcept
-        : stage_trials(to.num_items, to.concurrencies,
-                       {.still = to.options.time_limit, .trial = to.options.time_limit, .rounds = 15}),
-          state_(to) {}
+    explicit profile_trials(profile_state& to) noexcept;
 
-    void finish(profiled_run& run) override {
-        if (!run.was_interrupted()) tell({}, 0, total_);
-        end(run);
-    }
-    void abandon(profiled_run& run, std::exception_ptr error) noexcept override {
-        state_.error = std::move(error);
-        end(run);
-    }
+    void finish(profiled_run& run) override;
+    void abandon(profiled_run& run, std::exception_ptr error) noexcept override;
 
   private:
-    void on_begin(profiled_run& run) override {
-        for (std::size_t i = 0; i < run.num_stages(); ++i) {
-            state_.found.stages.push_back({run.name_of(i), run.kind_of(i), {}});
-            state_.found.stages.back().trials.resize(num_trials(run, i));
-            total_ += num_trials(run, i);
-        }
-    }
-    void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) override {
-        tell(run.name_of(stage), num_slots, done_);
-    }
+    void on_begin(profiled_run& run) override;
+    void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) override;
     void on_result(const profiled_run& run, std::size_t stage, std::size_t place,
-                   const profile_trial& trial) override {
-        state_.found.stages[stage].trials[num_trials(run, stage) > 1 ? state_.places[place].second : 0] =
-            trial;
-        ++done_;
-        if (is_source()) state_.found.num_items += trial.num_items;
-    }
+                   const profile_trial& trial) override;
 
-    void tell(const std::string& stage, std::size_t num_slots, std::size_t done) {
-        if (state_.options.on_progress) state_.options.on_progress({stage, num_slots, done, total_});
-    }
-    void end(profiled_run& run) noexcept {
-        run.end();
-        state_.done.set();
-    }
+    void tell(const std::string& stage, std::size_t num_slots, std::size_t done);
+    void end(profiled_run& run) noexcept;
 
     profile_state& state_;
     std::size_t done_ = 0;
@@ -291,5 +214,9 @@ auto profile(P&&, executor&, std::size_t = 1000, const profile_options& = {}) {
 }
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/profile.ipp>
+#endif
 
 #endif

@@ -14,68 +14,28 @@
 #include <weir/report/run_record.hpp>
 #include <weir/report/structure.hpp>
 
-#include <cmath>     // for std::lround
 #include <cstddef>   // for std::size_t
 #include <optional>  // for std::optional
 #include <string>    // for std::string
-#include <utility>   // for std::move
 #include <vector>    // for std::vector
 
 namespace weir::detail {
 
 // \returns the state with the most time; of equal ones the first.
-[[nodiscard]] inline const state_in_reports& chief_state(const slot_times& t) {
-    const state_in_reports* most = &states_in_reports.back();
-    for (auto s = states_in_reports.rbegin(); s != states_in_reports.rend(); ++s) {
-        if (t.*(s->time) >= t.*(most->time)) most = &*s;
-    }
-    return t.total() <= duration(0) ? states_in_reports.back() : *most;
-}
+[[nodiscard]] const state_in_reports& chief_state(const slot_times& t);
 
 // \returns the state with the most time, and its share: `83 % starved`.
-[[nodiscard]] inline std::string chief_text(const slot_times& t) {
-    const state_in_reports& chief = chief_state(t);
-    return units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is;
-}
+[[nodiscard]] std::string chief_text(const slot_times& t);
 
 // \returns the states that have time: `83 % starved, 17 % at work`.
-[[nodiscard]] inline std::string states_text(const slot_times& t) {
-    std::string text;
-    for (const state_in_reports& s : states_in_reports) {
-        if (t.*(s.time) <= duration(0)) continue;
-        text += (text.empty() ? "" : ", ") + units::percent(share_of(t.*(s.time), t.total())) + " " + s.is;
-    }
-    return text.empty() ? "no time has passed" : text;
-}
+[[nodiscard]] std::string states_text(const slot_times& t);
 
 // \returns the shares of the states as SVG lines one behind the other, `width` long from `x` on, at the
 //          height `y`.
-[[nodiscard]] inline markup state_bar(const slot_times& t, long x, long y, long width) {
-    markup bar;
-    double begin = 0;
-    for (const state_in_reports& s : states_in_reports) {
-        const auto edge = [&](double at) { return x + std::lround(at * static_cast<double>(width)); };
-        const long from = edge(begin);
-        begin += share_of(t.*(s.time), t.total());
-        if (edge(begin) == from) continue;
-        fill_in(bar.text, R"(<path class="st-{}" d="M{} {}h{}"/>)", s.name, from, y, edge(begin) - from);
-    }
-    return bar;
-}
+[[nodiscard]] markup state_bar(const slot_times& t, long x, long y, long width);
 
 // \returns labels for stages or queues: short, not empty, and no two equal.
-[[nodiscard]] inline std::vector<std::string> labels_of(const std::vector<std::string>& names) {
-    std::vector<std::string> labels;
-    for (const std::string& name : names) {
-        const std::string label = name.empty() ? "(no name)" : shortened(name, 24);
-        std::size_t before = 0;
-        for (std::size_t i = 0; i < labels.size(); ++i) {
-            if (names[i] == name || shortened(names[i], 24) == label) ++before;
-        }
-        labels.push_back(before == 0 ? label : label + " (" + std::to_string(before + 1) + ")");
-    }
-    return labels;
-}
+[[nodiscard]] std::vector<std::string> labels_of(const std::vector<std::string>& names);
 
 // A queue between two stages, or behind the last one.
 struct shown_queue {
@@ -99,38 +59,18 @@ class run_view {
 
     // `laps`: the laps of the run, which `run` need not have. `most`: the number of stages and queues to
     // show.
-    run_view(const run_record& run, const lap_figures& laps, std::size_t most = most_stages)
-        : run_(run), limit_(most), laps_(laps) {
-        std::vector<std::string> names;
-        for (std::size_t i = 0; i < num_stages(); ++i) names.push_back(run.total.stages[i].name);
-        stages_ = labels_of(names);
-        names.clear();
-        for (std::size_t i = 0; i < num_channels(); ++i) names.push_back(run.total.channels[i].name);
-        channels_ = labels_of(names);
-        find_queues();
-        has_laps_ = laps_.size() > 1;
-        if (laps_.size() == 0) laps_.add(run.total);
-    }
+    run_view(const run_record& run, const lap_figures& laps, std::size_t most = most_stages);
 
     [[nodiscard]] const run_record& run() const noexcept { return run_; }
-    [[nodiscard]] std::size_t num_stages() const noexcept {
-        return smaller(run_.total.stages.size(), limit_);
-    }
-    [[nodiscard]] std::size_t num_channels() const noexcept {
-        return smaller(run_.total.channels.size(), limit_);
-    }
+    [[nodiscard]] std::size_t num_stages() const noexcept;
+    [[nodiscard]] std::size_t num_channels() const noexcept;
     [[nodiscard]] const std::string& stage(std::size_t i) const { return stages_[i]; }
     [[nodiscard]] const std::string& channel(std::size_t i) const { return channels_[i]; }
     [[nodiscard]] const std::vector<shown_queue>& queues() const noexcept { return queues_; }
     // The queue from which the program takes: the last one; null if there is none.
     [[nodiscard]] const channel_stats* last_queue() const noexcept { return last_; }
     // The description of the stage; null if the description does not fit the statistics.
-    [[nodiscard]] const described_stage* described(std::size_t stage) const {
-        const auto& all = run_.description.stages;
-        const bool fits =
-            all.size() == run_.total.stages.size() && all[stage].name == run_.total.stages[stage].name;
-        return fits ? &all[stage] : nullptr;
-    }
+    [[nodiscard]] const described_stage* described(std::size_t stage) const;
 
     // Whether the run has more than one lap.
     [[nodiscard]] bool has_laps() const noexcept { return has_laps_; }
@@ -138,57 +78,13 @@ class run_view {
     [[nodiscard]] const lap_figures& laps() const noexcept { return laps_; }
     // The number of laps to draw. A last lap shorter than a tenth of the first is not drawn: its rates mean
     // nothing.
-    [[nodiscard]] std::size_t num_drawn() const {
-        const std::size_t n = laps_.size();
-        const bool rest = n > 1 && (laps_.start_of(n) - laps_.start_of(n - 1)) * 10 < laps_.start_of(1);
-        return rest ? n - 1 : n;
-    }
+    [[nodiscard]] std::size_t num_drawn() const;
     // The laps in at most `most` parts. All parts but the last have equally many laps.
-    [[nodiscard]] std::vector<lap_range> parts(std::size_t most) const {
-        const std::size_t n = num_drawn();
-        const std::size_t each = (n + most - 1) / most;
-        std::vector<lap_range> all;
-        for (std::size_t i = 0; i < n; i += each) all.push_back({i, smaller(i + each, n)});
-        return all;
-    }
+    [[nodiscard]] std::vector<lap_range> parts(std::size_t most) const;
 
   private:
-    void find_queues() {
-        const auto& stages = run_.total.stages;
-        std::vector<bool> taken(run_.total.channels.size(), false);
-        for (const stage_stats& s : stages) {
-            for (const std::size_t c : s.inputs) {
-                if (c < taken.size()) taken[c] = true;
-            }
-        }
-        for (const stage_stats& s : stages) {
-            for (const std::size_t c : s.outputs) {
-                if (c < taken.size() && !taken[c]) last_ = &run_.total.channels[c];
-            }
-        }
-        const auto add = [this](shown_queue q) {
-            if (queues_.size() < most_queues) queues_.push_back(std::move(q));
-        };
-        for (std::size_t from = 0; from < num_stages(); ++from) {
-            for (const std::size_t c : stages[from].outputs) {
-                if (c >= num_channels()) continue;
-                for (std::size_t to = 0; to < stages.size(); ++to) {
-                    for (const std::size_t input : stages[to].inputs) {
-                        if (input == c && to > from && to < num_stages())
-                            add({c, from, to, branch_of(from, to)});
-                    }
-                }
-                if (!taken[c]) add({c, from, std::nullopt, {}});
-            }
-        }
-    }
-    [[nodiscard]] std::string branch_of(std::size_t from, std::size_t to) const {
-        if (described(from) == nullptr) return {};
-        for (const described_edge& e : run_.description.edges) {
-            if (e.from == from && e.to == to) return e.branch;
-        }
-        return {};
-    }
+    void find_queues();
+    [[nodiscard]] std::string branch_of(std::size_t from, std::size_t to) const;
 
     const run_record& run_;
     std::size_t limit_;
@@ -201,5 +97,9 @@ class run_view {
 };
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/run_view.ipp>
+#endif
 
 #endif

@@ -8,12 +8,10 @@
 #include <weir/report/line.hpp>
 #include <weir/run/stage_options.hpp>
 
-#include <algorithm>  // for std::max, std::ranges::any_of, std::ranges::count_if
-#include <cstddef>    // for std::size_t
-#include <ostream>    // for std::ostream
-#include <string>     // for std::string
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <cstddef>  // for std::size_t
+#include <ostream>  // for std::ostream
+#include <string>   // for std::string
+#include <vector>   // for std::vector
 
 namespace weir {
 
@@ -67,61 +65,10 @@ struct pipeline_description {
 
 /// \returns the description as a table in ASCII, one line per stage. Stages inside of others are indented.
 ///          Nothing is cut.
-[[nodiscard]] inline std::string structure_text(const pipeline_description& description) {
-    using row = std::vector<std::string>;
-    std::vector<row> rows = {{"stage", "kind", "slots", "queue", "executor", "items"}};
-    const bool known =
-        std::ranges::any_of(description.stages, [](const described_stage& s) { return !s.where.empty(); });
-    if (known) rows.front().emplace_back("composed at");
-    auto heading = description.branches.begin();
-    const auto add_headings = [&](std::size_t place) {
-        for (; heading != description.branches.end() && heading->begin <= place; ++heading) {
-            std::string line(4 * heading->depth + 2, ' ');
-            line += detail::ascii_only(heading->name) + ":";
-            if (heading->begin == heading->end) line += " (no stages)";
-            rows.push_back({std::move(line)});
-        }
-    };
-    for (std::size_t i = 0; i < description.stages.size(); ++i) {
-        add_headings(i);
-        const described_stage& s = description.stages[i];
-        std::string items = s.takes;
-        if (!s.gives.empty()) items += (items.empty() ? "-> " : " -> ") + s.gives;
-        if (s.takes.empty() && s.epochs) items += ", in epochs";
-        if (s.output_order == output_order::input) items += ", in order";
-        if (s.time_limit > duration(0)) items += ", at most " + units::time(s.time_limit);
-        rows.push_back({std::string(4 * s.depth, ' ') + detail::ascii_only(s.name),
-                        s.remark.empty() ? s.kind : s.kind + " (" + s.remark + ")",
-                        std::to_string(s.concurrency),
-                        (s.capacity == 0 ? "-" : std::to_string(s.capacity)) +
-                            (s.max_bytes == 0 ? "" : ", " + units::bytes(s.max_bytes)),
-                        s.executor.empty() ? "-" : s.executor, std::move(items)});
-        if (known) rows.back().push_back(s.where.empty() ? "-" : s.where);
-    }
-    add_headings(description.stages.size());
-    std::size_t widths[7] = {};
-    for (const row& r : rows) {
-        for (std::size_t i = 0; i < r.size() && r.size() > 1; ++i)
-            widths[i] = (std::max)(widths[i], r[i].size());
-    }
-    std::string text;
-    for (const row& r : rows) {
-        for (std::size_t i = 0; i + 1 < r.size(); ++i) {
-            const bool number = i == 2 || i == 3;
-            text += (number ? units::right(r[i], widths[i]) : units::left(r[i], widths[i])) + "  ";
-        }
-        text += r.back() + '\n';
-    }
-    if (!description.stages.empty()) {
-        text += "\nqueue: its capacity, behind the stage; executor -: where the run is started\n";
-    }
-    return text;
-}
+[[nodiscard]] std::string structure_text(const pipeline_description& description);
 
 /// Writes `structure_text(description)` in one call. The stream's locale and format flags do not matter.
-inline std::ostream& operator<<(std::ostream& out, const pipeline_description& description) {
-    return detail::write_text(out, structure_text(description));
-}
+std::ostream& operator<<(std::ostream& out, const pipeline_description& description);
 
 /// Options of `mermaid`.
 struct mermaid_options {
@@ -136,77 +83,18 @@ struct mermaid_options {
 namespace detail {
 
 // \returns a label in quotes, escaped, because Mermaid reads labels as Markdown and HTML.
-[[nodiscard]] inline std::string mermaid_label(const std::string& text) {
-    std::string label;
-    for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                           c == ' ' || c == '_' || c == '-' || c == ',' || c == '.' || c == ':' || c == '(' ||
-                           c == ')' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
-        if (plain) {
-            label += c;
-        } else if (static_cast<unsigned char>(c) < ' ') {
-            label += ' ';
-        } else {
-            label += "#" + std::to_string(static_cast<int>(c)) + ";";
-        }
-    }
-    return '"' + label + '"';
-}
+[[nodiscard]] std::string mermaid_label(const std::string& text);
 
 }  // namespace detail
 
 /// \returns the description as a Mermaid `flowchart`, which GitHub and GitLab draw in a block of Markdown.
 ///          Each stage is a box, with its slots inside if there are several; each edge is an arrow.
-[[nodiscard]] inline std::string mermaid(const pipeline_description& description,
-                                         mermaid_options options = {}) {
-    std::string text = options.left_to_right ? "flowchart LR\n" : "flowchart TB\n";
-    const auto& stages = description.stages;
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-        const described_stage& s = stages[i];
-        const std::string id = "s" + std::to_string(i);
-        const std::string label =
-            detail::mermaid_label(s.remark.empty() ? s.name : s.name + " (" + s.remark + ")");
-        if (s.concurrency > 1 && options.show_slots) {
-            text += "    subgraph " + id + "[" + label + "]\n        direction TB\n";
-            const auto add = [&](const std::string& which, const std::string& name) {
-                text += "        " + id + "_" + which + "[" + name + "]\n";
-            };
-            add("1", "Task 1");
-            if (s.concurrency > 2) add("2", "Task 2");
-            if (s.concurrency > 3) add("more", "...");
-            add("n", "Task " + std::to_string(s.concurrency));
-            text += "    end\n";
-        } else {
-            text += "    " + id + "[" + label + "]\n";
-        }
-    }
-    // Each branch has its own queue, which is added with its edge.
-    const auto add_queue = [&text](const std::string& id, const described_stage& s, const std::string& from) {
-        text += "    " + id + "[(\"" + std::to_string(s.capacity) + "\")]\n    " + from + " --> " + id + "\n";
-    };
-    for (std::size_t i = 0; options.queues && i < stages.size(); ++i) {
-        const auto leaves = [i](const described_edge& e) { return e.from == i; };
-        const auto branches = [i](const described_edge& e) { return e.from == i && !e.branch.empty(); };
-        const auto all = std::ranges::count_if(description.edges, leaves);
-        if (all > 0 && all == std::ranges::count_if(description.edges, branches)) continue;
-        if (stages[i].capacity == 0) continue;
-        add_queue("q" + std::to_string(i), stages[i], "s" + std::to_string(i));
-    }
-    for (std::size_t k = 0; k < description.edges.size(); ++k) {
-        const described_edge& e = description.edges[k];
-        std::string from = (options.queues ? "q" : "s") + std::to_string(e.from);
-        if (options.queues && !e.branch.empty()) {
-            const std::string stage = "s" + std::to_string(e.from);
-            from = "q" + std::to_string(e.from) + "_" + std::to_string(k);
-            add_queue(from, stages[e.from], stage);
-        }
-        text += "    " + from + " -->";
-        if (!e.branch.empty()) text += "|" + detail::mermaid_label(e.branch) + "|";
-        text += " s" + std::to_string(e.to) + "\n";
-    }
-    return text;
-}
+[[nodiscard]] std::string mermaid(const pipeline_description& description, mermaid_options options = {});
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/structure.ipp>
+#endif
 
 #endif

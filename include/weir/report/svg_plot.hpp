@@ -6,11 +6,10 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/report/html_markup.hpp>
 
-#include <algorithm>  // for std::max, std::min, std::ranges::any_of
-#include <cmath>      // for std::ceil, std::floor, std::log10, std::lround, std::pow
+#include <algorithm>  // for std::ranges::any_of
+#include <cmath>      // for std::lround
 #include <cstddef>    // for std::size_t
 #include <string>     // for std::string
-#include <utility>    // for std::move
 #include <vector>     // for std::vector
 
 namespace weir::detail {
@@ -26,104 +25,25 @@ struct plot_unit {
     const char* name;
 };
 
-[[nodiscard]] inline std::vector<plot_unit> units_of(figure_kind kind) {
-    switch (kind) {
-        case figure_kind::time:
-            return {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {6e11, "min"}, {3.6e13, "h"}};
-        case figure_kind::share:
-            return {{0.01, "%"}};
-        case figure_kind::rate:
-            return {{1, "/s"}, {1e4, "k/s"}, {1e7, "M/s"}, {1e10, "G/s"}};
-        case figure_kind::count:
-            break;
-    }
-    return {{1, ""}, {1e4, "k"}, {1e7, "M"}, {1e10, "G"}};
-}
+[[nodiscard]] std::vector<plot_unit> units_of(figure_kind kind);
 
 // \returns the greatest unit in which the greatest figure is not tiny. Minutes and hours begin at ten,
 //          thousands at ten thousand: the table above has their scales at ten times the unit.
-[[nodiscard]] inline plot_unit unit_for(figure_kind kind, double greatest) {
-    const std::vector<plot_unit> all = units_of(kind);
-    std::size_t i = 0;
-    while (i + 1 < all.size() && greatest >= all[i + 1].scale) ++i;
-    plot_unit chosen = all[i];
-    if (kind == figure_kind::share) return chosen;
-    const bool long_time = kind == figure_kind::time && chosen.scale > 1e9;
-    if (long_time || (kind != figure_kind::time && i > 0)) chosen.scale /= 10;
-    return chosen;
-}
+[[nodiscard]] plot_unit unit_for(figure_kind kind, double greatest);
 
 class plot_axis {
   public:
     // From 0 up, in steps of 1, 2 or 5.
-    [[nodiscard]] static plot_axis linear(figure_kind kind, double greatest, double most_steps = 5) {
-        plot_axis axis(unit_for(kind, greatest));
-        const double top = greatest > 0 ? greatest / axis.unit_.scale : 1;
-        double step = std::pow(10.0, std::floor(std::log10(top / most_steps)));
-        for (const double factor : {2.0, 2.5, 2.0}) {
-            if (top / step > most_steps + 1e-9) step *= factor;
-        }
-        axis.greatest_ = std::ceil(top / step - 1e-9) * step;
-        for (double n = 0; n * step <= axis.greatest_ * (1 + 1e-9); ++n)
-            axis.ticks_.push_back({n * step / axis.greatest_, short_number(n * step)});
-        return axis;
-    }
+    [[nodiscard]] static plot_axis linear(figure_kind kind, double greatest, double most_steps = 5);
     // From 0 to exactly the greatest figure.
-    [[nodiscard]] static plot_axis of_length(figure_kind kind, double greatest) {
-        plot_axis axis = linear(kind, greatest, 6);
-        if (greatest <= 0) return axis;
-        const double longer = axis.greatest_;
-        axis.greatest_ = greatest / axis.unit_.scale;
-        std::vector<plot_tick> ticks;
-        for (plot_tick& t : axis.ticks_) {
-            t.place *= longer / axis.greatest_;
-            if (t.place <= 1 + 1e-9) ticks.push_back(std::move(t));
-        }
-        axis.ticks_ = std::move(ticks);
-        return axis;
-    }
+    [[nodiscard]] static plot_axis of_length(figure_kind kind, double greatest);
     // In decades; 0 has a place of its own below them.
-    [[nodiscard]] static plot_axis logarithmic(figure_kind kind, double least, double greatest, bool zero) {
-        plot_axis axis(unit_for(kind, greatest));
-        axis.logarithmic_ = true;
-        axis.below_ = zero ? 0.09 : 0;
-        const double first = std::floor(std::log10(least) + 1e-9);
-        const double last = (std::max)(std::ceil(std::log10(greatest) - 1e-9), first + 1);
-        axis.least_ = std::pow(10.0, first) / axis.unit_.scale;
-        axis.greatest_ = std::pow(10.0, last) / axis.unit_.scale;
-        if (zero) axis.ticks_.push_back({0, "0"});
-        const double every = std::ceil((last - first) / 6);
-        for (double decade = first; decade <= last; decade += every) {
-            const double value = std::pow(10.0, decade);
-            axis.ticks_.push_back({axis.place(value / axis.unit_.scale), text_of(kind, value)});
-        }
-        return axis;
-    }
+    [[nodiscard]] static plot_axis logarithmic(figure_kind kind, double least, double greatest, bool zero);
     // For several series with the overall figure of each. The axis is logarithmic if the overall figures
     // differ more than 50 times (with `by_differences`), or if a figure of a series is 50 times greater than
     // all overall figures.
     [[nodiscard]] static plot_axis fitting(figure_kind kind, const std::vector<std::vector<double>>& series,
-                                           const std::vector<double>& over_all, bool by_differences) {
-        if (kind == figure_kind::share) return linear(kind, 1);
-        double least = 0;
-        double greatest = 0;
-        bool zero = false;
-        for (const auto& each : series) {
-            for (const double v : each) {
-                if (v > 0) least = least > 0 ? (std::min)(least, v) : v;
-                greatest = (std::max)(v, greatest);
-                zero = zero || are_equal(v, 0);
-            }
-        }
-        double low = 0;
-        double high = 0;
-        for (const double v : over_all) {
-            if (v > 0) low = low > 0 ? (std::min)(low, v) : v;
-            high = (std::max)(v, high);
-        }
-        const bool wide = (by_differences && high > 50 * low) || greatest > 50 * high;
-        return wide && low > 0 ? logarithmic(kind, least, greatest, zero) : linear(kind, greatest);
-    }
+                                           const std::vector<double>& over_all, bool by_differences);
 
     // The size of the axis' unit, in the unit of measurement.
     [[nodiscard]] double scale() const noexcept { return unit_.scale; }
@@ -132,31 +52,13 @@ class plot_axis {
     [[nodiscard]] const std::vector<plot_tick>& ticks() const noexcept { return ticks_; }
 
     // \returns the place of a figure (in the axis' unit) on the axis, from 0 to 1.
-    [[nodiscard]] double place(double value) const noexcept {
-        double at = value / greatest_;
-        if (logarithmic_) {
-            if (value <= 0) return 0;
-            at = below_ + (1 - below_) * std::log10(value / least_) / std::log10(greatest_ / least_);
-        }
-        return (std::min)((std::max)(at, 0.0), 1.0);
-    }
+    [[nodiscard]] double place(double value) const noexcept;
 
   private:
     explicit plot_axis(plot_unit unit) : unit_(unit) {}
 
     // \returns the label of a decade, with its own unit.
-    static std::string text_of(figure_kind kind, double value) {
-        plot_unit fit{1, kind == figure_kind::rate ? "/s" : ""};
-        if (kind == figure_kind::time) {
-            fit = value >= 1e9 ? plot_unit{1e9, "s"} : unit_for(kind, value);
-        } else if (value >= 1e3) {
-            const bool million = value >= 1e6;
-            const bool rate = kind == figure_kind::rate;
-            fit = {million ? 1e6 : 1e3, million ? (rate ? "M/s" : "M") : (rate ? "k/s" : "k")};
-        }
-        const std::string number = short_number(value / fit.scale);
-        return *fit.name == '\0' ? number : number + " " + fit.name;
-    }
+    static std::string text_of(figure_kind kind, double value);
 
     plot_unit unit_;
     bool logarithmic_ = false;
@@ -205,94 +107,19 @@ struct plot {
 // \returns the path of a line. Points inside of a flat stretch are left out. Missing values interrupt the
 //          line; a value between two of them is a dot. If the plot has only one point, the line is as long
 //          as the run.
-[[nodiscard]] inline std::string path_of(const plot& p, const std::vector<double>& values) {
-    if (values.size() == 1 && is_figure(values[0]))
-        return filled("M{} {}H{}", plot::left, p.y_at(values[0]), plot::right).text;
-    std::string path;
-    const auto is_at = [&](std::size_t i) { return i < values.size() && is_figure(values[i]); };
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (!is_at(i)) continue;
-        const bool begins = i == 0 || !is_at(i - 1);
-        const bool ends = !is_at(i + 1);
-        const long y = p.y_at(values[i]);
-        if (!begins && !ends && p.y_at(values[i - 1]) == y && p.y_at(values[i + 1]) == y) continue;
-        fill_in(path, begins ? "M{} {}" : " {} {}", p.x_at(i), y);
-        if (begins && ends) path += "h0";
-    }
-    return path;
-}
+[[nodiscard]] std::string path_of(const plot& p, const std::vector<double>& values);
 
-inline void append_axes(std::string& out, const plot& p) {
-    for (const plot_tick& t : p.y.ticks()) {
-        const long y = plot::y_of(t.place);
-        fill_in(
-            out,
-            R"(<path class="grid" d="M{} {}H{}"/><text class="tick" text-anchor="end" x="{}" y="{}">{}</text>
-)",
-            plot::left, y, plot::right, plot::left - 14, y + 12, t.text);
-    }
-    for (const plot_tick& t : p.x.ticks()) {
-        const long x = plot::x_of(t.place);
-        fill_in(
-            out,
-            R"(<path class="axis" d="M{} {}v12"/><text class="tick" text-anchor="middle" x="{}" y="{}">{})"
-            "</text>\n",
-            x, plot::bottom, x, plot::bottom + 56, t.text);
-    }
-    fill_in(out, R"(<path class="axis" d="M{} {}V{}H{}"/>
-<text class="name" x="8" y="46">{}{}</text>
-<text class="name" text-anchor="end" x="{}" y="{}">time since the start [{}]</text>
-)",
-            plot::left, plot::top, plot::bottom, plot::right, p.y_label,
-            p.y.is_logarithmic() ? ", logarithmic" : "", plot::right, plot::height - 20, p.x.unit());
-}
+void append_axes(std::string& out, const plot& p);
 
 // The script reads the figures from `data-v`, in the unit of the axis; an empty one is missing.
-inline void append_line(std::string& out, const plot& p, const plot_line& line) {
-    const bool named = line.style < num_line_styles;
-    fill_in(out, R"(<g class="line s{}" data-s="{}")", named ? std::to_string(line.style) : "g", line.style);
-    if (named) {
-        out += " data-v=\"";
-        for (std::size_t i = 0; i < line.values.size(); ++i) {
-            if (i > 0) out += ',';
-            if (is_figure(line.values[i])) out += short_number(line.values[i] / p.y.scale());
-        }
-        out += '"';
-    }
-    fill_in(out, R"(><title>{}</title><path d="{}"/>)", line.label, path_of(p, line.values));
-    const bool only = line.values.size() == 1;
-    const double alone = (static_cast<double>(line.style) + 0.5) / static_cast<double>(num_line_styles);
-    // Each line has a few marks, at other points than the other lines, so that lines on top of each other
-    // are seen.
-    const std::size_t every = (std::max<std::size_t>)(line.values.size() / 5, 1);
-    for (std::size_t i = every * line.style / num_line_styles; named && i < line.values.size(); i += every) {
-        if (!is_figure(line.values[i])) continue;
-        fill_in(out, R"(<use href="#mark{}" x="{}" y="{}"/>)", line.style,
-                only ? plot::x_of(alone) : p.x_at(i), p.y_at(line.values[i]));
-    }
-    out += "</g>\n";
-}
+void append_line(std::string& out, const plot& p, const plot_line& line);
 
-inline void append_svg(std::string& out, const plot& p) {
-    fill_in(out,
-            R"(<svg class="plot" role="img" aria-labelledby="{}-t {}-d" viewBox="0 0 {} {}" )"
-            R"(xmlns="http://www.w3.org/2000/svg" data-x=")",
-            p.id, p.id, plot::width, plot::height);
-    for (std::size_t i = 0; i < p.at.size(); ++i) fill_in(out, i > 0 ? ",{}" : "{}", p.x_at(i));
-    fill_in(out, R"(" data-u="{}">
-<title id="{}-t">{}</title><desc id="{}-d">{}</desc>
-)",
-            p.y.unit(), p.id, p.title, p.id, p.description);
-    append_axes(out, p);
-    for (const plot_line& line : p.lines) {
-        if (line.style >= num_line_styles && line.has_values()) append_line(out, p, line);
-    }
-    for (const plot_line& line : p.lines) {
-        if (line.style < num_line_styles) append_line(out, p, line);
-    }
-    out += "<path class=\"cursor\" d=\"\"/>\n</svg>\n";
-}
+void append_svg(std::string& out, const plot& p);
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/svg_plot.ipp>
+#endif
 
 #endif

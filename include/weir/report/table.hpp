@@ -8,13 +8,12 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/report/line.hpp>
 
-#include <algorithm>  // for std::max, std::min, std::ranges::any_of
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <ostream>    // for std::ostream
-#include <string>     // for std::string
-#include <utility>    // for std::exchange, std::move
-#include <vector>     // for std::vector
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <ostream>  // for std::ostream
+#include <string>   // for std::string
+#include <utility>  // for std::move
+#include <vector>   // for std::vector
 
 namespace weir {
 
@@ -39,195 +38,48 @@ class text_table {
 
     explicit text_table(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
 
-    void add_group(std::size_t first, std::size_t last, std::string name) {
-        groups_.push_back({first, last, std::move(name)});
-    }
+    void add_group(std::size_t first, std::size_t last, std::string name);
 
-    void add(std::vector<std::string> row) {
-        row[0] = name(row[0], max_name);
-        rows_.push_back(std::move(row));
-    }
+    void add(std::vector<std::string> row);
 
     // Whether it has only headings.
     [[nodiscard]] bool empty() const noexcept { return rows_.size() == 1; }
 
     // A column is as wide as its widest cell, and two spaces lie between columns. If the lines are too long,
     // one space does, and names are cut to the width that is left.
-    void append_to(std::string& text) const {
-        std::vector<std::size_t> widths(rows_[0].size(), 0);
-        for (const auto& row : rows_) {
-            for (std::size_t i = 0; i < row.size(); ++i) widths[i] = (std::max)(widths[i], row[i].size());
-        }
-        for (const group& g : groups_) {  // the shared heading needs room, too
-            std::size_t over = g.last - g.first;
-            for (std::size_t i = g.first; i <= g.last; ++i) over += widths[i];
-            widths[g.first] += g.name.size() + 2 - (std::min)(over, g.name.size() + 2);
-        }
-        std::size_t total = widths.size() - 1;
-        for (const std::size_t w : widths) total += w;
-        const std::string gap(total + widths.size() - 1 > max_width ? 1 : 2, ' ');
-        const std::size_t spare = widths[0] - (std::min)(widths[0], min_name);
-        widths[0] -= (std::min)(spare, total - (std::min)(total, max_width));
-        append_heads(text, widths, gap.size());
-        for (const auto& row : rows_) {
-            text += units::left(name(row[0], widths[0]), widths[0]);
-            for (std::size_t i = 1; i < row.size(); ++i) text += gap + units::right(row[i], widths[i]);
-            text += '\n';
-        }
-    }
+    void append_to(std::string& text) const;
 
   private:
     // "--- name ---" over the columns of each group.
-    void append_heads(std::string& text, const std::vector<std::size_t>& widths, std::size_t gap) const {
-        std::string line;
-        for (const group& g : groups_) {
-            std::size_t begin = 0;
-            for (std::size_t i = 0; i < g.first; ++i) begin += widths[i] + gap;
-            std::size_t over = gap * (g.last - g.first);
-            for (std::size_t i = g.first; i <= g.last; ++i) over += widths[i];
-            const std::size_t dashes = over - g.name.size() - 2;
-            line = units::left(line, begin) + std::string(dashes / 2, '-') + " " + g.name + " " +
-                   std::string(dashes - dashes / 2, '-');
-        }
-        text += line + '\n';
-    }
+    void append_heads(std::string& text, const std::vector<std::size_t>& widths, std::size_t gap) const;
 
     // Every character of a name is one column wide.
-    static std::string name(std::string s, std::size_t width) {
-        s = ascii_only(std::move(s));
-        if (s.size() > width) s = s.substr(0, width - 1) + '~';
-        return s;
-    }
+    static std::string name(std::string s, std::size_t width);
 };
 
 // Without samples the time is unknown, not 0.
-[[nodiscard]] inline std::string time_cell(duration d, std::uint64_t samples) {
-    return samples == 0 ? "-" : units::time(d);
-}
+[[nodiscard]] std::string time_cell(duration d, std::uint64_t samples);
 
-[[nodiscard]] inline std::string quantile_cell(const histogram& h, double q) {
-    return time_cell(h.quantile(q), h.has_quantiles() ? h.count() : 0);
-}
+[[nodiscard]] std::string quantile_cell(const histogram& h, double q);
 
 // \returns the states in which at least one slot spent time.
-[[nodiscard]] inline std::vector<state_in_reports> states_of(const std::vector<stage_stats>& stages) {
-    slot_times all;
-    for (const stage_stats& s : stages) all += s.times();
-    std::vector<state_in_reports> some;
-    for (const auto& state : states_in_reports) {
-        if (all.*state.time > duration(0)) some.push_back(state);
-    }
-    return some;
-}
+[[nodiscard]] std::vector<state_in_reports> states_of(const std::vector<stage_stats>& stages);
 
-[[nodiscard]] inline text_table table_of(const std::vector<stage_stats>& stages) {
-    const std::vector<state_in_reports> states = states_of(stages);
-    std::vector<std::string> headings = {"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99"};
-    for (const auto& state : states) headings.emplace_back(state.name);
-    text_table table(std::move(headings));
-    table.add_group(5, 7, "time of a task");
-    if (!states.empty()) table.add_group(8, 7 + states.size(), "% of the slots' time");
-    for (const stage_stats& s : stages) {
-        std::vector<std::string> row = {s.name,
-                                        std::to_string(s.concurrency),
-                                        units::count(s.num_tasks, 8),
-                                        units::count(s.num_failures, 6),
-                                        units::rate(s.rate()),
-                                        time_cell(s.ave_time(), since(s.num_failures, s.num_tasks)),
-                                        quantile_cell(s.task_times, 0.50),
-                                        quantile_cell(s.task_times, 0.99)};
-        const slot_times t = s.times();
-        for (const auto& state : states) {
-            row.push_back(
-                t.total() <= duration(0) ? "-" : units::whole_percent(share_of(t.*state.time, t.total())));
-        }
-        table.add(std::move(row));
-    }
-    return table;
-}
+[[nodiscard]] text_table table_of(const std::vector<stage_stats>& stages);
 
 // \returns what the columns of states mean, unless their names say so, in lines as long as those of a table.
-[[nodiscard]] inline std::string notes_of(const std::vector<stage_stats>& stages) {
-    std::string text;
-    std::string line;
-    for (const auto& state : states_of(stages)) {
-        if (*state.note == '\0') continue;
-        const std::string note = std::string(state.name) + ": " + state.note;
-        if (line.size() + note.size() + 3 > text_table::max_width) text += std::exchange(line, "") + ";\n";
-        line += (line.empty() ? "" : "; ") + note;
-    }
-    return line.empty() ? text : "\n" + text + line + ".\n";
-}
+[[nodiscard]] std::string notes_of(const std::vector<stage_stats>& stages);
 
-[[nodiscard]] inline text_table table_of(const std::vector<channel_stats>& channels) {
-    const bool discarded =
-        std::ranges::any_of(channels, [](const channel_stats& c) { return c.num_discarded != 0; });
-    std::vector<std::string> heads = {"queue", "size", "items", "rate",     "ave",
-                                      "p99",   "ave",  "p99",   "readiness"};
-    if (discarded) heads.emplace_back("discarded");
-    text_table table(std::move(heads));
-    table.add_group(4, 5, "put wait");
-    table.add_group(6, 7, "get wait");
-    for (const channel_stats& c : channels) {
-        std::vector<std::string> row = {c.name,
-                                        std::to_string(c.size) + "/" + std::to_string(c.capacity),
-                                        units::count(c.num_get, 8),
-                                        units::rate(c.rate()),
-                                        time_cell(c.ave_put_wait(), c.num_put),
-                                        quantile_cell(c.put_waits, 0.99),
-                                        time_cell(c.ave_get_gap(), c.num_get),
-                                        quantile_cell(c.get_waits, 0.99),
-                                        c.elapsed <= duration(0)
-                                            ? "-"
-                                            : units::whole_percent(c.readiness()) + " %"};
-        if (discarded) row.push_back(units::count(c.num_discarded, 8));
-        table.add(std::move(row));
-    }
-    return table;
-}
+[[nodiscard]] text_table table_of(const std::vector<channel_stats>& channels);
 
 // Stages with failed tasks; the table may be empty.
-[[nodiscard]] inline text_table failures_table(const std::vector<stage_stats>& stages) {
-    text_table table({"failures", "tasks", "ave", "in all", "of the work"});
-    table.add_group(2, 4, "time of failed tasks");
-    for (const stage_stats& s : stages) {
-        if (s.num_failures == 0) continue;
-        const auto part = static_cast<double>(s.failure_time.count());
-        table.add({s.name, units::count(s.num_failures, 8), units::time(s.ave_failure_time()),
-                   units::time(s.failure_time),
-                   s.busy <= duration(0)
-                       ? "-"
-                       : units::whole_percent(part / static_cast<double>(s.busy.count())) + " %"});
-    }
-    return table;
-}
+[[nodiscard]] text_table failures_table(const std::vector<stage_stats>& stages);
 
 // Stages that copy to a device; the table may be empty.
-[[nodiscard]] inline text_table copies_table(const std::vector<stage_stats>& stages) {
-    text_table table({"copies", "batches", "bytes", "bytes/s", "hidden", "waits", "ave"});
-    table.add_group(5, 6, "for memory");
-    for (const stage_stats& s : stages) {
-        if (!s.transfers) continue;
-        const transfer_stats& t = *s.transfers;
-        const std::uint64_t waits = t.num_block_waits + t.num_memory_waits;
-        table.add({s.name, units::count(t.num_copies, 8), units::bytes(t.bytes),
-                   t.copying <= duration(0) ? "-" : units::bytes(static_cast<std::uint64_t>(t.rate())) + "/s",
-                   t.handed_over <= duration(0) ? "-" : units::whole_percent(t.hidden()) + " %",
-                   units::count(waits, 8), time_cell(average(t.block_wait + t.memory_wait, waits), waits)});
-    }
-    return table;
-}
+[[nodiscard]] text_table copies_table(const std::vector<stage_stats>& stages);
 
 // Stages whose function adds items to their own input; the table may be empty.
-[[nodiscard]] inline text_table added_table(const std::vector<stage_stats>& stages) {
-    text_table table({"added", "items", "pending", "at most", "discarded"});
-    for (const stage_stats& s : stages) {
-        if (!s.added) continue;
-        table.add({s.name, units::count(s.added->num_added, 8), units::count(s.added->num_waiting, 8),
-                   units::count(s.added->most_waiting, 8), units::count(s.added->num_discarded, 8)});
-    }
-    return table;
-}
+[[nodiscard]] text_table added_table(const std::vector<stage_stats>& stages);
 
 }  // namespace detail
 
@@ -239,40 +91,15 @@ class text_table {
 ///          - the stages with failed tasks, those whose function adds items, those that copy to a device;
 ///          - the meaning of the states, and a line about the process.
 ///          Names have at most 20 characters; `~` shows where one was cut. Figures are rounded; `-`: unknown.
-[[nodiscard]] inline std::string table_text(const pipeline_stats& stats) {
-    std::string text =
-        "pipeline, " + (stats.elapsed == duration(0) ? "0 s" : units::time(stats.elapsed)) + " elapsed";
-    if (!stats.stages.empty()) text += "; " + detail::first_item_text(stats);
-    if (std::string idle = detail::idle_text(stats.idle); !idle.empty()) {
-        idle += ": a weir::watchdog names who can't go on";
-        text += (text.size() + idle.size() + 2 > detail::text_table::max_width ? ";\n" : "; ") + idle;
-    }
-    text += '\n';
-    if (!stats.stages.empty()) {
-        text += '\n';
-        detail::table_of(stats.stages).append_to(text);
-    }
-    if (!stats.channels.empty()) {
-        text += '\n';
-        detail::table_of(stats.channels).append_to(text);
-    }
-    for (const detail::text_table& each :
-         {detail::failures_table(stats.stages), detail::added_table(stats.stages),
-          detail::copies_table(stats.stages)}) {
-        if (each.empty()) continue;
-        text += '\n';
-        each.append_to(text);
-    }
-    text += detail::notes_of(stats.stages);
-    if (stats.process) text += "process: " + line_text(*stats.process) + ".\n";
-    return text;
-}
+[[nodiscard]] std::string table_text(const pipeline_stats& stats);
 
 /// Writes `table_text(stats)` in one call. The stream's locale and format flags do not matter.
-inline std::ostream& operator<<(std::ostream& out, const pipeline_stats& stats) {
-    return detail::write_text(out, table_text(stats));
-}
+std::ostream& operator<<(std::ostream& out, const pipeline_stats& stats);
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/table.ipp>
+#endif
 
 #endif

@@ -23,9 +23,7 @@
 #include <functional>        // for std::function, std::reference_wrapper
 #include <initializer_list>  // for std::initializer_list
 #include <iostream>          // for std::cerr
-#include <mutex>             // for std::lock_guard
 #include <optional>          // for std::optional
-#include <stdexcept>         // for std::invalid_argument
 #include <unordered_map>     // for std::unordered_map
 #include <utility>           // for std::move
 #include <vector>            // for std::vector
@@ -92,39 +90,16 @@ class watchdog {
         : watchdog(executors{ex}, std::move(options)) {}
     /// Watches several executors: `{pool, io}`.
     // NOLINTNEXTLINE(google-explicit-constructor): a list of executors does not convert by itself
-    explicit watchdog(executors all, watchdog_options options = {}) : options_(std::move(options)) {
-        if (options_.period < duration(0) || options_.blocked_after <= duration(0)) {
-            throw std::invalid_argument(
-                "weir: a watchdog's period can't be negative (0: it inspects when it is told to), and its "
-                "blocked_after has to be more than 0");
-        }
-        for (executor& each : all) pools_.emplace_back(each.lasting());
-        static_cast<void>(record::acquire());  // the calling thread counts from now on
-        if (options_.period > duration(0)) thread_.set(1, [this](unsigned) { work(); });
-    }
+    explicit watchdog(executors all, watchdog_options options = {});
     watchdog(const watchdog&) = delete;
     watchdog& operator=(const watchdog&) = delete;
-    ~watchdog() {
-        stop_.set();
-        thread_.join();
-    }
+    ~watchdog();
 
     /// Inspects once and calls the callbacks for new deadlocks and stalls. The calling thread counts as one
     /// that does nothing.
     /// \returns the number of reports.
     std::size_t inspect() { return inspect(time_point(duration(detail::standard_platform::now()))); }
-    std::size_t inspect(time_point now) {
-        std::vector<deadlock_report> deadlocks;
-        std::vector<stall_report> stalls;
-        if (thread_.are_elsewhere()) throw forked_error();
-        {
-            const std::lock_guard guard(inspecting_);
-            inspect_all(now, deadlocks, stalls);
-        }
-        for (const deadlock_report& r : deadlocks) tell(options_.on_deadlock, r);
-        for (const stall_report& r : stalls) tell(options_.on_stall, r);
-        return deadlocks.size() + stalls.size();
-    }
+    std::size_t inspect(time_point now);
 
   private:
     using record = detail::basic_thread_record<detail::standard_platform>;
@@ -139,15 +114,7 @@ class watchdog {
         }
     }
 
-    void work() {
-        if (record* const me = record::acquire()) me->serve(&watchers_);
-        while (!stop_.wait(options_.period.count())) {
-            try {
-                inspect();
-            } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next one may succeed
-            }
-        }
-    }
+    void work();
 
     // Why a report is true: an inspection reads one object after the other while they change. But every
     // reported wait was found by the previous inspection, too, and is still the same wait. So at some
@@ -156,67 +123,11 @@ class watchdog {
     // waits. If anybody could, then every executor ran nothing and had nothing to run, and no thread and no
     // external wait did anything. So none of these waits can be the first to end.
     void inspect_all(time_point now, std::vector<deadlock_report>& deadlocks,
-                     std::vector<stall_report>& stalls) {
-        const std::optional<readings> before = all_quiet();
-        const bool nobody = before && before == quiet_;
-        std::vector<detail::observed_pool*> held;
-        for (detail::observed_pool& p : pools_) {
-            if (p.is_newly_held(now, options_.blocked_after)) held.push_back(&p);
-        }
-
-        const detail::registry::reader all(*detail::the_registry);
-        detail::wait_graph graph;
-        graph.read(all, nobody || !held.empty());
-        std::unordered_map<const detail::wait_site*, std::uint64_t> moved;
-        const auto read = [&](const detail::wait_site& site) {
-            const std::uint64_t count = site.moved();
-            const auto found = moved_.find(&site);
-            moved.emplace(&site, count);
-            if (found == moved_.end() || found->second == count) graph.read(site);
-        };
-        graph.each_queue(read);
-        all.each<detail::wait_site>(read);
-        moved_ = std::move(moved);
-
-        quiet_ = all_quiet();
-        graph.revive(!nobody || quiet_ != before);
-        waits_.report_new(graph, now, deadlocks);
-        for (detail::observed_pool* const p : held) {
-            stalls.push_back(p->report(graph, now, options_.blocked_after));
-            p->set_reported();
-        }
-    }
+                     std::vector<stall_report>& stalls);
 
     // \returns readings that change whenever a coroutine or a thread runs; nothing if one runs now, or may
     //          run.
-    std::optional<readings> all_quiet() {
-        readings all;
-        const std::uint64_t ended = external_wait::num_ended();
-        all.push_back(external_wait::num_begun());
-        bool quiet = all.back() == ended;
-        for (detail::observed_pool& p : pools_) {
-            const detail::executor_view& view = p.inspect();
-            quiet = quiet && !view.pending;
-            all.push_back(view.resumed);
-        }
-        std::vector<std::size_t> stuck(pools_.size(), 0);
-        const record* const me = record::mine();
-        record::each([&](const record& r) {
-            if (&r == me || !r.in_use() || r.serves() == &watchers_) return;
-            const std::uint64_t block = r.is_stuck();
-            std::size_t i = 0;
-            while (i < pools_.size() && !pools_[i].is(r.serves())) ++i;
-            if (i == pools_.size()) {
-                quiet = quiet && block != 0;
-            } else if (block != 0) {
-                ++stuck[i];
-            }
-            if (block != 0) all.push_back(block);
-        });
-        for (std::size_t i = 0; i < pools_.size(); ++i) quiet = quiet && pools_[i].view().busy == stuck[i];
-        if (!quiet) return std::nullopt;
-        return all;
-    }
+    std::optional<readings> all_quiet();
 
     inline static constexpr char watchers_ = 0;  // its address marks the threads of watchdogs
 
@@ -231,5 +142,9 @@ class watchdog {
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/watchdog.ipp>
+#endif
 
 #endif

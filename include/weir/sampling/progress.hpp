@@ -7,13 +7,10 @@
 #include <weir/sampling/draw.hpp>
 #include <weir/sampling/shard_partition.hpp>
 
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <set>        // for std::set
-#include <stdexcept>  // for std::invalid_argument
-#include <string>     // for std::string
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <set>      // for std::set
+#include <string>   // for std::string
 
 namespace weir {
 
@@ -33,39 +30,19 @@ namespace weir {
 class progress {
   public:
     /// \param start  a sampler's `start()`, or an earlier checkpoint of the same rank and run.
-    explicit progress(weir::checkpoint start)
-        : start_(std::move(start)), partition_(start_.partition()), watermark_(start_.watermark()),
-          ahead_(start_.ahead().begin(), start_.ahead().end()) {}
+    explicit progress(weir::checkpoint start);
 
     /// The consumer took it. A padded draw changes nothing.
     /// Errors: as below.
-    void took(const draw& d) {
-        if (!d.padded) took(d.position);
-    }
+    void took(const draw& d);
 
     /// The same of a draw that is not padded.
     /// Errors: `std::invalid_argument`, and nothing is changed, if the position was taken before, or is
     ///         not this rank's.
-    void took(std::uint64_t position) {
-        if (position != watermark_) {
-            if (!partition_.owns(position)) refuse(position, "it is not dealt to this rank in this run");
-            if (position < watermark_ || !ahead_.insert(position).second) {
-                refuse(position, "it was taken before");
-            }
-            return;
-        }
-        if (position == detail::shard_partition::none) refuse(position, "there is no such position");
-        watermark_ = partition_.next_own(position + 1);
-        while (!ahead_.empty() && *ahead_.begin() == watermark_) {
-            ahead_.erase(ahead_.begin());
-            watermark_ = partition_.next_own(watermark_ + 1);
-        }
-    }
+    void took(std::uint64_t position);
 
     /// What was taken up to now. Cost: O(k). Errors: `std::bad_alloc`.
-    [[nodiscard]] weir::checkpoint checkpoint() const {
-        return start_.at(watermark_, std::vector<std::uint64_t>(ahead_.begin(), ahead_.end()));
-    }
+    [[nodiscard]] weir::checkpoint checkpoint() const;
 
     /// The first position of this rank that was not taken; UINT64_MAX if it never gets another one.
     [[nodiscard]] std::uint64_t watermark() const noexcept { return watermark_; }
@@ -74,11 +51,7 @@ class progress {
     [[nodiscard]] std::size_t num_ahead() const noexcept { return ahead_.size(); }
 
   private:
-    [[noreturn]] void refuse(std::uint64_t position, const char* why) const {
-        throw std::invalid_argument("weir: rank " + std::to_string(start_.shard().rank()) + " of " +
-                                    std::to_string(start_.shard().world()) + " can't take position " +
-                                    std::to_string(position) + ": " + why);
-    }
+    [[noreturn]] void refuse(std::uint64_t position, const char* why) const;
 
     weir::checkpoint start_;
     detail::shard_partition partition_;
@@ -87,5 +60,9 @@ class progress {
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/sampling/progress.ipp>
+#endif
 
 #endif

@@ -5,11 +5,10 @@
 
 #include <weir/platform/requirements.hpp>
 
-#include <algorithm>  // for std::binary_search, std::lower_bound, std::max
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <utility>  // for std::move
+#include <vector>   // for std::vector
 
 namespace weir::detail {
 
@@ -38,50 +37,23 @@ class shard_partition {
     // The rest is about epochs that it has.
 
     // How many of an epoch remain, for all ranks together.
-    u64 remaining(u64 epoch) const noexcept {
-        const part p = of(epoch);
-        return p.end <= p.begin ? 0 : p.end - p.begin - (p.last - p.first);
-    }
+    u64 remaining(u64 epoch) const noexcept;
 
     // How many of these are dealt to this rank, and whether one more fills up the last round.
     u64 share(u64 epoch) const noexcept { return share_of(remaining(epoch)); }
-    bool lacks(u64 epoch) const noexcept {
-        const u64 rest = remaining(epoch) % world_;
-        return rest != 0 && rank_ >= rest;
-    }
+    bool lacks(u64 epoch) const noexcept;
 
     // The position of this rank's number j of an epoch; j < share(epoch).
     u64 at(u64 epoch, u64 j) const noexcept { return select(of(epoch), j * world_ + rank_); }
 
     // What fills this rank's last round, if it lacks something: the epoch repeats from its front.
-    u64 repeated(u64 epoch) const noexcept {
-        return epoch * size_ + (rank_ - remaining(epoch) % world_) % size_;
-    }
+    u64 repeated(u64 epoch) const noexcept;
 
     // Whether a position is dealt to this rank.
-    bool owns(u64 position) const noexcept {
-        const u64 epoch = epoch_of(position);
-        if (size_ == 0 || position < base_ || !has(epoch)) return false;
-        if (std::binary_search(taken_.begin(), taken_.end(), position)) return false;
-        const u64 k = before(of(epoch), position);
-        return k % world_ == rank_ && k / world_ < share(epoch);
-    }
+    bool owns(u64 position) const noexcept;
 
     // The first one from `position` on that is dealt to this rank; `none` if nothing more is.
-    u64 next_own(u64 position) const noexcept {
-        if (size_ == 0 || position == none) return none;
-        position = (std::max)(position, base_);
-        u64 epoch = epoch_of(position);
-        for (; has(epoch); position = ++epoch * size_) {
-            const part p = of(epoch);
-            const u64 k = before(p, position);
-            const u64 j = k <= rank_ ? 0 : (k - rank_ - 1) / world_ + 1;
-            if (j < share(epoch)) return select(p, j * world_ + rank_);
-            // Behind all that was taken the epochs are alike.
-            if (p.last == taken_.size() && share_of(size_) == 0) return none;
-        }
-        return none;
-    }
+    u64 next_own(u64 position) const noexcept;
 
   private:
     // What is left of an epoch: the positions from begin to end but taken_[first] to taken_[last - 1].
@@ -89,38 +61,16 @@ class shard_partition {
         u64 begin, end;
         std::size_t first, last;
     };
-    part of(u64 epoch) const noexcept {
-        const u64 begin = (std::max)(epoch * size_, base_);
-        const u64 end = epoch * size_ + size_;
-        return {begin, end, index_of(begin), index_of(end)};
-    }
-    std::size_t index_of(u64 position) const noexcept {
-        const auto found = std::lower_bound(taken_.begin(), taken_.end(), position);
-        return static_cast<std::size_t>(found - taken_.begin());
-    }
+    part of(u64 epoch) const noexcept;
+    std::size_t index_of(u64 position) const noexcept;
 
     // How many remain of a part before a position.
-    u64 before(const part& p, u64 position) const noexcept {
-        return position - p.begin - (index_of(position) - p.first);
-    }
+    u64 before(const part& p, u64 position) const noexcept;
 
     // The one of number k that remains: as many taken ones are before it as leave k or fewer.
-    u64 select(const part& p, u64 k) const noexcept {
-        std::size_t low = p.first, high = p.last;
-        while (low < high) {
-            const std::size_t middle = low + (high - low) / 2;
-            if (taken_[middle] - p.begin - (middle - p.first) <= k) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        return p.begin + k + (low - p.first);
-    }
+    u64 select(const part& p, u64 k) const noexcept;
 
-    u64 share_of(u64 remaining) const noexcept {
-        return remaining / world_ + (!drop_ && rank_ < remaining % world_ ? 1 : 0);
-    }
+    u64 share_of(u64 remaining) const noexcept;
 
     u64 size_, base_, rank_, world_;
     std::vector<u64> taken_;
@@ -128,5 +78,9 @@ class shard_partition {
 };
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/sampling/shard_partition.ipp>
+#endif
 
 #endif

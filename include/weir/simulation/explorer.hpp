@@ -10,19 +10,12 @@
 #include <weir/simulation/explore_options.hpp>
 #include <weir/simulation/world.hpp>
 
-#include <algorithm>     // for std::any_of, std::count_if, std::fill, std::min
-#include <charconv>      // for std::from_chars
-#include <cstddef>       // for std::size_t
-#include <cstdint>       // for std::uint32_t, std::uint64_t
-#include <cstdlib>       // for std::getenv
-#include <exception>     // for std::exception_ptr, std::nested_exception
-#include <functional>    // for std::function
-#include <stdexcept>     // for std::invalid_argument
-#include <string>        // for std::string
-#include <string_view>   // for std::string_view
-#include <system_error>  // for std::errc
-#include <utility>       // for std::move
-#include <vector>        // for std::vector
+#include <cstddef>     // for std::size_t
+#include <cstdint>     // for std::uint32_t, std::uint64_t
+#include <exception>   // for std::exception_ptr
+#include <functional>  // for std::function
+#include <string>      // for std::string
+#include <vector>      // for std::vector
 
 namespace weir::simulation {
 
@@ -33,217 +26,47 @@ class explorer {
   public:
     using scenario = std::function<void(world&)>;
 
-    explorer(scenario run, explore_options options) : run_(std::move(run)), options_(std::move(options)) {
-        if (options_.schedules == 0) {
-            throw std::invalid_argument("weir: explore with 0 schedules shows nothing; ask for at least 1");
-        }
-        if (weir::detail::was_negative(options_.schedules) ||
-            weir::detail::was_negative(options_.most_steps) ||
-            weir::detail::was_negative(options_.attempts_to_shrink)) {
-            throw std::invalid_argument(
-                "weir: explore was given a negative number of schedules, steps or attempts");
-        }
-        if (options_.depth == 0) {
-            throw std::invalid_argument(
-                "weir: a fault has a depth of at least 1: see explore_options::depth");
-        }
-        // NOLINTBEGIN(concurrency-mt-unsafe): nothing here sets one
-        const char* const schedule = std::getenv("WEIR_SCHEDULE");
-        const char* const text = std::getenv("WEIR_SEED");
-        // NOLINTEND(concurrency-mt-unsafe)
-        if (schedule != nullptr) options_.replay = schedule;
-        if (text != nullptr) {
-            const std::string_view all = text;
-            const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), only_);
-            has_only_ = error == std::errc() && end == all.data() + all.size();
-            if (!has_only_) {
-                throw std::invalid_argument("weir: WEIR_SEED='" + std::string(all) +
-                                            "' is no seed; copy it from the message of the failure");
-            }
-        }
-    }
+    explorer(scenario run, explore_options options);
 
-    explored explore() {
-        if (!options_.replay.empty()) return replay();
-        const explored all = options_.strategy == strategy::exhaustive ? try_all() : try_some();
-        if (!seen_something_) {
-            throw std::invalid_argument(
-                "weir: explore has shown nothing: the scenario ran no coroutine in its world; give the world "
-                "to "
-                "what is tested, as in sync_wait(world, task) or pipeline.start<stepwise>(world)");
-        }
-        return all;
-    }
+    explored explore();
 
   private:
     using choices = std::vector<std::uint32_t>;
 
-    explored try_some() {
-        const std::size_t length = set_strategy();
-        for (std::size_t i = 0; done_.schedules < options_.schedules || has_only_; ++i) {
-            const std::uint64_t seed = has_only_ ? only_ : weir::detail::splitmix64(options_.seed, i);
-            decisions_.begin(seed, {}, length);
-            if (std::string cause = attempt(); !cause.empty()) fail(cause, seed);
-            if (has_only_) break;
-        }
-        return done_;
-    }
+    explored try_some();
 
     // How long a schedule may become, where the strategy asks: measured by one that is first come, first
     // served. What the schedules so far have shown would do better, but a seed alone couldn't find its
     // schedule again.
-    std::size_t set_strategy() {
-        if (options_.strategy == strategy::random) {
-            decisions_.be_random();
-            return 0;
-        }
-        decisions_.be_first();
-        decisions_.begin(0);
-        if (std::string cause = attempt(); !cause.empty()) fail(cause, 0);
-        decisions_.be_by_priority(options_.depth);
-        return last_steps_ + last_steps_ / 4;
-    }
+    std::size_t set_strategy();
 
     // One schedule, by the decisions that have begun. Returns what went wrong, if anything.
-    std::string attempt() {
-        world here(decisions_, options_.most_steps);
-        std::string cause;
-        try {
-            run_(here);
-        } catch (...) {
-            cause = text_of(std::current_exception());
-        }
-        ++done_.schedules;
-        done_.steps += here.steps();
-        last_steps_ = here.steps();
-        seen_something_ =
-            seen_something_ || here.steps() != 0 || !decisions_.made().empty() || here.now() != time_point();
-        if (!here.broken().empty()) return here.broken();
-        if (cause.empty()) cause = here.left_behind();
-        return cause;
-    }
+    std::string attempt();
 
     // With what is nested in it: a pipeline_failure carries the exception of the stage.
-    static std::string text_of(const std::exception_ptr& error) {
-        std::string text = weir::detail::error_text(error);
-        try {
-            std::rethrow_exception(error);
-        } catch (const std::nested_exception& outer) {
-            if (outer.nested_ptr()) text += ": " + text_of(outer.nested_ptr());
-        } catch (...) {  // NOLINT(bugprone-empty-catch): nothing is nested in it
-        }
-        return text;
-    }
+    static std::string text_of(const std::exception_ptr& error);
 
-    choices chosen() const {
-        choices all;
-        for (const decision& each : decisions_.made()) all.push_back(each.chosen);
-        return all;
-    }
+    choices chosen() const;
 
-    explored replay() {
-        decisions_.be_first();
-        decisions_.begin(0, from_text(options_.replay));
-        if (std::string cause = attempt(); !cause.empty()) {
-            throw schedule_failure("weir: under the schedule " + to_text(chosen()) + ": " + cause, cause, 0,
-                                   to_text(chosen()));
-        }
-        return done_;
-    }
+    explored replay();
 
     // Depth first: the last decision that can still be another one becomes it, and what follows is first
     // come, first served again.
-    explored try_all() {
-        decisions_.be_first();
-        choices given;
-        while (done_.schedules < options_.schedules) {
-            decisions_.begin(0, given);
-            if (std::string cause = attempt(); !cause.empty()) fail(cause, 0);
-            const std::vector<decision>& made = decisions_.made();
-            given = chosen();
-            while (!given.empty() && !may_deviate(given, made[given.size() - 1].of)) given.pop_back();
-            if (given.empty()) {
-                done_.complete = true;
-                break;
-            }
-            ++given.back();
-        }
-        return done_;
-    }
-    bool may_deviate(const choices& given, std::uint32_t of) const {
-        if (given.back() + 1 >= of) return false;
-        const auto others = std::count_if(given.begin(), given.end() - 1, is_other);
-        return static_cast<std::size_t>(others) < options_.deviations;
-    }
+    explored try_all();
+    bool may_deviate(const choices& given, std::uint32_t of) const;
 
-    [[noreturn]] void fail(std::string cause, std::uint64_t seed) {
-        const std::size_t number = done_.schedules;
-        const choices first = chosen();
-        const std::uint32_t mark = decisions_.digest();
-        decisions_.be_first();
-        decisions_.begin(0, first);
-        const std::string again = attempt();
-        std::string message = "weir: schedule " + std::to_string(number) + " fails: ";
-        if (again.empty() || decisions_.digest() != mark) {
-            message += cause +
-                       "\n  The same decisions gave another outcome the second time: the scenario "
-                       "depends on something else, as addresses, the time, other threads or what "
-                       "earlier schedules left behind.";
-            throw schedule_failure(message, cause, seed, to_text(first));
-        }
-        choices shortest = shrink(first);
-        decisions_.begin(0, shortest);
-        if (std::string last = attempt(); !last.empty()) cause = std::move(last);
-        const std::string schedule = to_text(shortest);
-        message += cause;
-        if (seed != 0) message += "\n  again: WEIR_SEED=" + std::to_string(seed);
-        message += "\n  shortest schedule found (" + count(deviations(shortest)) +
-                   " than first come, first served; it began with " + std::to_string(deviations(first)) +
-                   "): WEIR_SCHEDULE=\"" + schedule + "\"";
-        throw schedule_failure(message, cause, seed, schedule);
-    }
+    [[noreturn]] void fail(std::string cause, std::uint64_t seed);
 
     static bool is_other(std::uint32_t chosen) { return chosen != 0; }
-    static std::size_t deviations(const choices& all) {
-        return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_other));
-    }
-    static std::string count(std::size_t n) {
-        return std::to_string(n) + (n == 1 ? " decision other" : " decisions other");
-    }
+    static std::size_t deviations(const choices& all);
+    static std::string count(std::size_t n);
 
     bool may_try() const { return attempts_ < options_.attempts_to_shrink; }
-    bool fails(const choices& given) {
-        ++attempts_;
-        decisions_.begin(0, given);
-        return !attempt().empty();
-    }
+    bool fails(const choices& given);
 
     // Fewer decisions that are not the first on offer. Source of the halving: Zeller, Hildebrandt,
     // "Simplifying and isolating failure-inducing input", IEEE TSE 28 (2002).
-    choices shrink(choices best) {
-        for (std::size_t size = best.size(); size != 0; size /= 2) {
-            for (std::size_t begin = 0; begin < best.size() && may_try();) {
-                const std::size_t end = (std::min)(begin + size, best.size());
-                const bool differs = std::any_of(&best[begin], &best[begin] + (end - begin), is_other);
-                if (differs) {
-                    choices trial = best;
-                    std::fill(&trial[begin], &trial[begin] + (end - begin), 0);
-                    if (fails(trial)) best = std::move(trial);
-                }
-                begin = end;
-            }
-        }
-        for (std::size_t i = 0; i < best.size(); ++i) {
-            while (best[i] > 1 && may_try()) {
-                choices trial = best;
-                --trial[i];
-                if (!fails(trial)) break;
-                best = std::move(trial);
-            }
-        }
-        while (!best.empty() && best.back() == 0) best.pop_back();
-        return best;
-    }
+    choices shrink(choices best);
 
     const scenario run_;
     explore_options options_;
@@ -259,5 +82,9 @@ class explorer {
 }  // namespace detail
 
 }  // namespace weir::simulation
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/simulation/explorer.ipp>
+#endif
 
 #endif

@@ -14,15 +14,12 @@
 #include <weir/platform/parking.hpp>
 #include <weir/simulation/decisions.hpp>
 
-#include <algorithm>   // for std::lower_bound, std::rotate
 #include <coroutine>   // for std::coroutine_handle
 #include <cstddef>     // for std::size_t
-#include <exception>   // for std::current_exception
 #include <functional>  // for std::function
-#include <span>        // for std::span
-#include <stdexcept>   // for std::invalid_argument, std::runtime_error
+#include <stdexcept>   // for std::runtime_error
 #include <string>      // for std::string
-#include <utility>     // for std::exchange, std::move
+#include <utility>     // for std::move
 #include <vector>      // for std::vector
 
 namespace weir::simulation {
@@ -48,48 +45,23 @@ class failed_check : public std::runtime_error {
 class world final : public weir::detail::virtual_executor, weir::detail::loop_turns::loop {
   public:
     /// For `explore`.
-    explicit world(detail::decisions& decisions, std::size_t most_steps = 100'000)
-        : decisions_(&decisions), most_steps_(most_steps) {
-        ready_.reserve(256);  // as posting can't fail
-    }
+    explicit world(detail::decisions& decisions, std::size_t most_steps = 100'000);
 
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h.address()); }
 
-    void add(timer& t) noexcept override {
-        if (!clock_.add(t)) post(t.waiter());
-    }
-    void cancel(timer& t) noexcept override {
-        if (clock_.cancel(t)) post(t.waiter());
-    }
-    bool drive(weir::detail::parker& done, time_point limit) override {
-        // On top of an action, below which no coroutine is; unless one waits on another thread for its turn.
-        const bool acts = std::exchange(is_acting_, false) && !turns_.any_blocked();
-        if (turns_.are_below() && !acts) {
-            turns_.drive(*this, done, limit);
-            return true;
-        }
-        is_limit_reached_ = false;
-        while ((!done.is_set() || !thread_goes_on()) && !is_limit_reached_) {
-            acts ? turn(done, limit) : turns_.drive(*this, done, limit);
-        }
-        is_acting_ = acts;
-        return true;
-    }
+    void add(timer& t) noexcept override;
+    void cancel(timer& t) noexcept override;
+    bool drive(weir::detail::parker& done, time_point limit) override;
 
     /// A number below `n` that is part of the schedule: drawn, replayed and shrunk with it, and where all
     /// schedules are tried, every number is.
     /// \param n  at least 1.
     /// Errors: `std::invalid_argument` for 0.
-    [[nodiscard]] std::size_t draw(std::size_t n) {
-        if (n == 0) throw std::invalid_argument("weir: draw(0): there is no number below 0");
-        return decisions_->choose(n);
-    }
+    [[nodiscard]] std::size_t draw(std::size_t n);
 
     /// Throws `failed_check` unless `right`. `what`: the demand, as a sentence.
-    static void demand(bool right, const char* what) {
-        if (!right) throw failed_check(what);
-    }
+    static void demand(bool right, const char* what);
     /// The same by its older name, which is a macro of some engines and systems.
     static void(check)(bool right, const char* what) { demand(right, what); }
 
@@ -101,32 +73,18 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// Called between the steps `step` - 1 and `step`, counted from 0; at once if that is over. With
     /// `draw` for the step, something happens at each point of each schedule: a stop, a close, a time-out.
     /// The destructor of a run makes steps, too: what `action` uses is to be declared before the run.
-    void at_step(std::size_t step, std::function<void()> action) {
-        if (step <= steps_) return action();
-        // Of one step, those that came before stay nearer to the end.
-        const auto place = std::lower_bound(actions_.begin(), actions_.end(), step,
-                                            [](const planned& a, std::size_t at) { return a.step > at; });
-        actions_.insert(place, {step, std::move(action)});
-        next_action_ = actions_.back().step;
-    }
+    void at_step(std::size_t step, std::function<void()> action);
 
     /// How many coroutines have been resumed until now.
     [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
     /// Runs until nothing is ready and no timer is left.
-    void run() {
-        weir::detail::parker nobody;
-        for (runs_ = true; runs_;) turns_.drive(*this, nobody, (time_point::max)());
-    }
+    void run();
 
     /// What went wrong without an exception in the scenario; empty: nothing.
     const std::string& broken() const noexcept { return broken_; }
     /// After the scenario: what it left behind, as a sentence; empty: nothing.
-    std::string left_behind() const {
-        if (ready_.empty()) return {};
-        return std::to_string(ready_.size()) + (ready_.size() == 1 ? " coroutine was" : " coroutines were") +
-               " still ready to run when the scenario ended";
-    }
+    std::string left_behind() const;
 
   private:
     struct planned {
@@ -135,86 +93,20 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     };
 
     // Its own turn, among those that are ready.
-    bool thread_goes_on() {
-        if (ready_.empty()) return true;
-        ready_.push_back(this);  // then first: an insert there has g++ 12 warn of a null pointer
-        std::rotate(ready_.begin(), ready_.end() - 1, ready_.end());
-        const std::size_t next = decisions_->choose(std::span<void* const>(ready_));
-        ready_.erase(ready_.begin());
-        if (next == 0) return true;
-        chosen_ = next;
-        return false;
-    }
+    bool thread_goes_on();
 
-    void turn(weir::detail::parker&, time_point limit) override {
-        if (step(limit)) return;
-        if (limit != (time_point::max)()) {
-            if (limit > now()) clock_.set(limit);
-            is_limit_reached_ = true;
-        } else if (runs_ && !turns_.any_blocked()) {
-            runs_ = false;
-        } else {
-            throw_deadlock(waiters());
-        }
-    }
+    void turn(weir::detail::parker&, time_point limit) override;
     time_point instant() const noexcept override { return now(); }
     void sleep(weir::detail::parker&, time_point) noexcept override {}
 
     // Resumes one coroutine, or moves the clock. False: there is neither before `limit`.
-    bool step(time_point limit) {
-        if (ready_.empty() && !clock_.advance(limit, [this](std::coroutine_handle<> h) { post(h); })) {
-            return false;
-        }
-        if (steps_ >= most_steps_) {
-            break_off("the schedule has " + std::to_string(most_steps_) +
-                      " steps and goes on; raise most_steps if it should");
-            users().allow_leftovers();
-            throw deadlock_error("weir: " + broken_);
-        }
-        if (steps_ == next_action_) act();
-        if (ready_.empty()) return true;  // the action ran it
-        std::size_t next = std::exchange(chosen_, 0);
-        next = next != 0 && next <= ready_.size() ? next - 1
-                                                  : decisions_->choose(std::span<void* const>(ready_));
-        const auto h = std::coroutine_handle<>::from_address(ready_[next]);
-        ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(next));
-        ++steps_;
-        resume(h);
-        if (broken_.empty()) examine();
-        return true;
-    }
+    bool step(time_point limit);
 
-    void act() {
-        while (!actions_.empty() && actions_.back().step == steps_) {
-            const std::function<void()> action = std::move(actions_.back().action);
-            actions_.pop_back();
-            next_action_ = actions_.empty() ? never : actions_.back().step;
-            is_acting_ = true;
-            try {
-                action();
-            } catch (...) {
-                is_acting_ = false;
-                throw;
-            }
-            is_acting_ = false;
-        }
-    }
+    void act();
 
     // Not to be thrown from here: who drives may be a destructor.
-    void examine() {
-        std::string what = weir::detail::contradiction_in(places_);
-        if (!what.empty()) break_off(std::move(what));
-        for (const auto& invariant : invariants_) {
-            try {
-                invariant();
-            } catch (...) {
-                break_off(weir::detail::error_text(std::current_exception()));
-            }
-        }
-    }
-    void break_off(std::string what) {
-        if (broken_.empty()) broken_ = "after step " + std::to_string(steps_) + ": " + std::move(what);
-    }
+    void examine();
+    void break_off(std::string what);
 
     static constexpr std::size_t never = static_cast<std::size_t>(-1);
 
@@ -234,5 +126,9 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
 };
 
 }  // namespace weir::simulation
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/simulation/world.ipp>
+#endif
 
 #endif

@@ -1,0 +1,184 @@
+// weir report, internal: bodies of report/live_text.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_LIVE_TEXT_IPP
+#define WEIR_REPORT_LIVE_TEXT_IPP
+
+#include <weir/report/live_text.hpp>
+
+#include <algorithm>    // for std::max, std::ranges::sort
+#include <cmath>        // for std::round
+#include <string_view>  // for std::string_view
+
+namespace weir::detail {
+
+WEIR_INLINE std::string clock_text(duration d) {
+    const std::int64_t s = d.count() / 1'000'000'000;
+    const auto two = [](std::int64_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
+    if (s < 3600) return two(s / 60) + ":" + two(s % 60);
+    return std::to_string(s / 3600) + ":" + two(s / 60 % 60) + ":" + two(s % 60);
+}
+
+WEIR_INLINE std::string progress_text(const live_progress& p, std::size_t columns) {
+    constexpr duration second(1'000'000'000);
+    std::string text;
+    const auto part = [&](const std::string& what, std::string_view gap = "  ") {
+        if (text.size() + gap.size() + what.size() <= columns) (text += gap) += what;
+    };
+    part(clock_text(p.elapsed), "");
+    const double total = p.total ? static_cast<double>(*p.total) : 0;
+    part(std::to_string(p.done) + (p.total ? " of " + std::to_string(*p.total) : ""));
+    if (total > 0 && !p.ended)
+        part("(" + units::whole_percent(static_cast<double>(p.done) / total) + " %)", " ");
+    if (p.elapsed > duration(0)) part(p.rate > 0 ? units::rate(p.rate) : "0 /s");
+    if (p.ended) {
+        part(!p.total || p.done + p.failures >= *p.total ? "done" : "stopped");
+    } else if (p.total && *p.total > p.done && p.rate > 0 && p.elapsed >= second) {
+        const double left = (std::max)(1.0, std::round(static_cast<double>(*p.total - p.done) / p.rate));
+        // A time of more than a year is not shown.
+        if (left < 3e7) part("left " + clock_text(duration(static_cast<std::int64_t>(left * 1e9))));
+    }
+    if (p.failures != 0) part("failed " + std::to_string(p.failures));
+    if (const std::string idle = idle_text(p.idle); !idle.empty()) part(idle);
+    return text;
+}
+
+WEIR_INLINE double busy_share(const stage_stats& s) {
+    const slot_times t = s.times();
+    const auto there = static_cast<double>((t.total() - t.off).count());
+    return there > 0 ? static_cast<double>(t.busy().count()) / there : 0;
+}
+
+WEIR_INLINE std::string live_bar(const slot_times& t, std::size_t width, bool colour) {
+    const auto all = static_cast<double>(t.total().count());
+    std::array<std::size_t, states_in_reports.size()> counts{};
+    std::array<double, states_in_reports.size()> remainders{};
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < counts.size() && all > 0; ++i) {
+        const double share = static_cast<double>((t.*states_in_reports[i].time).count()) / all;
+        const double exact = share * static_cast<double>(width);
+        counts[i] = static_cast<std::size_t>(exact);
+        remainders[i] = exact - static_cast<double>(counts[i]);
+        used += counts[i];
+    }
+    for (; used < width && all > 0; ++used) {
+        std::size_t most = 0;
+        for (std::size_t i = 1; i < remainders.size(); ++i)
+            most = remainders[i] > remainders[most] ? i : most;
+        ++counts[most];
+        remainders[most] = -1;
+    }
+    std::string bar;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const state_in_reports& s = states_in_reports[i];
+        const bool painted = colour && counts[i] != 0;
+        if (painted) (bar += "\x1b[") += std::string(s.ansi) + "m";
+        bar.append(counts[i], s.sign);
+        if (painted) bar += "\x1b[0m";
+    }
+    if (all <= 0) bar.append(width, ' ');
+    return bar;
+}
+
+WEIR_INLINE std::string cut(std::string text, std::size_t width) {
+    if (text.size() > width) text.resize(width);
+    return text;
+}
+
+WEIR_INLINE std::string quantile_text(const histogram& h, double q) {
+    return h.empty() || !h.has_quantiles() ? "-" : units::time(h.quantile(q));
+}
+
+WEIR_INLINE std::vector<std::size_t> busiest(const pipeline_stats& stats, std::size_t most) {
+    std::vector<std::size_t> shown(stats.stages.size());
+    for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
+    if (shown.size() <= most) return shown;
+    // Of equally busy stages, the first. Not std::stable_sort, because clang 19 warns about its memory.
+    std::ranges::sort(shown, [&stats](std::size_t a, std::size_t b) {
+        const double first = busy_share(stats.stages[a]);
+        const double second = busy_share(stats.stages[b]);
+        return first > second || (first >= second && a < b);
+    });
+    shown.resize(most);
+    std::ranges::sort(shown);
+    return shown;
+}
+
+WEIR_INLINE live_layout::live_layout(const pipeline_stats& lap, std::size_t width) {
+    for (const stage_stats& s : lap.stages) name = (std::max)(name, for_terminal(s.name).width);
+    name = (std::min)({name, std::size_t{20}, width / 4});
+    std::size_t taken = name + 1;
+    while (columns < live_columns.size() && taken + 11 + live_columns[columns].width + 1 <= width)
+        taken += live_columns[columns++].width + 1;
+    bar = (std::min<std::size_t>)(width > taken ? width - taken : 0, 60);
+}
+
+WEIR_INLINE std::string live_head(const live_layout& at, std::size_t width) {
+    std::string head = cell_of("stage", at.name) + " " + std::string(at.bar, ' ');
+    for (std::size_t i = 0; i < at.columns; ++i)
+        head += " " + units::right(live_columns[i].head, live_columns[i].width);
+    return cut(std::move(head), width);
+}
+
+WEIR_INLINE std::string live_row(const stage_stats& s, const pipeline_stats& lap, const live_layout& at,
+                                 const live_frame& frame) {
+    const channel_stats* const queue =
+        s.outputs.empty() || s.outputs[0] >= lap.channels.size() ? nullptr : &lap.channels[s.outputs[0]];
+    if (frame.columns == 1) return live_bar(s.times(), 1, frame.colour);
+    std::string line = cell_of(s.name, at.name) + " " + live_bar(s.times(), at.bar, frame.colour);
+    for (std::size_t i = 0; i < at.columns; ++i) {
+        const std::size_t width = live_columns[i].width;
+        line += " " + units::right(cut(live_columns[i].text(s, queue), width), width);
+    }
+    return line;
+}
+
+WEIR_INLINE std::string live_legend(const live_frame& frame) {
+    std::string legend;
+    std::size_t width = 0;
+    for (const state_in_reports& s : states_in_reports) {
+        const std::string gap = width == 0 ? "" : "  ";
+        const std::string text = std::string(1, s.sign) + " " + std::string(s.short_name());
+        width += gap.size() + text.size();
+        if (width > frame.columns) break;
+        legend += gap + (frame.colour ? "\x1b[" + std::string(s.ansi) + "m" + text + "\x1b[0m" : text);
+    }
+    return legend;
+}
+
+}  // namespace weir::detail
+
+namespace weir {
+
+WEIR_INLINE std::vector<std::string> live_lines(const pipeline_stats& lap, const live_progress& progress,
+                                                const live_frame& frame) {
+    using namespace detail;
+    const live_layout at(lap, frame.columns);
+    const bool is_framed = frame.rows >= 5;
+    std::size_t room = frame.rows - (is_framed ? 3 : (std::min<std::size_t>)(frame.rows, 1));
+    const bool says_how_many = is_framed && lap.stages.size() > room;
+    if (says_how_many) --room;
+
+    std::vector<std::string> lines;
+    if (frame.rows != 0) lines.push_back(progress_text(progress, frame.columns));
+    if (is_framed) lines.push_back(live_head(at, frame.columns));
+    for (const std::size_t i : busiest(lap, room)) lines.push_back(live_row(lap.stages[i], lap, at, frame));
+    if (says_how_many) {
+        const std::string more = "... " + std::to_string(lap.stages.size() - room) + " more";
+        const std::string why = ", which are less busy";
+        lines.push_back(cut(more.size() + why.size() <= frame.columns ? more + why : more, frame.columns));
+    }
+    if (is_framed) lines.push_back(live_legend(frame));
+    return lines;
+}
+
+WEIR_INLINE std::string live_line(const pipeline_stats& lap, const live_progress& progress) {
+    std::string text = detail::progress_text(progress);
+    if (lap.stages.empty() || lap.elapsed <= duration(0) || progress.ended) return text;
+    const stage_stats& s = lap.stages[detail::busiest(lap, 1).front()];
+    return text + "  " + detail::for_terminal(s.name).text + " " +
+           units::whole_percent(detail::busy_share(s)) + " % busy";
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,132 @@
+// weir report, internal: bodies of report/metrics.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_METRICS_IPP
+#define WEIR_REPORT_METRICS_IPP
+
+#include <weir/report/metrics.hpp>
+
+#include <algorithm>  // for std::ranges::find, std::ranges::sort
+#include <stdexcept>  // for std::invalid_argument
+#include <utility>    // for std::move
+
+namespace weir {
+
+WEIR_INLINE std::string metrics_content_type(metrics_format format) {
+    return format == metrics_format::openmetrics
+               ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+               : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+}  // namespace weir
+
+namespace weir::detail {
+
+WEIR_INLINE void check_labels(const std::vector<metric_label>& labels) {
+    std::vector<std::string_view> known(std::begin(metric_labels), std::end(metric_labels));
+    for (const metric_label& l : labels) {
+        bool right =
+            !l.name.empty() && l.name.substr(0, 2) != "__" && !(l.name[0] >= '0' && l.name[0] <= '9');
+        for (const char c : l.name) {
+            right = right &&
+                    ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
+        }
+        if (!right) {
+            throw std::invalid_argument(
+                "weir: '" + l.name +
+                "' can't be the name of a label of metrics: it takes letters, digits and _, "
+                "and begins with none of the digits and no __");
+        }
+        if (std::ranges::find(known, l.name) != known.end()) {
+            throw std::invalid_argument(
+                "weir: the label '" + l.name +
+                "' is there twice, or is one of the library's own: take another name");
+        }
+        known.push_back(l.name);
+    }
+}
+
+WEIR_INLINE std::string labels_text(std::vector<metric_label> labels) {
+    std::ranges::sort(labels, {}, &metric_label::name);
+    std::string text;
+    for (const metric_label& l : labels) {
+        if (!l.value.empty()) (text += text.empty() ? "" : ",") += label_text(l.name, l.value);
+    }
+    return text;
+}
+
+WEIR_INLINE void metrics_writer::add(const std::vector<metric_label>& of_run, const pipeline_stats& stats) {
+    check_labels(of_run);
+    std::string labels = labels_text(of_run);
+    if (std::ranges::find(runs_, labels, &labelled::labels) != runs_.end()) {
+        throw std::invalid_argument("weir: two runs in one text of metrics have the same labels {" + labels +
+                                    "}: give each one of its own, as {\"run\", \"training\"}");
+    }
+    runs_.push_back({std::move(labels), stats});
+}
+
+WEIR_INLINE std::string metrics_writer::text() && {
+    write(metrics_of::run);
+    write(metrics_of::first_item);
+    write(metrics_of::stage);
+    write(metrics_of::added);
+    write(metrics_of::transfers);
+    write(metrics_of::queue);
+    write(metrics_of::process);
+    if (format_ == metrics_format::openmetrics) text_ += "# EOF\n";
+    return std::move(text_);
+}
+
+WEIR_INLINE std::string metrics_writer::own_labels(std::string_view what, const std::string& name,
+                                                   std::size_t position) {
+    return label_text(what, name) + "," + label_text("position", std::to_string(position));
+}
+
+}  // namespace weir::detail
+
+namespace weir {
+
+WEIR_INLINE std::string metrics_text(const pipeline_stats& stats, const metrics_options& options) {
+    detail::metrics_writer writer(options.format);
+    writer.add(options.labels, stats);
+    return std::move(writer).text();
+}
+
+WEIR_INLINE std::string metrics_text(const std::vector<labelled_run>& runs, metrics_format format) {
+    detail::metrics_writer writer(format);
+    for (const labelled_run& r : runs) writer.add(r.labels, r.stats);
+    return std::move(writer).text();
+}
+
+}  // namespace weir
+
+namespace weir::detail {
+
+WEIR_INLINE metrics_report::metrics_report(metrics_options options) : options_(std::move(options)) {
+    check_labels(options_.labels);
+}
+
+WEIR_INLINE void metrics_report::update(pipeline_stats all) {
+    so_far_ = std::move(all);
+    take(metrics_text(so_far_, options_));
+}
+
+}  // namespace weir::detail
+
+namespace weir {
+
+WEIR_INLINE metrics_file::metrics_file(std::string path, metrics_options options)
+    : metrics_report(std::move(options)), path_(std::move(path)) {
+    if (path_.empty())
+        throw std::invalid_argument("weir: a metrics_file needs the path of a file, as \"training.prom\"");
+}
+
+WEIR_INLINE metrics_callback::metrics_callback(std::function<void(const std::string& text)> take,
+                                               metrics_options options)
+    : metrics_report(std::move(options)), take_(std::move(take)) {
+    if (!take_)
+        throw std::invalid_argument("weir: a metrics_callback needs a function that takes a std::string");
+}
+
+}  // namespace weir
+
+#endif

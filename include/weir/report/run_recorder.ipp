@@ -1,0 +1,100 @@
+// weir report, internal: bodies of report/run_recorder.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_RUN_RECORDER_IPP
+#define WEIR_REPORT_RUN_RECORDER_IPP
+
+#include <weir/report/run_recorder.hpp>
+
+#include <stdexcept>  // for std::invalid_argument
+#include <utility>    // for std::move
+
+namespace weir {
+
+WEIR_INLINE run_recorder::run_recorder(std::string name, pipeline_description made_of,
+                                       run_recorder_options options)
+    : options_(std::move(options)),
+      record_(detail::new_record(std::move(name), std::move(made_of), options_.settings)) {
+    if (options_.most_laps < 2)
+        throw std::invalid_argument("weir: a run_recorder keeps at least two laps: most_laps = 2");
+}
+
+WEIR_INLINE run_record run_recorder::record() const {
+    const std::lock_guard guard(lock_);
+    run_record all = record_;
+    for (const std::string& text : laps_) {
+        all.laps.push_back(lap_in(text));
+        if (!all.ended) all.total = all.laps.size() == 1 ? all.laps[0] : joined(all.total, all.laps.back());
+    }
+    return all;
+}
+
+WEIR_INLINE void run_recorder::begins(const pipeline_stats& all) {
+    std::string now = detail::utc_now();
+    const std::lock_guard guard(lock_);
+    laps_.clear();
+    record_.started = std::move(now);
+    record_.ended = false;
+    record_.total = all;
+    record_.failures.clear();
+    record_.num_failures = 0;
+}
+
+WEIR_INLINE void run_recorder::lap(const pipeline_stats& one) {
+    std::string text;
+    detail::append_json(text, one);
+    const std::lock_guard guard(lock_);
+    laps_.push_back(std::move(text));
+    if (laps_.size() > options_.most_laps) join_pairs();
+}
+
+WEIR_INLINE void run_recorder::failed(const failure& what) {
+    const std::lock_guard guard(lock_);
+    if (record_.num_failures++ >= options_.most_failures) return;
+    record_.failures.push_back(
+        {what.stage, what.item, what.message(), detail::place_text(what.where), laps_.size()});
+}
+
+WEIR_INLINE void run_recorder::ends(const pipeline_stats& rest, const pipeline_stats& all) {
+    lap(rest);
+    const std::lock_guard guard(lock_);
+    // A rest of no length belongs to the last lap.
+    if (rest.elapsed == duration(0) && laps_.size() > 1) {
+        join(laps_[laps_.size() - 2], laps_.back());
+        laps_.pop_back();
+        for (recorded_failure& each : record_.failures)
+            each.lap = detail::smaller(each.lap, laps_.size() - 1);
+    }
+    record_.total = all;
+    record_.ended = true;
+}
+
+WEIR_INLINE run_record run_recorder::without_laps() const {
+    const std::lock_guard guard(lock_);
+    return record_;
+}
+
+WEIR_INLINE pipeline_stats run_recorder::lap_in(const std::string& text) {
+    pipeline_stats one;
+    detail::read_json(detail::json_reader(text).whole(), one);
+    return one;
+}
+
+WEIR_INLINE void run_recorder::join(std::string& earlier, const std::string& later) {
+    std::string both;
+    detail::append_json(both, joined(lap_in(earlier), lap_in(later)));
+    earlier.swap(both);
+}
+
+WEIR_INLINE void run_recorder::join_pairs() {
+    std::vector<std::string> fewer;
+    for (std::size_t i = 0; i < laps_.size(); i += 2) {
+        if (i + 1 != laps_.size()) join(laps_[i], laps_[i + 1]);
+        fewer.push_back(std::move(laps_[i]));
+    }
+    laps_.swap(fewer);
+    for (recorded_failure& each : record_.failures) each.lap /= 2;
+}
+
+}  // namespace weir
+
+#endif

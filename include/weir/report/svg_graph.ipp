@@ -1,0 +1,227 @@
+// weir report, internal: bodies of report/svg_graph.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_SVG_GRAPH_IPP
+#define WEIR_REPORT_SVG_GRAPH_IPP
+
+#include <weir/report/svg_graph.hpp>
+
+#include <algorithm>  // for std::max, std::min, std::ranges::any_of, std::ranges::minmax
+#include <utility>    // for std::move, std::pair
+
+namespace weir::detail {
+
+WEIR_INLINE graph_layout::graph_layout(std::size_t nodes, const std::vector<graph_edge>& edges,
+                                       double distance)
+    : distance_(distance), nodes_(nodes), points_(nodes), above_(nodes), below_(nodes) {
+    for (std::size_t n = 0; n < nodes; ++n) {
+        for (const graph_edge& e : edges) {
+            if (e.from == n) points_[e.to].row = (std::max)(points_[e.to].row, points_[n].row + 1);
+        }
+    }
+    for (const graph_edge& e : edges) ways_.push_back(way_of(e));
+    for (std::size_t p = 0; p < points_.size(); ++p) {
+        rows_.resize((std::max)(rows_.size(), points_[p].row + 1));
+        rows_[points_[p].row].push_back(p);
+    }
+    for (auto& row : rows_) spread(row, {});
+    for (int i = 0; i < 4; ++i) {
+        for (auto& row : rows_) sort(row, above_);
+        for (std::size_t r = rows_.size(); r-- > 0;) sort(rows_[r], below_);
+    }
+    for (int i = 0; i < 8; ++i) {
+        for (auto& row : rows_) align(row, above_, below_);
+        for (std::size_t r = rows_.size(); r-- > 0;) align(rows_[r], below_, above_);
+    }
+    if (points_.empty()) return;
+    const auto [left, right] = std::ranges::minmax(points_, {}, &graph_point::x);
+    for (graph_point& p : points_) p.x -= left.x;
+    width_ = right.x - left.x;
+}
+
+WEIR_INLINE std::vector<graph_point> graph_layout::way(std::size_t edge) const {
+    std::vector<graph_point> points;
+    for (const std::size_t p : ways_[edge]) points.push_back(points_[p]);
+    return points;
+}
+
+WEIR_INLINE auto graph_layout::way_of(const graph_edge& e) -> list {
+    list way = {e.from};
+    for (std::size_t row = points_[e.from].row + 1; row < points_[e.to].row; ++row) {
+        way.push_back(points_.size());
+        points_.push_back({0, row});
+        above_.emplace_back();
+        below_.emplace_back();
+    }
+    way.push_back(e.to);
+    for (std::size_t i = 0; i + 1 < way.size(); ++i) {
+        below_[way[i]].push_back(way[i + 1]);
+        above_[way[i + 1]].push_back(way[i]);
+    }
+    return way;
+}
+
+WEIR_INLINE double graph_layout::between(std::size_t a, std::size_t b) const {
+    const double sizes = (a < nodes_ ? 1 : 0.25) + (b < nodes_ ? 1 : 0.25);
+    return distance_ * sizes / 2;
+}
+
+WEIR_INLINE double graph_layout::mean(std::size_t p, const list& of) const {
+    double sum = 0;
+    for (const std::size_t n : of) sum += points_[n].x;
+    return of.empty() ? points_[p].x : sum / static_cast<double>(of.size());
+}
+
+WEIR_INLINE void graph_layout::spread(const list& row, const std::vector<double>& wanted) {
+    std::vector<double> from_left(row.size());
+    std::vector<double> from_right(row.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        from_left[i] = wanted.empty() ? 0 : wanted[i];
+        if (i > 0) from_left[i] = (std::max)(from_left[i], from_left[i - 1] + between(row[i - 1], row[i]));
+    }
+    for (std::size_t i = row.size(); i-- > 0;) {
+        from_right[i] = wanted.empty() ? 0 : wanted[i];
+        if (i + 1 < row.size())
+            from_right[i] = (std::min)(from_right[i], from_right[i + 1] - between(row[i], row[i + 1]));
+    }
+    for (std::size_t i = 0; i < row.size(); ++i) points_[row[i]].x = (from_left[i] + from_right[i]) / 2;
+}
+
+WEIR_INLINE void graph_layout::sort(list& row, const std::vector<list>& by) {
+    std::vector<std::pair<double, std::size_t>> order;  // by wanted place, then by index: stable
+    for (std::size_t i = 0; i < row.size(); ++i) order.emplace_back(mean(row[i], by[row[i]]), i);
+    std::sort(order.begin(), order.end());
+    list sorted;
+    for (const auto& each : order) sorted.push_back(row[each.second]);
+    row = std::move(sorted);
+    spread(row, {});
+}
+
+WEIR_INLINE void graph_layout::align(const list& row, const std::vector<list>& by,
+                                     const std::vector<list>& otherwise) {
+    std::vector<double> wanted;
+    for (const std::size_t p : row) wanted.push_back(mean(p, by[p].empty() ? otherwise[p] : by[p]));
+    spread(row, wanted);
+}
+
+WEIR_INLINE svg_graph::svg_graph(const run_view& view)
+    : view_(view), has_consumer_(std::ranges::any_of(view.queues(), [](const auto& q) { return !q.to; })),
+      layout_(view.num_stages() + (has_consumer_ ? 1 : 0), edges_of(view), box_width + 26) {}
+
+WEIR_INLINE void svg_graph::append_to(std::string& out) const {
+    const long width = std::lround(layout_.width()) + box_width + 2 * side();
+    fill_in(out, R"(<svg class="graph" role="img" aria-labelledby="graph-t graph-d" viewBox="0 0 {} {}" )",
+            width, top_of({0, layout_.num_rows()}) - row_height + box_height + margin);
+    fill_in(out, R"(style="max-width:{}px;min-width:{}px" xmlns="http://www.w3.org/2000/svg">
+<title id="graph-t">The stages and the queues between them</title><desc id="graph-d">{}</desc>
+)",
+            width * 5 / 4, width * 3 / 4, description());
+    fill_in(out,
+            R"(<defs><rect id="box" width="{}" height="{}" rx="4"/><path id="side" d="M4 0v{}"/>)"
+            R"(<clipPath id="inside"><use href="#box"/></clipPath></defs>
+)",
+            box_width, box_height, box_height);
+    for (std::size_t i = 0; i < view_.queues().size(); ++i) append_queue(out, i);
+    for (std::size_t i = 0; i < view_.num_stages(); ++i) append_stage(out, i);
+    if (has_consumer_) append_consumer(out);
+    out += "</svg>\n";
+}
+
+WEIR_INLINE std::vector<graph_edge> svg_graph::edges_of(const run_view& view) {
+    std::vector<graph_edge> edges;
+    for (const shown_queue& q : view.queues()) edges.push_back({q.from, q.to.value_or(view.num_stages())});
+    return edges;
+}
+
+WEIR_INLINE std::string svg_graph::description() const {
+    std::string text;
+    for (const shown_queue& q : view_.queues()) {
+        text += view_.stage(q.from) + " gives to " + (q.to ? view_.stage(*q.to) : "your program") + ". ";
+        if (text.size() > 4000) return text + "…";
+    }
+    return text.empty() ? "No stages are known." : text;
+}
+
+WEIR_INLINE markup svg_graph::at(const graph_point& p, long down) const {
+    return filled("{} {}", left_of(p) + box_width / 2, top_of(p) + down);
+}
+
+WEIR_INLINE markup svg_graph::text(long x, long y, const std::string& what, bool from_right) {
+    return filled(R"(<text x="{}" y="{}"{}>{}</text>)", x, y,
+                  markup{from_right ? R"( text-anchor="end")" : ""}, what);
+}
+
+WEIR_INLINE void svg_graph::append_queue(std::string& out, std::size_t i) const {
+    const shown_queue& q = view_.queues()[i];
+    const channel_stats& c = view_.run().total.channels[q.channel];
+    const std::vector<graph_point> way = layout_.way(i);
+    std::string path = "M" + at(way[0], box_height).text;
+    for (std::size_t p = 1; p < way.size(); ++p) {
+        const bool ends = p + 1 == way.size();
+        if (are_equal(way[p].x, way[p - 1].x)) {
+            path += "L";
+        } else {
+            fill_in(path, "C{} {} ", at(way[p - 1], box_height + 30), at(way[p], -34));
+        }
+        path += at(way[p], ends ? -6 : 0).text;
+        if (!ends) fill_in(path, "v{}", box_height);
+    }
+    fill_in(out,
+            "<g class=\"queue\"><title>queue behind {}: {}{}{} items taken, {}data ready {}, put {}, get "
+            "{}</title>",
+            view_.stage(q.from), c.capacity, c.capacity == 1 ? " place, " : " places, ",
+            units::count(c.num_get),
+            c.num_discarded != 0 ? units::count(c.num_discarded) + " discarded, " : "",
+            units::percent(c.readiness()), time_markup(c.ave_put_wait()), time_markup(c.ave_get_gap()));
+    fill_in(out, R"(<path d="{}"/>)", path);
+    // The text stands at the end where the line is alone, on the side that is free.
+    std::size_t arrive = 0;
+    for (const shown_queue& other : view_.queues()) arrive += other.to == q.to ? 1U : 0U;
+    const graph_point& here = arrive == 1 ? way.back() : way.front();
+    const graph_point& next = arrive == 1 ? way[way.size() - 2] : way[1];
+    const bool on_left = next.x > here.x + 1;
+    const std::string ready = units::percent(c.readiness()) + " ready";
+    fill_in(out, "{}</g>\n",
+            text(left_of(here) + box_width / 2 + (on_left ? -8 : 8),
+                 top_of(here) + (arrive == 1 ? -15 : box_height + 19),
+                 q.branch.empty() ? ready : shortened(q.branch, 14) + ": " + ready, on_left));
+}
+
+WEIR_INLINE void svg_graph::append_box(std::string& out, const graph_point& p, const box& b) const {
+    fill_in(out, "<g class=\"box st-{}\" transform=\"translate({} {})\"><title>{}</title>", b.state,
+            left_of(p), top_of(p), b.title);
+    fill_in(out,
+            R"(<use href="#box"/><use href="#side"/><text class="strong" x="15" y="20">{}</text>{}{}{}{}</g>
+)",
+            b.name, text(15, 37, b.left), text(box_width - 8, 37, b.right, true),
+            b.concurrency.empty() ? markup() : text(box_width - 8, 20, b.concurrency, true), b.bar);
+}
+
+WEIR_INLINE void svg_graph::append_stage(std::string& out, std::size_t i) const {
+    const stage_stats& s = view_.run().total.stages[i];
+    const slot_times t = s.times();
+    const bool one = s.concurrency == 1;
+    append_box(out, layout_.node(i),
+               {chief_state(t).name,
+                view_.stage(i) + " (" + shortened(s.kind, 20) + ", " + std::to_string(s.concurrency) +
+                    (one ? " slot)" : " slots)"),
+                shortened(view_.stage(i), one ? 25 : 20), chief_text(t), units::rate(rate_of(s)),
+                one ? "" : "×" + std::to_string(s.concurrency), state_bar(t, 15, 48, box_width - 23)});
+}
+
+WEIR_INLINE double svg_graph::rate_of(const stage_stats& s) const {
+    const auto& queues = view_.run().total.channels;
+    return s.outputs.empty() || s.outputs[0] >= queues.size() ? s.rate() : queues[s.outputs[0]].rate();
+}
+
+WEIR_INLINE void svg_graph::append_consumer(std::string& out) const {
+    const channel_stats& c = *view_.last_queue();
+    const double waits = share_of(c.get_blocked, c.elapsed);
+    append_box(out, layout_.node(view_.num_stages()),
+               {waits > 0.5 ? "wait_get" : "run",
+                "your program takes the results; it waited " + units::percent(waits) + " of the time",
+                "your program", "waits " + units::whole_percent(waits) + " %", units::rate(c.rate())});
+}
+
+}  // namespace weir::detail
+
+#endif

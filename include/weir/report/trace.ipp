@@ -1,0 +1,187 @@
+// weir report, internal: bodies of report/trace.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_TRACE_IPP
+#define WEIR_REPORT_TRACE_IPP
+
+#include <weir/report/trace.hpp>
+
+#include <algorithm>  // for std::ranges::sort
+#include <memory>     // for std::make_shared
+#include <mutex>      // for std::lock_guard
+#include <stdexcept>  // for std::logic_error
+
+namespace weir::detail {
+
+WEIR_INLINE trace_writer::trace_writer(const run_trace& run, const owning_list<stage_trace>& stages)
+    : run_(run) {
+    for (const stage_trace* const stage : stages) {
+        std::size_t slot = 0;
+        for (const slot_trace* const each : stage->per_slot) {
+            stages_.push_back(stage);
+            begin_lane(*stage, slot++);
+            read(*each);
+        }
+    }
+    connect();
+    // A span comes before the spans and the flow events inside of it.
+    std::ranges::sort(lines_, {}, &line::place);
+}
+
+WEIR_INLINE std::string trace_writer::text(const owning_list<stage_trace>& stages) const {
+    std::string all = R"({"displayTimeUnit":"ns","otherData":{"events_dropped":")" +
+                      std::to_string(dropped_) + R"(","flows_lost":")" + std::to_string(run_.lost()) +
+                      R"(","every":")" + std::to_string(run_.settings().every) + "\"},\n\"traceEvents\":[\n" +
+                      R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"weir"}})";
+    if (dropped_ + run_.lost() != 0) {
+        all += ",\n" +
+               std::string(R"({"ph":"M","pid":1,"tid":0,"name":"process_labels","args":{"labels":")") +
+               std::to_string(dropped_) + " events dropped, the oldest; " + std::to_string(run_.lost()) +
+               " flows lost\"}}";
+    }
+    all += lanes_;
+    for (const line& each : lines_) write(all, each, stages);
+    return all += "\n]}\n";
+}
+
+WEIR_INLINE void trace_writer::begin_lane(const stage_trace& stage, std::size_t slot) {
+    const std::string head =
+        ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(lane()) + ",\"name\":\"thread_";
+    lanes_ += head + "name\",\"args\":{\"name\":";
+    append_json(lanes_, stage.per_slot.size() == 1 ? stage.name : stage.name + " #" + std::to_string(slot));
+    lanes_ += "}}" + head + "sort_index\",\"args\":{\"sort_index\":" + std::to_string(lane()) + "}}";
+}
+
+WEIR_INLINE void trace_writer::read(const slot_trace& slot) {
+    dropped_ += slot.events.count() - slot.events.kept();
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < slot.events.kept(); ++i) {
+        const trace_event& visit = slot.events[i];
+        if (visit.kind != trace_kind::visit) continue;
+        lines_.push_back({visit, lane(), i});
+        for (; first < i; ++first) read_part(slot.events[first], visit, first);
+        first = i + 1;
+    }
+}
+
+WEIR_INLINE void trace_writer::read_part(const trace_event& e, const trace_event& visit, std::size_t place) {
+    const std::uint64_t kept = (std::uint64_t{1} << 32U) + lane();  // greater than all numbers of queues
+    const auto step = [&](std::uint64_t where, std::uint64_t number) {
+        return end_of_step{where, number, e.begin, visit.begin, visit.number, lane()};
+    };
+    if (e.kind == trace_kind::state || e.kind == trace_kind::depth) lines_.push_back({e, lane(), place});
+    if (e.kind == trace_kind::left) leave_.push_back(step(e.where, e.number));
+    if (e.kind == trace_kind::came) come_.push_back(step(e.where, e.number));
+    if (e.kind == trace_kind::kept) leave_.push_back(step(kept, e.number));
+    for (std::uint64_t n = e.number; e.kind == trace_kind::gathered && n <= e.tag; ++n)
+        come_.push_back(step(kept, n));
+}
+
+WEIR_INLINE void trace_writer::connect() {
+    std::ranges::sort(leave_, {}, &end_of_step::name);
+    std::ranges::sort(come_, {}, &end_of_step::name);
+    std::uint64_t steps = 0;
+    auto from = leave_.begin();
+    for (const end_of_step& to : come_) {
+        while (from != leave_.end() && from->name() < to.name()) ++from;
+        if (from == leave_.end()) break;
+        if (from->name() != to.name()) continue;
+        // The clocks of two processors may differ by some nanoseconds.
+        const std::int64_t at = larger(from->begin, smaller(from->at, to.at));
+        if (at > to.at) continue;
+        ++steps;
+        lines_.push_back({{at, at, from->item, 0, 0, trace_kind::left, 0}, from->lane, steps});
+        lines_.push_back({{to.at, to.at, to.item, 0, 0, trace_kind::came, 0}, to.lane, steps});
+    }
+}
+
+WEIR_INLINE void trace_writer::append_time(std::string& out, const char* name, std::int64_t ns) {
+    const std::string digits = std::to_string(1000 + ns % 1000);
+    ((out += name) += std::to_string(ns / 1000)) += '.';
+    out.append(digits, 1, 3);
+}
+
+WEIR_INLINE void trace_writer::append_head(std::string& out, const char* phase, std::uint32_t lane,
+                                           std::int64_t begin) const {
+    ((out += ",\n{\"ph\":\"") += phase) += "\",\"pid\":1,\"tid\":";
+    out += std::to_string(lane);
+    append_time(out, ",\"ts\":", time_between(run_.begin(), begin));
+}
+
+WEIR_INLINE void trace_writer::append_span(std::string& out, const line& l, const std::string& name) const {
+    append_head(out, "X", l.lane, l.event.begin);
+    append_time(out, ",\"dur\":", time_between(l.event.begin, l.event.end));
+    out += ",\"name\":";
+    append_json(out, name);
+}
+
+WEIR_INLINE void trace_writer::write(std::string& out, const line& l,
+                                     const owning_list<stage_trace>& stages) const {
+    const trace_event& e = l.event;
+    if (e.kind == trace_kind::visit) {
+        append_span(out, l, stages_[l.lane - 1]->name);
+        out += ",\"cat\":\"item\",\"args\":{\"item\":" + std::to_string(e.number) +
+               ",\"epoch\":" + std::to_string(e.where) + ",\"from\":";
+        append_json(out, stages[slot_trace::stage_of(e.tag)]->name + " " +
+                             std::to_string(slot_trace::number_of(e.tag)));
+        out += e.what != 0 ? ",\"failed\":true}}" : "}}";
+    } else if (e.kind == trace_kind::state) {
+        append_span(out, l, states_by_number[e.what].name);
+        out += ",\"cat\":\"state\"}";
+    } else if (e.kind == trace_kind::depth) {
+        append_head(out, "C", 0, e.begin);
+        out += ",\"name\":";
+        append_json(out, run_.queue_names()[e.where] + "_queue");
+        out += ",\"args\":{\"items\":" + std::to_string(e.tag) + "}}";
+    } else {
+        append_head(out, e.kind == trace_kind::left ? "s" : "f", l.lane, e.begin);
+        out += (e.kind == trace_kind::left ? ",\"id\":" : ",\"bp\":\"e\",\"id\":") + std::to_string(l.id) +
+               ",\"cat\":\"item\",\"name\":\"item\",\"args\":{\"item\":" + std::to_string(e.number) + "}}";
+    }
+}
+
+}  // namespace weir::detail
+
+namespace weir {
+
+WEIR_INLINE std::string trace_report::text() const {
+    std::shared_ptr<const detail::run_trace> ended;
+    {
+        const std::lock_guard guard(lock_);
+        ended = ended_;
+    }
+    if (ended == nullptr) return {};
+    return ended->read([&](const auto& stages) { return detail::trace_writer(*ended, stages).text(stages); });
+}
+
+WEIR_INLINE void trace_report::ends(const pipeline_stats&, const pipeline_stats&) {
+    running_->end();
+    {
+        const std::lock_guard guard(lock_);
+        ended_ = std::move(running_);
+    }
+    if (!path_.empty()) detail::output_file::replace(path_, text());
+}
+
+WEIR_INLINE std::shared_ptr<detail::run_trail> trace_report::follows_items() {
+    auto next = std::make_shared<detail::run_trace>(settings_);
+    // A run that could not be started holds its trace no longer.
+    if (running_ != nullptr && running_.use_count() > 1) {
+        throw std::logic_error("weir: a trace_report is of one run at a time, and the one before goes on");
+    }
+    return running_ = std::move(next);
+}
+
+WEIR_INLINE detail::trace_settings trace_report::settings_of(const trace_options& o) {
+    detail::refuse_if(o.every == 0, "weir: a trace follows every n-th item, and n has to be 1 or more");
+    detail::refuse_if(o.max_events == 0, "weir: a trace of 0 events has nothing to show; give it 1 or more");
+    detail::refuse_negative(o.every, "weir: the every of a trace was negative; give it 1 or more");
+    detail::refuse_negative(o.max_events, "weir: the max_events of a trace were negative");
+    detail::refuse_if(o.after < duration(0) || o.length < duration(0),
+                      "weir: the after and the length of a trace can't be negative");
+    const duration until = o.length == duration(0) ? (duration::max)() : detail::sum(o.after, o.length);
+    return {o.every, o.max_events, o.after.count(), until.count()};
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,188 @@
+// weir report, internal: bodies of report/trace_run.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_TRACE_RUN_IPP
+#define WEIR_REPORT_TRACE_RUN_IPP
+
+#include <weir/report/trace_run.hpp>
+
+#include <memory>   // for std::make_unique, std::make_unique_for_overwrite
+#include <utility>  // for std::move
+
+namespace weir::detail {
+
+WEIR_INLINE void trace_ring::reserve(std::size_t events) {
+    events_ = std::make_unique_for_overwrite<trace_event[]>(events);
+    size_ = events;
+}
+
+WEIR_INLINE void trace_ring::add(const trace_event& e) noexcept {
+    ++count_;
+    if (size_ == 0) return;
+    events_[next_] = e;
+    next_ = next_ + 1 == size_ ? 0 : next_ + 1;
+}
+
+WEIR_INLINE const trace_event& trace_ring::operator[](std::size_t i) const noexcept {
+    const std::size_t at = (count_ < size_ ? 0 : next_) + i;
+    return events_[at < size_ ? at : at - size_];
+}
+
+WEIR_INLINE std::size_t slot_trace::stage_of(std::uint64_t tag) noexcept {
+    return number_as<std::size_t>(tag >> stage_bit);
+}
+
+WEIR_INLINE std::uint64_t slot_trace::number_of(std::uint64_t tag) noexcept {
+    return (tag & ((std::uint64_t{1} << stage_bit) - 1)) - 1;
+}
+
+WEIR_INLINE std::uint64_t slot_trace::chosen(std::uint64_t n, std::int64_t now) noexcept {
+    if (!may_choose(n)) return 0;
+    const std::int64_t since = time_between(run_begins_, now);
+    if (since < settings_.after || since >= settings_.until) return 0;
+    next_ = n + settings_.every;
+    return stage_ | (n + 1);
+}
+
+WEIR_INLINE void slot_trace::came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept {
+    current_ = tag;
+    came_ = {0, 0, number, 0, queue, trace_kind::came, 0};
+}
+
+WEIR_INLINE void slot_trace::begin(std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept {
+    open(current_, item, epoch, now);
+    came_.begin = came_.end = visit_.begin;
+    events.add(came_);
+}
+
+WEIR_INLINE void slot_trace::begin_new(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,
+                                       std::int64_t now) noexcept {
+    open(tag, item, epoch, now);
+    current_ = tag;
+}
+
+WEIR_INLINE void slot_trace::end_step(std::int64_t now) noexcept {
+    write_states(larger(first_state_, journal.first()), visit_.end, larger(now, visit_.end));
+    if (journal.count() != 0)
+        first_state_ = larger(first_state_, journal.count() - 1);  // the slot runs again
+    visit_.end = larger(now, visit_.end);
+}
+
+WEIR_INLINE void slot_trace::left(std::uint32_t queue, std::uint64_t number) noexcept {
+    events.add({visit_.end, visit_.end, number, 0, queue, trace_kind::left, 0});
+}
+
+WEIR_INLINE void slot_trace::depth(std::uint32_t queue, std::uint64_t puts, std::uint64_t gets,
+                                   std::int64_t now) noexcept {
+    now = larger(now, visit_.end);
+    events.add({now, now, puts + gets, puts - smaller(puts, gets), queue, trace_kind::depth, 0});
+}
+
+WEIR_INLINE std::uint64_t slot_trace::gives(bool with_current, std::uint64_t item, std::uint64_t epoch,
+                                            std::int64_t now) noexcept {
+    const std::uint64_t tag = num_kept_ != 0 ? kept_ : with_current ? current_ : 0;
+    if (tag == 0) return 0;
+    if (!is_open_) open(tag, item, epoch, now);
+    end_step(now);
+    if (num_kept_ != 0) {
+        events.add({now, now, next_kept_ - num_kept_, next_kept_ - 1, 0, trace_kind::gathered, 0});
+    }
+    num_kept_ = 0;
+    gave_current_ = gave_current_ || with_current;
+    return tag;
+}
+
+WEIR_INLINE void slot_trace::keep(std::int64_t now) noexcept {
+    if (!is_open_ || gave_current_ || current_ == 0) return;
+    events.add({now, now, next_kept_++, 0, 0, trace_kind::kept, 0});
+    if (num_kept_++ == 0) kept_ = current_;
+}
+
+WEIR_INLINE void slot_trace::did_not_begin() noexcept {
+    is_open_ = false;
+    next_ = visit_.number;
+}
+
+WEIR_INLINE void slot_trace::end() noexcept {
+    if (is_open_) events.add(visit_);
+    if (is_open_) last_end_ = visit_.end;
+    is_open_ = false;
+    current_ = 0;
+}
+
+WEIR_INLINE void slot_trace::open(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,
+                                  std::int64_t now) noexcept {
+    if (is_open_) {
+        const std::uint64_t came = current_;
+        end();
+        current_ = came;
+    }
+    now = larger(now, last_end_);
+    visit_ = {now, now, item, tag, static_cast<std::uint32_t>(epoch), trace_kind::visit, 0};
+    is_open_ = true;
+    gave_current_ = false;
+    // Writes the waits that have just ended, behind the previous event.
+    std::uint64_t first = journal.count();
+    if (first > journal.first()) --first;  // the slot runs again
+    while (first > journal.first() && journal[first - 1].state != slot_state::run) --first;
+    write_states(first, last_end_, now);
+    first_state_ = journal.count();
+}
+
+WEIR_INLINE void slot_trace::write_states(std::uint64_t from, std::int64_t lo, std::int64_t hi) noexcept {
+    for (std::uint64_t i = from; i < journal.count(); ++i) {
+        const slot_state state = journal[i].state;
+        if (state == slot_state::run || state == slot_state::off) continue;
+        const std::int64_t begin = larger(journal[i].since, lo);
+        const std::int64_t end = i + 1 < journal.count() ? smaller(journal[i + 1].since, hi) : hi;
+        if (begin >= end) continue;
+        events.add({begin, end, 0, 0, 0, trace_kind::state, static_cast<std::uint8_t>(state)});
+    }
+}
+
+WEIR_INLINE std::size_t run_trace::add_stage(const std::string& name) {
+    stages_.push_back(std::make_unique<stage_trace>(name));
+    return stages_.size() - 1;
+}
+
+WEIR_INLINE trail_marks& run_trace::add_queue(const std::string& name, std::size_t capacity, bool is_read) {
+    const auto place = static_cast<std::uint32_t>(queues_.size());
+    queues_.push_back(std::make_unique<trail_marks>(place, capacity, is_read));
+    queue_names_.push_back(name);
+    return *queues_[place];
+}
+
+WEIR_INLINE slot_trail& run_trace::add_slot(std::size_t stage) {
+    auto added = std::make_unique<slot_trace>(settings_, begin_, stage);
+    slot_trace& slot = *added;
+    const std::lock_guard guard(lock_);
+    if (stages_[stage]->share != 0) slot.events.reserve(stages_[stage]->share);
+    stages_[stage]->per_slot.push_back(std::move(added));
+    return slot;
+}
+
+WEIR_INLINE void run_trace::reserve() {
+    for (stage_trace* const stage : stages_) {
+        const std::size_t num_slots =
+            larger<std::size_t>(1, stage->per_slot.size());  // no slots: nothing is measured
+        const std::size_t share = settings_.most / stages_.size() / num_slots;
+        stage->share = larger<std::size_t>(1, share);
+        for (slot_trace* const slot : stage->per_slot) slot->events.reserve(stage->share);
+    }
+}
+
+WEIR_INLINE std::uint64_t run_trace::lost() const noexcept {
+    std::uint64_t all = 0;
+    for (const trail_marks* const each : queues_) all += each->lost();
+    return all;
+}
+
+WEIR_INLINE void run_trace::end() noexcept {
+    const std::lock_guard guard(lock_);
+    for (stage_trace* const stage : stages_) {
+        for (slot_trace* const slot : stage->per_slot) slot->end();
+    }
+}
+
+}  // namespace weir::detail
+
+#endif
