@@ -4,7 +4,7 @@
 #define WEIR_SRC_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/choice_operation.hpp>
+#include <weir/channel/choice.hpp>
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deque.hpp>
 #include <weir/executor/executor.ipp>

@@ -4,7 +4,7 @@
 #define WEIR_CHANNEL_SELECT_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/choice_operation.hpp>
+#include <weir/channel/choice.hpp>
 #include <weir/channel/get_result.hpp>
 #include <weir/channel/select_case.hpp>
 #include <weir/measure/clock.hpp>

@@ -4,8 +4,7 @@
 #define WEIR_CHANNEL_SELECT_CASE_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/channel/choice_case.hpp>
-#include <weir/channel/choice_operation.hpp>
+#include <weir/channel/choice.hpp>
 #include <weir/channel/get_result.hpp>
 #include <weir/task/stop_token.hpp>
 
@@ -177,7 +176,7 @@ struct put_case {
     class place {
       public:
         explicit place(put_case&& given) noexcept
-            : item_(static_cast<Item&&>(given.item)), case_(*given.channel, item_) {}
+            : item_(static_cast<Item&&>(given.item)), case_(*given.channel, std::addressof(item_)) {}
         static constexpr std::size_t size() noexcept { return 1; }
         void fill_in(any_choice_case<platform>** at) noexcept { *at = &case_; }
         result take(std::size_t) noexcept { return case_.take(); }

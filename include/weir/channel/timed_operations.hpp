@@ -4,13 +4,13 @@
 #define WEIR_CHANNEL_TIMED_OPERATIONS_HPP
 
 #include <weir/channel/channel_operations.hpp>
-#include <weir/channel/choice_case.hpp>
-#include <weir/channel/choice_operation.hpp>
+#include <weir/channel/choice.hpp>
 #include <weir/channel/get_result.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::suspend_never
+#include <memory>       // for std::addressof
 #include <type_traits>  // for std::is_copy_constructible_v
 #include <utility>      // for std::forward, std::move
 
@@ -24,12 +24,9 @@ class timed_operation : public choice_operation<typename Channel::core_type::pla
     using typename base::stop_token;
 
   public:
-    timed_operation(Channel& channel, T& item, const wait_limit& limit, stop_token&& stop) noexcept
+    // `item`: of a put; null for a get.
+    timed_operation(Channel& channel, T* item, const wait_limit& limit, stop_token&& stop) noexcept
         : base(1, limit, std::move(stop)), case_(channel, item) {
-        this->set_cases(&only_);
-    }
-    timed_operation(Channel& channel, const wait_limit& limit, stop_token&& stop) noexcept
-        : base(1, limit, std::move(stop)), case_(channel) {
         this->set_cases(&only_);
     }
     timed_operation(const timed_operation&) = delete;
@@ -53,8 +50,8 @@ class timed_put_of_a_copy : held_item<typename Channel::value_type>, public time
   public:
     template <class Stop>
     timed_put_of_a_copy(Channel& channel, const T& item, const wait_limit& limit, Stop&& stop)
-        : held_item<T>(item),
-          timed_operation<Channel, true>(channel, held_item<T>::item_, limit, std::forward<Stop>(stop)) {}
+        : held_item<T>(item), timed_operation<Channel, true>(channel, std::addressof(held_item<T>::item_),
+                                                             limit, std::forward<Stop>(stop)) {}
 };
 
 // Base of a channel: its members with a time limit.
@@ -78,13 +75,13 @@ class timed_operations {
     /// Errors:  as of `get`. The time is that of the coroutine's executor.
     /// Cost:    to wait, that of a `get` and a timer of the executor. No allocation.
     [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration max_wait, stop_token stop = {}) {
-        return timed_operation<Channel, false>(self(), wait_limit(max_wait), std::move(stop));
+        return timed_operation<Channel, false>(self(), nullptr, wait_limit(max_wait), std::move(stop));
     }
     /// The same until the instant `deadline` of the clock of the coroutine's executor. With
     /// `time_point::max()` there is no limit.
     [[nodiscard("co_await this, or nothing is got")]] auto get_until(time_point deadline,
                                                                      stop_token stop = {}) {
-        return timed_operation<Channel, false>(self(), wait_limit(deadline), std::move(stop));
+        return timed_operation<Channel, false>(self(), nullptr, wait_limit(deadline), std::move(stop));
     }
 
     /// Adds one item, as `put` does, and waits for `max_wait` at most, as `get_for`.
@@ -94,12 +91,14 @@ class timed_operations {
     /// \returns     awaitable of `channel_status`: `success`, `closed`, `timed_out` or `stopped`.
     [[nodiscard("co_await this, or nothing is put")]] auto put_for(T&& item, duration max_wait,
                                                                    stop_token stop = {}) {
-        return timed_operation<Channel, true>(self(), item, wait_limit(max_wait), std::move(stop));
+        return timed_operation<Channel, true>(self(), std::addressof(item), wait_limit(max_wait),
+                                              std::move(stop));
     }
     /// The same until an instant, as `get_until`.
     [[nodiscard("co_await this, or nothing is put")]] auto put_until(T&& item, time_point deadline,
                                                                      stop_token stop = {}) {
-        return timed_operation<Channel, true>(self(), item, wait_limit(deadline), std::move(stop));
+        return timed_operation<Channel, true>(self(), std::addressof(item), wait_limit(deadline),
+                                              std::move(stop));
     }
     /// The same with a copy of the item. Errors: those of copying it, before anything else happens.
     [[nodiscard("co_await this, or nothing is put")]] auto put_for(const T& item, duration max_wait,

@@ -143,6 +143,28 @@ class wake_list {
     waiter* last_ = nullptr;
 };
 
+// The limit of a wait: none, a duration, or an instant of the executor's clock.
+class wait_limit {
+  public:
+    wait_limit() noexcept : wait_limit((duration::max)()) {}
+    explicit wait_limit(duration d) noexcept : duration_(d), is_relative_(true) {}
+    explicit wait_limit(time_point t) noexcept : instant_(t), is_relative_(false) {}
+
+    bool is_for_ever() const noexcept {
+        return is_relative_ ? duration_ == (duration::max)() : instant_ == (time_point::max)();
+    }
+    // Whether the limit is a duration of zero or less.
+    bool is_nothing() const noexcept { return is_relative_ && duration_ <= duration(0); }
+    time_point after(time_point now) const noexcept {
+        return is_relative_ ? saturating_add(now, duration_) : instant_;
+    }
+
+  private:
+    duration duration_{};
+    time_point instant_{};
+    bool is_relative_;
+};
+
 // What stopped a choice: the run of the stage in which the coroutine works, or a stop token.
 enum class stopped_by : std::uint8_t { nobody, run, request };
 

@@ -1,49 +1,146 @@
 // weir channel, internal: the wait of a coroutine for the first of several puts and gets, or for a time limit
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_CHANNEL_CHOICE_OPERATION_HPP
-#define WEIR_CHANNEL_CHOICE_OPERATION_HPP
+#ifndef WEIR_CHANNEL_CHOICE_HPP
+#define WEIR_CHANNEL_CHOICE_HPP
 
+#include <weir/channel/any_channel.hpp>
+#include <weir/channel/channel_end.hpp>
 #include <weir/channel/channel_refusals.hpp>
-#include <weir/channel/choice_case.hpp>
 #include <weir/channel/get_result.hpp>
+#include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/measure/slot.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/random_bits.hpp>
 #include <weir/task/foreign_executor.hpp>
 #include <weir/task/stop_token.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t
-#include <optional>   // for std::optional
-#include <utility>    // for std::move
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::conditional_t
+#include <utility>      // for std::move
 
 namespace weir::detail {
 
-// The limit of a wait: none, a duration, or an instant of the executor's clock.
-class wait_limit {
+// A put or get of a choice, for any item type. Used by `choice_operation`.
+template <class Platform>
+class any_choice_case {
   public:
-    wait_limit() noexcept : wait_limit((duration::max)()) {}
-    explicit wait_limit(duration d) noexcept : duration_(d), is_relative_(true) {}
-    explicit wait_limit(time_point t) noexcept : instant_(t), is_relative_(false) {}
+    using choice = basic_choice<Platform>;
+    using waiter = basic_waiter<Platform>;
+    enum class joined : std::uint8_t { waits, done, too_late };
 
-    bool is_for_ever() const noexcept {
-        return is_relative_ ? duration_ == (duration::max)() : instant_ == (time_point::max)();
+    // Tries the operation without waiting. True: it is done, or the channel is closed. Errors:
+    // `forked_error`.
+    virtual bool try_now() = 0;
+    // Joins the line of the channel. `done`: the operation did not need to wait. `too_late`: another
+    // operation of the choice was served before.
+    virtual joined join(choice& all, slot* work_of) noexcept = 0;
+    // Leaves the line, if the operation is in it. Afterwards the channel does not refer to this object.
+    virtual void leave() noexcept = 0;
+    // See `channel_core::next_choice_number`.
+    virtual std::uint64_t number() noexcept = 0;
+
+    bool is_of(const waiter* w) const noexcept { return w == waiter_; }
+    // Whether the operation ends the slice of its coroutine; valid after `try_now`.
+    bool ends_slice() const noexcept { return ends_slice_; }
+    // When the wait ended, in ns; 0: unknown.
+    std::int64_t ready() const noexcept { return waiter_->ready; }
+
+  protected:
+    ~any_choice_case() = default;
+
+    const waiter* waiter_ = nullptr;
+    bool ends_slice_ = false;
+};
+
+template <class Channel, bool Puts>
+class choice_case final : public any_choice_case<typename Channel::core_type::platform> {
+    using base = any_choice_case<typename Channel::core_type::platform>;
+    using store = any_channel<typename Channel::policy_type>;
+    using core = typename store::core;
+    using side = typename core::side;
+    using T = typename Channel::value_type;
+    using typename base::choice;
+    using typename base::joined;
+    static constexpr side line = Puts ? side::put : side::get;
+
+  public:
+    // `item`: of a put; null for a get.
+    explicit choice_case(Channel& channel, T* item = nullptr) noexcept
+        : channel_(detail::inside(channel)), own_(item, nullptr) {
+        if constexpr (!Puts) own_.item = place_.address();
+        own_.ready = 0;
+        this->waiter_ = &own_;
     }
-    // Whether the limit is a duration of zero or less.
-    bool is_nothing() const noexcept { return is_relative_ && duration_ <= duration(0); }
-    time_point after(time_point now) const noexcept {
-        return is_relative_ ? saturating_add(now, duration_) : instant_;
+    // Destroys an item that was handed over to a coroutine that was destroyed before it resumed.
+    ~choice_case() {
+        if constexpr (!Puts) {
+            if (own_.outcome == outcome::done) place_.destroy();
+        }
+    }
+
+    // Not inlined: see WEIR_NOINLINE.
+    WEIR_NOINLINE bool try_now() override {
+        this->ends_slice_ =
+            is_end_of_slice<typename Channel::policy_type>(Puts, channel_.count_at(line), nullptr);
+        if constexpr (Puts) {
+            if (channel_.template put_at_once<T>(own_)) return true;
+        } else {
+            if (channel_.template get_at_once<T>(own_)) return true;
+        }
+        detail::check_threads_of(channel_.clock_.owner());
+        typename store::change locked(channel_);
+        own_.outcome = channel_.attempt(line, own_, locked.woken());
+        return own_.outcome != outcome::pending;
+    }
+
+    WEIR_NOINLINE joined join(choice& all, slot* work_of) noexcept override {
+        typename store::change locked(channel_);
+        if (channel_.needs_no_waiting(line, own_)) {
+            if (!all.claim(&own_)) return joined::too_late;
+            own_.outcome = channel_.attempt(line, own_, locked.woken());
+            return joined::done;
+        }
+        if (all.is_claimed()) return joined::too_late;
+        own_.set_choice(all, all.has_limit(), work_of);
+        channel_.wait_in_line(own_, line, all.executor());
+        in_line_ = true;
+        return joined::waits;
+    }
+
+    void leave() noexcept override {
+        if (in_line_) channel_.forget(own_, line);
+    }
+
+    std::uint64_t number() noexcept override { return channel_.next_choice_number(); }
+
+    // The result of the operation.
+    auto take() noexcept {
+        const bool done = own_.outcome == outcome::done;
+        if constexpr (Puts) {
+            return done ? channel_status::success : channel_status::closed;
+        } else {
+            if (!done) return get_result<T>(channel_status::closed);
+            own_.outcome = outcome::fetched;
+            return get_result<T>(*place_.take());
+        }
     }
 
   private:
-    duration duration_{};
-    time_point instant_{};
-    bool is_relative_;
+    struct nothing {};
+    using place = std::conditional_t<Puts, nothing, uninitialised_slot<T>>;
+
+    store& channel_;
+    typename core::waiter own_;
+    bool in_line_ = false;  // has joined the line
+    [[no_unique_address]] place place_;
 };
 
 // Base of the awaitables of `select`, `get_for`, `put_for` and their like.
@@ -56,9 +153,6 @@ class wait_limit {
 template <class Platform>
 class choice_operation : public not_awaited {
   public:
-    choice_operation(const choice_operation&) = delete;
-    choice_operation& operator=(const choice_operation&) = delete;
-
     using moves_item = void;
 
     bool await_ready() {
