@@ -50,7 +50,7 @@ class limit final : public weir::detail::byte_budget {
 
 }  // namespace
 
-TEST_CASE("who doesn't know the type of its items finds a channel's name and its figures") {
+TEST_CASE("code that doesn't know the item type reads a channel's name and statistics") {
     weir::virtual_time time;
     channel<int> typed(3, time, "decode");
     auto& any = weir::detail::inside(typed);
@@ -62,7 +62,7 @@ TEST_CASE("who doesn't know the type of its items finds a channel's name and its
     CHECK(stats.num_put == 1);
 }
 
-TEST_CASE("a channel of a run measures from the beginning of its run, up to the instant that is asked for") {
+TEST_CASE("a channel of a run measures from the beginning of the run up to the given instant") {
     weir::virtual_time time;
     channel<int> typed(1, time, "q");
     auto& any = weir::detail::inside(typed);
@@ -97,7 +97,7 @@ TEST_CASE("a channel's capacity is changed, and one of 0 refused, without its ty
     CHECK_THROWS_AS(any.set_capacity(0), std::invalid_argument);
 }
 
-TEST_CASE("what lies in a channel counts for the budget of its run, on behalf of its sources") {
+TEST_CASE("the bytes in a channel count for the budget of the run, and for the sources of the channel") {
     weir::virtual_time time;
     limit budget(2 * sizeof(int));
     const std::uint64_t one = budget.add_source(), other = budget.add_source();
@@ -114,7 +114,7 @@ TEST_CASE("what lies in a channel counts for the budget of its run, on behalf of
     CHECK_FALSE(budget.is_spent(one));
 }
 
-TEST_CASE("what its owner destroys without knowing its items' type destroys what is inside") {
+TEST_CASE("a channel destroyed through its base destroys the items inside") {
     weir::virtual_time time;
     const auto item = std::make_shared<int>(1);
     auto* const typed = new channel<std::shared_ptr<int>>(2, time, "q");
@@ -125,7 +125,7 @@ TEST_CASE("what its owner destroys without knowing its items' type destroys what
     CHECK(item.use_count() == 1);
 }
 
-TEST_CASE("a channel from which a consumer takes knows when its first item was got, by whatever gets it") {
+TEST_CASE("the channel of a consumer records when the first item was got, by every kind of get") {
     weir::virtual_time time;
     const auto ns = [](std::chrono::nanoseconds at) { return at.count(); };
     for (const std::size_t capacity : {1U, 2U, 8U}) {
@@ -159,7 +159,7 @@ TEST_CASE("a channel from which a consumer takes knows when its first item was g
     }
 }
 
-TEST_CASE("a first item that a consumer waits for is got when it is put, and one that is discarded never") {
+TEST_CASE("a first item for a waiting consumer is got when it is put; a discarded item is never got") {
     weir::virtual_time time;
     channel<int> handed(2, time, "q");
     channel<int> discarded(2, time, "q");
@@ -195,7 +195,7 @@ const weir::time_point t0{};
 
 }  // namespace
 
-TEST_CASE("a thread whose time is over waits for an answer that is under way") {
+TEST_CASE("a thread whose time is over still waits for an answer that is under way") {
     // Two wait for an item when the channel is closed: a coroutine, which is woken first, and a thread. While
     // the coroutine is being posted, the thread's time is over, and it finds that it has been answered.
     class slow_to_post final : public weir::executor {
@@ -307,7 +307,7 @@ TEST_CASE("a thread that blocks on virtual time waits in that time, and loses no
     CHECK(s.put_wait + s.get_wait == 10s);
 }
 
-TEST_CASE("a thread that would block for ever on virtual time is told so, and may try again") {
+TEST_CASE("a thread that would block for ever on virtual time gets a deadlock error, and may try again") {
     virtual_time time;
     channel<int> c(1, time);
     CHECK_THROWS_AS(c.blocking_get(), weir::deadlock_error);

@@ -185,7 +185,7 @@ TEST_CASE("items come out in the order in which they went in") {
     }
 }
 
-TEST_CASE("those who wait are served first come, first served, on both sides") {
+TEST_CASE("waiting puts and waiting gets are served first come, first served") {
     virtual_time time;
     channel<int> c(1, time);
     fate done[5] = {};
@@ -215,7 +215,7 @@ TEST_CASE("those who wait are served first come, first served, on both sides") {
     CHECK(*c.try_get() == 5);
 }
 
-TEST_CASE("an item for a waiting get passes the queue by, which stays empty") {
+TEST_CASE("an item for a waiting get is handed over directly, and the queue stays empty") {
     virtual_time time;
     channel<int> c(1, time);
     struct body {
@@ -254,7 +254,7 @@ TEST_CASE("try_put and try_get say why they did nothing") {
     CHECK(c.try_get().status() == channel_status::closed);
 }
 
-TEST_CASE("a channel carries what can only be moved, and keeps no item that went out") {
+TEST_CASE("a channel carries move-only items, and keeps no item that was got") {
     virtual_time time;
     channel<std::unique_ptr<int>> c(2, time, "boxes");
     CHECK(c.name() == "boxes");
@@ -376,7 +376,7 @@ TEMPLATE_TEST_CASE("items have consecutive numbers, whether handed over or out o
 
 // ---- close and cancel ---------------------------------------------------------------------------
 
-TEST_CASE("close wakes everybody who waits, with nothing") {
+TEST_CASE("close wakes all waiting operations without an item") {
     for (int waiters = 0; waiters <= 6; ++waiters) {
         for (const std::uint64_t seed : {0U, 1U, 2U}) {
             CAPTURE(waiters, seed);
@@ -411,7 +411,7 @@ TEST_CASE("close wakes everybody who waits, with nothing") {
     }
 }
 
-TEST_CASE("closed to newcomers, a channel lets in who waits to put, and ends when that has come out") {
+TEST_CASE("a channel closed to newcomers admits waiting puts, and ends when their items have been got") {
     for (int waiters = 0; waiters <= 3; ++waiters) {
         CAPTURE(waiters);
         virtual_time time;
@@ -446,7 +446,7 @@ TEST_CASE("closed to newcomers, a channel lets in who waits to put, and ends whe
     CHECK(result == fate::refused);
 }
 
-TEST_CASE("what is inside a closed channel still comes out, also to those who come late") {
+TEST_CASE("items inside a closed channel can still be got") {
     virtual_time time;
     channel<int> c(3, time);
     for (int n = 1; n <= 3; ++n) CHECK(c.try_put(n + 0) == channel_status::success);
@@ -455,7 +455,7 @@ TEST_CASE("what is inside a closed channel still comes out, also to those who co
     CHECK(sync_wait(time, get_all(c)).empty());
 }
 
-TEST_CASE("cancel closes, and destroys what is inside, once") {
+TEST_CASE("cancel closes the channel, and destroys each item inside once") {
     REQUIRE(counted::alive == 0);
     virtual_time time;
     channel<counted> c(3, time);
@@ -492,7 +492,7 @@ TEST_CASE("cancel closes, and destroys what is inside, once") {
     CHECK(s.empty == 2s);  // from the cancel on
 }
 
-TEMPLATE_TEST_CASE("after a cancel with items inside all is refused, and the figures hold", "",
+TEMPLATE_TEST_CASE("after a cancel with items inside every put is refused, and the statistics are right", "",
                    weir::measured, weir::unmeasured) {
     REQUIRE(counted::alive == 0);
     struct body {
@@ -548,7 +548,7 @@ TEMPLATE_TEST_CASE("after a cancel with items inside all is refused, and the fig
     }
 }
 
-TEST_CASE("an item may cancel the channel that it was in, while it is destroyed") {
+TEST_CASE("the destructor of an item may cancel the channel that the item was in") {
     struct canceller {
         channel<canceller>* where;
         explicit canceller(channel<canceller>* c) noexcept : where(c) {}
@@ -591,7 +591,7 @@ TEST_CASE("more capacity lets in as many waiting puts as fit, in their order") {
     CHECK(s.put_waits.max() == 3s);
 }
 
-TEST_CASE("less capacity loses nothing: puts wait until what is inside has come below it") {
+TEST_CASE("less capacity loses no item: puts wait until fewer items are inside") {
     virtual_time time;
     channel<int> c(4, time);
     for (int n = 1; n <= 3; ++n) CHECK(c.try_put(n + 0) == channel_status::success);
@@ -617,7 +617,7 @@ TEST_CASE("less capacity loses nothing: puts wait until what is inside has come 
     for (int n = 1; n <= 3; ++n) CHECK(*c.try_get() == n);
 }
 
-TEMPLATE_TEST_CASE("the capacity can be changed at any time, whatever is inside, wherever it lies", "",
+TEMPLATE_TEST_CASE("the capacity can be changed at any time, wherever the items lie in the ring", "",
                    weir::measured, weir::unmeasured) {
     std::minstd_rand random(3);
     channel<int, TestType> c(3);
@@ -692,7 +692,7 @@ TEMPLATE_TEST_CASE("capacities that grow and shrink around items keep them, and 
 
 // ---- statistics ---------------------------------------------------------------------------------
 
-TEST_CASE("the figures of a channel are exact, at any moment, open waits included") {
+TEST_CASE("the statistics of a channel are exact at any moment, open waits included") {
     for (std::uint64_t seed = 0; seed <= 5; ++seed) {
         CAPTURE(seed);
         virtual_time time(seed);
@@ -939,7 +939,7 @@ int compare_with_model(unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("whatever happens to a channel, its figures are those of a queue with two lines") {
+TEST_CASE("after random operations, a channel agrees with a model of a queue with two lines of waiters") {
     for (unsigned seed = 1; seed <= 30; ++seed) {
         CAPTURE(seed);
         CHECK(compare_with_model<weir::measured>(seed) == -1);

@@ -102,14 +102,15 @@ void outlive(Args... args) {
 
 }  // namespace
 
-TEST_CASE("a channel goes on when the executor is gone whose clock it had found by itself") {
+TEST_CASE("a channel works on after the executor whose clock it had found was destroyed") {
     outlive<weir::thread_pool>(1U);
     outlive<weir::blocking_pool>(1U);
     outlive<virtual_time>();
     outlive<weir::run_loop>();
 }
 
-TEST_CASE("its times stand still from then on, and the next executor changes nothing about that") {
+TEST_CASE(
+    "the times of a channel stand still after its executor was destroyed, whatever executor comes next") {
     channel<int> c(1);
     short_lived<virtual_time> first;
     const auto slowly = [](channel<int>& to) -> task<> {
@@ -130,7 +131,7 @@ TEST_CASE("its times stand still from then on, and the next executor changes not
     CHECK(c.stats().num_put == 2);
 }
 
-TEST_CASE("an executor that comes where the one was that is gone is another one") {
+TEST_CASE("a new executor at the address of a destroyed one is not taken for that one") {
     alignas(virtual_time) std::byte place[sizeof(virtual_time)];
     auto* const first = new (place) virtual_time;
     channel_clock clock(nullptr);
@@ -148,7 +149,7 @@ TEST_CASE("an executor that comes where the one was that is gone is another one"
     second->~virtual_time();
 }
 
-TEST_CASE("of lanes a channel keeps the executor that they lead to") {
+TEST_CASE("a channel used through priority lanes keeps the executor behind the lanes") {
     weir::thread_pool pool(1);
     channel_clock clock(nullptr);
     {
@@ -213,7 +214,7 @@ struct timed {
 
 }  // namespace
 
-TEST_CASE("an event of a slot whose invocations share a reading is at about now, without one") {
+TEST_CASE("an event of a slot whose invocations share a reading gets an estimated time, without a reading") {
     weir::virtual_time time;
     timed by(time);
     accounts a(&time);
@@ -236,7 +237,7 @@ TEST_CASE("an event of a slot whose invocations share a reading is at about now,
     }
 }
 
-TEST_CASE("an event that was dated too late doesn't bring the next ones out of order") {
+TEST_CASE("an event with an estimate that is too late keeps the next events in order") {
     weir::virtual_time time;
     timed by(time);
     accounts a(&time);
@@ -250,7 +251,7 @@ TEST_CASE("an event that was dated too late doesn't bring the next ones out of o
     CHECK(s.empty == 4us);
 }
 
-TEST_CASE("marks are no items, and what was thrown away was not got") {
+TEST_CASE("marks are not counted as items, and discarded items not as got") {
     weir::virtual_time time;
     accounts a(&time);
     a.passes(10, 4, 0);

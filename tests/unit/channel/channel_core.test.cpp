@@ -146,7 +146,9 @@ TEST_CASE("a channel of capacity 0, or less, is refused, with the reason") {
           "weir: a channel's capacity was negative; give it 1 or more");
 }
 
-TEST_CASE("who waits is posted once: by who serves it or by its stop, whichever is first") {
+TEST_CASE(
+    "a waiting coroutine is posted once: by the operation that serves it or by its stop, whichever is "
+    "first") {
     counting ex;
     lines<> l(&ex);
     const coroutine a = something(), b = something();
@@ -177,7 +179,7 @@ TEST_CASE("a stop that comes before the waiter is in line leaves its mark on the
     CHECK(ex.posted.empty());
 }
 
-TEST_CASE("who gives up is told whether it was still in line") {
+TEST_CASE("forget tells whether the waiter was still in line") {
     counting ex;
     lines<> l(&ex);
     weir::detail::parker thread;
@@ -197,7 +199,8 @@ TEST_CASE("who gives up is told whether it was still in line") {
     CHECK(other.outcome == outcome::done);
 }
 
-TEST_CASE("the first executor whose coroutines wait, if it isn't gone before, names the channel's waiters") {
+TEST_CASE(
+    "the channel's waiters are registered with the first lasting executor that has a waiting coroutine") {
     weir::detail::registry kept;
     counting ex({.waiters = &kept});
     weir::run_loop passing;
@@ -220,7 +223,7 @@ TEST_CASE("the first executor whose coroutines wait, if it isn't gone before, na
     for (int i = 0; i < 4; ++i) l.forget(w[i], i == 2 ? side::put : side::get);
 }
 
-TEST_CASE("an executor that is made where a loop was before is asked all the same") {
+TEST_CASE("an executor at the address of an earlier run loop is registered all the same") {
     std::variant<std::monostate, weir::run_loop, weir::virtual_time> place;
     lines<> l(nullptr);
     lines<>::waiter first, second;
@@ -232,7 +235,7 @@ TEST_CASE("an executor that is made where a loop was before is asked all the sam
     l.forget(second, side::get);
 }
 
-TEST_CASE("a report names everybody who waits, those who put first, each in their order") {
+TEST_CASE("a report names all waiters in order: puts first, then gets") {
     counting ex;
     const std::string stage = "decode";
     weir::detail::slot slot(stage, 2, ex);
@@ -338,7 +341,7 @@ struct with_fences : weir::unmeasured {
 
 }  // namespace
 
-TEST_CASE("a channel is reserved for who makes it where its clock's executor runs all on one thread, only") {
+TEST_CASE("a channel reserves its locks for the constructing thread if its clock runs on one thread only") {
     const auto fences = [](weir::executor* clock, std::size_t capacity = 3) {
         lines<with_fences> l(clock, capacity);
         const int before = fenced::fences;
@@ -353,7 +356,7 @@ TEST_CASE("a channel is reserved for who makes it where its clock's executor run
     CHECK(fences(nullptr) == 0);
 }
 
-TEST_CASE("an operation needs the other end where somebody waits there, or all is closed") {
+TEST_CASE("an operation needs both locks if an operation waits at the other end, or the channel is closed") {
     counting ex;
     lines<weir::unmeasured> l(&ex, 3);
     using line = lines<weir::unmeasured>::side;
@@ -385,7 +388,7 @@ TEST_CASE("the ends of a channel of capacity 1 or 2 have one lock") {
     }
 }
 
-TEST_CASE("where being empty is measured, who puts into an empty channel needs the other end") {
+TEST_CASE("if emptiness is measured, a put into an empty channel needs both locks") {
     counting ex;
     lines<> l(&ex, 3);
     CHECK(l.put_needs_both());

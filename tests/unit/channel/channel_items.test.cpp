@@ -50,7 +50,7 @@ bool gets_at_once(Channel& c, int number) {
 
 }  // namespace
 
-TEST_CASE("an item that fits moves at once, whatever lock its end has, and only then") {
+TEST_CASE("an item moves at once if there is room, whether the ends share a lock or not") {
     for (const std::size_t capacity : {1U, 2U, 3U, 8U}) {  // fewer items than use up a slice
         of_numbers<weir::unmeasured> c(capacity);
         for (int round = 0; round < 5; ++round) {
@@ -65,8 +65,7 @@ TEST_CASE("an item that fits moves at once, whatever lock its end has, and only 
     }
 }
 
-TEST_CASE(
-    "where it is measured when a channel is empty, the first and last item take the locks of both ends") {
+TEST_CASE("if emptiness is measured, the first and the last item take both locks") {
     of_numbers<weir::measured> apart(3);
     CHECK_FALSE(puts_at_once(apart, 1));
     CHECK(apart.try_put(std::make_unique<int>(1)) == channel_status::success);
@@ -86,7 +85,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("the time that a channel is empty is told whatever lock its ends have, also where that changes") {
+TEST_CASE("the time that a channel is empty is measured with one lock and with two, also when that changes") {
     weir::virtual_time vt;
     for (const std::size_t capacity : {2U, 3U}) {
         of_numbers<weir::measured> c(capacity, vt);
@@ -110,7 +109,7 @@ TEST_CASE("the time that a channel is empty is told whatever lock its ends have,
     }
 }
 
-TEST_CASE("what is limited in bytes is decided under the whole channel's lock") {
+TEST_CASE("a limit in bytes is checked under both locks") {
     for (const std::size_t capacity : {2U, 3U}) {
         of_numbers<weir::unmeasured> c(capacity);
         CHECK(puts_at_once(c, 1));
@@ -123,7 +122,7 @@ TEST_CASE("what is limited in bytes is decided under the whole channel's lock") 
     }
 }
 
-TEST_CASE("a change of capacity between one lock and two keeps what is inside") {
+TEST_CASE("a change of capacity between one lock and two keeps the items") {
     of_numbers<weir::unmeasured> c(2);
     int put = 0;
     int got = 0;
@@ -136,7 +135,7 @@ TEST_CASE("a change of capacity between one lock and two keeps what is inside") 
     CHECK(gets_at_once(c, got));
 }
 
-TEST_CASE("an operation that moves an item counts as done by its thread, and one that doesn't move none") {
+TEST_CASE("an operation counts for its thread if it moved an item") {
     of_numbers<weir::unmeasured> c(1);
     record* const me = record::acquire();
     REQUIRE(me != nullptr);
@@ -147,7 +146,7 @@ TEST_CASE("an operation that moves an item counts as done by its thread, and one
     CHECK(me->operations() == before + 2);
 }
 
-TEST_CASE("several items at once count as one operation of their thread, if any moves and it is known") {
+TEST_CASE("a batch counts as one operation of its thread, if an item moved") {
     of_numbers<weir::unmeasured> c(3);
     auto& inside = weir::detail::inside(c);
     std::unique_ptr<int> items[3];

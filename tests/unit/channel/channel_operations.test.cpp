@@ -141,7 +141,7 @@ TEST_CASE("a put that is refused leaves the item with the caller") {
     CHECK(*item == 1);
 }
 
-TEST_CASE("a put that is done has taken the item, whatever is asked after that") {
+TEST_CASE("a put that was done has taken the item, even if a stop is requested afterwards") {
     virtual_time time;
     channel<box> c(1, time);
     weir::stop_source source;
@@ -175,7 +175,7 @@ TEST_CASE("a put that is done has taken the item, whatever is asked after that")
     CHECK(**c.try_get() == 1);
 }
 
-TEST_CASE("a get that was answered delivers its item, whatever is asked after that") {
+TEST_CASE("a get that was served delivers its item, even if a stop is requested afterwards") {
     virtual_time time;
     channel<box> c(1, time);
     weir::stop_source source;
@@ -295,7 +295,7 @@ TEST_CASE("one stop reaches every operation that has its token, and no other") {
     CHECK(time.now() == t0 + 1s);
 }
 
-TEST_CASE("put copies what has a name, and what is constant") {
+TEST_CASE("put copies lvalues and constants") {
     virtual_time time;
     channel<std::string> c(2, time);
     struct body {
@@ -359,7 +359,7 @@ TEST_CASE("emplace makes an aggregate in the channel, and each is destroyed once
     CHECK(*alive == 7);
 }
 
-TEST_CASE("emplace takes what a constructor, an aggregate or an array takes, and nothing") {
+TEST_CASE("emplace constructs by a constructor, as an aggregate, as an array, and from no arguments") {
     virtual_time time;
     struct body {
         static task<> all(channel<parcel>& parcels, channel<sealed_parcel>& sealed, channel<box>& boxes,
@@ -461,7 +461,7 @@ TEST_CASE("a waiting coroutine that is destroyed leaves the line, and the others
     }
 }
 
-TEST_CASE("a waiting coroutine with a stop token that is destroyed is asked nothing any more") {
+TEST_CASE("a stop does not reach a waiting coroutine that was destroyed") {
     virtual_time time;
     channel<box> c(1, time);
     weir::stop_source source;
@@ -478,7 +478,7 @@ TEST_CASE("a waiting coroutine with a stop token that is destroyed is asked noth
     CHECK(c.size() == 1);
 }
 
-TEST_CASE("an item that was handed to a getter goes with its frame, if that never goes on") {
+TEST_CASE("an item that was handed to a coroutine that never resumes is destroyed with the frame") {
     weir::run_loop loop;
     channel<std::shared_ptr<int>> c(1);
     const auto get = [](channel<std::shared_ptr<int>>& from) -> actor {
@@ -497,7 +497,7 @@ TEST_CASE("an item that was handed to a getter goes with its frame, if that neve
     CHECK(item.use_count() == 1);
 }
 
-TEST_CASE("a coroutine of another library waits where it is run") {
+TEST_CASE("a coroutine of another library resumes on the executor that it runs on") {
     struct body {
         static foreign run_on(weir::executor& ex, channel<int>& c, int& got) {
             co_await weir::schedule(ex);
@@ -712,7 +712,7 @@ std::string check_books(std::uint64_t seed, event what, int step) {
 
 }  // namespace
 
-TEST_CASE("at whatever step a channel is stopped, closed or cancelled, every item is somewhere, once") {
+TEST_CASE("at whatever step a channel is stopped, closed or cancelled, each item ends up in one place") {
     for (const event what : {event::stop_all, event::stop_some, event::close, event::cancel}) {
         for (std::uint64_t seed = 0; seed <= 10; ++seed) {
             for (int step = 0; step < 60; ++step) {
@@ -754,7 +754,7 @@ actor nothing() { co_return; }
 
 }  // namespace
 
-TEST_CASE("what fits goes in at once and what is inside comes out at once, in order, at each capacity") {
+TEST_CASE("a batch moves in order as many items as fit or are inside, at each capacity") {
     for (const std::size_t capacity : {1U, 2U, 3U, 7U, 64U}) {
         virtual_time time;
         channel<int> c(capacity, time);
@@ -784,7 +784,7 @@ TEST_CASE("what fits goes in at once and what is inside comes out at once, in or
     }
 }
 
-TEST_CASE("who serves one that waits moves the rest of its batch at once, also around the ring's end") {
+TEST_CASE("a batch that serves a waiting operation moves the rest at once, also around the end of the ring") {
     for (const bool getter_waits : {true, false}) {
         virtual_time time;
         channel<box> c(4, time);
@@ -957,7 +957,7 @@ TEST_CASE("a batch get lets in as many of those who wait to put as it makes room
     CHECK(c.size() == 1);
 }
 
-TEST_CASE("nothing is moved, and nobody waits, where there are no items or no room for any") {
+TEST_CASE("an empty batch moves nothing, and does not wait") {
     virtual_time time;
     channel<int> c(1, time);
     sync_wait(time, [](channel<int>& each) -> task<> {
@@ -969,7 +969,7 @@ TEST_CASE("nothing is moved, and nobody waits, where there are no items or no ro
     CHECK(time.now() == weir::time_point{});
 }
 
-TEST_CASE("a closed channel takes no batch, and gives what is inside before it gives nothing") {
+TEST_CASE("a closed channel takes no batch, and a batch get takes the items inside before it gets none") {
     for (const std::size_t capacity : {2U, 8U}) {
         virtual_time time;
         channel<box> c(capacity, time);
@@ -1073,7 +1073,7 @@ TEST_CASE("a coroutine that is destroyed while its batch waits, or has been serv
     CHECK(c.size() == 0);
 }
 
-TEST_CASE("a coroutine that is destroyed before it has fetched what was handed to its batch destroys it") {
+TEST_CASE("a coroutine that is destroyed before it resumes destroys the item that was handed to its batch") {
     virtual_time time;
     channel<std::shared_ptr<int>> c(1, time);
     std::vector<std::shared_ptr<int>> into(2);

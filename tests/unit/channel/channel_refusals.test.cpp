@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-TEST_CASE("the sentences for calls that can't be right take no room, and no call that can") {
+TEST_CASE("the overloads for wrong arguments are an empty base, and take no correct call") {
     using refusals = weir::detail::channel_refusals<std::unique_ptr<int>, weir::measured>;
     CHECK(std::is_empty_v<refusals>);
     CHECK(std::is_base_of_v<refusals, weir::channel<std::unique_ptr<int>>>);

@@ -290,7 +290,7 @@ class budget final : public weir::detail::byte_budget {
 
 }  // namespace
 
-TEST_CASE("a channel takes items until they have so many bytes, whatever room for items is left") {
+TEST_CASE("a channel with a limit in bytes takes items up to that limit, also if places are free") {
     virtual_time time;
     channel<parcel> c(10, time);
     c.set_max_bytes(10);
@@ -318,7 +318,7 @@ TEST_CASE("the limit in items holds beside the one in bytes") {
     CHECK(try_put(c, 3, 1) == channel_status::full);
 }
 
-TEST_CASE("an item that is larger alone goes in when the channel is empty, and alone") {
+TEST_CASE("an item larger than the limit goes in when the channel is empty, and stays alone there") {
     virtual_time time;
     channel<parcel> c(10, time);
     c.set_max_bytes(10);
@@ -333,7 +333,7 @@ TEST_CASE("an item that is larger alone goes in when the channel is empty, and a
     CHECK(c.stats().bytes == 50);
 }
 
-TEST_CASE("an item for a waiting get passes the limit by") {
+TEST_CASE("an item that is handed to a waiting get ignores the limit in bytes") {
     virtual_time time;
     channel<parcel> c(10, time);
     c.set_max_bytes(10);
@@ -365,7 +365,7 @@ TEST_CASE("a small item doesn't overtake a large one that waits for room") {
     settle(time);
 }
 
-TEST_CASE("who gives up waiting lets in those behind it who have room") {
+TEST_CASE("a put that gives up admits the puts behind it that have room") {
     for (const int how : {0, 1, 2}) {
         virtual_time time;
         channel<parcel> c(10, time);
@@ -410,8 +410,7 @@ TEST_CASE("who gives up waiting lets in those behind it who have room") {
     }
 }
 
-TEST_CASE(
-    "a limit can be set, raised, lowered and taken away while items are inside, and counts what is there") {
+TEST_CASE("a limit can be set, raised, lowered and removed while items are inside, and counts these") {
     virtual_time time;
     channel<parcel> c(10, time);
     CHECK(try_put(c, 1, 30) == channel_status::success);
@@ -446,7 +445,7 @@ TEST_CASE(
     CHECK(c.stats().bytes == 0);
 }
 
-TEST_CASE("close keeps the bytes of what is inside, cancel drops them") {
+TEST_CASE("after close the items inside still count in bytes, after cancel they don't") {
     virtual_time time;
     channel<parcel> c(10, time);
     c.set_max_bytes(50);
@@ -481,7 +480,7 @@ TEST_CASE("threads wait for bytes as for places") {
     CHECK(c.stats().bytes == 10);
 }
 
-TEST_CASE("whatever happens to a channel with a limit in bytes, it is a queue with two lines") {
+TEST_CASE("after random operations, a channel with a limit in bytes agrees with a model") {
     for (unsigned seed = 1; seed <= 40; ++seed) {
         CAPTURE(seed);
         CHECK(compare_with_model<weir::measured>(seed) == -1);
@@ -522,7 +521,7 @@ TEST_CASE("several channels count for one budget, which is told when there is ro
     CHECK(a.stats().bytes + b.stats().bytes == 0);
 }
 
-TEST_CASE("what the types of items are doesn't matter where their bytes don't") {
+TEST_CASE("a channel holds pointers to arrays, to void and to incomplete types") {
     class incomplete;
     virtual_time time;
     channel<std::unique_ptr<int[]>> arrays(1, time);

@@ -23,8 +23,8 @@ using weir::detail::wait_limit;
 using box = std::unique_ptr<int>;
 using boxes = channel<box>;
 using choice = weir::detail::basic_choice<weir::detail::standard_platform>;
-using get = weir::detail::choice_case<boxes, false>;
-using put = weir::detail::choice_case<boxes, true>;
+using get_case = weir::detail::choice_case<boxes, false>;
+using put_case = weir::detail::choice_case<boxes, true>;
 using joined = weir::detail::any_choice_case<weir::detail::standard_platform>::joined;
 
 namespace {
@@ -37,12 +37,12 @@ struct chooser {
 
 }  // namespace
 
-TEST_CASE("a case that can be done is, and says what came of it") {
+TEST_CASE("a case that can be done is done, and gives its result") {
     virtual_time time;
     boxes c(1, time);
     box one = std::make_unique<int>(1), two = std::make_unique<int>(2);
-    put first(c, &one), second(c, &two);
-    get third(c), fourth(c);
+    put_case first(c, &one), second(c, &two);
+    get_case third(c), fourth(c);
     CHECK(first.try_now());
     CHECK(first.take() == channel_status::success);
     CHECK(one == nullptr);
@@ -59,11 +59,11 @@ TEST_CASE("a case that can be done is, and says what came of it") {
 }
 
 TEST_CASE(
-    "of two in line that are of one choice only one is answered, and who waits behind the other is served") {
+    "of two cases of one choice in line only one is served, and the waiter behind the other is served, too") {
     virtual_time time;
     boxes a(1, time), b(1, time);
     chooser both(time), alone(time);
-    get of_a(a), of_b(b), behind(b);
+    get_case of_a(a), of_b(b), behind(b);
     CHECK(of_a.join(both.all, nullptr) == joined::waits);
     CHECK(of_b.join(both.all, nullptr) == joined::waits);
     CHECK(behind.join(alone.all, nullptr) == joined::waits);
@@ -80,14 +80,14 @@ TEST_CASE(
     CHECK(a.size() == 1);
 }
 
-TEST_CASE("room goes to who waits behind one that was answered elsewhere") {
+TEST_CASE("room goes to the waiter behind a case whose choice was claimed elsewhere") {
     virtual_time time;
     boxes a(1, time), b(1, time);
     CHECK(a.try_put(std::make_unique<int>(1)) == channel_status::success);
     CHECK(b.try_put(std::make_unique<int>(2)) == channel_status::success);
     chooser both(time), alone(time);
     box mine = std::make_unique<int>(3), also = std::make_unique<int>(4), other = std::make_unique<int>(5);
-    put of_a(a, &mine), of_b(b, &also), behind(b, &other);
+    put_case of_a(a, &mine), of_b(b, &also), behind(b, &other);
     CHECK(of_a.join(both.all, nullptr) == joined::waits);
     CHECK(of_b.join(both.all, nullptr) == joined::waits);
     CHECK(behind.join(alone.all, nullptr) == joined::waits);
@@ -100,12 +100,13 @@ TEST_CASE("room goes to who waits behind one that was answered elsewhere") {
     of_b.leave();
 }
 
-TEST_CASE("what has become possible is done at its turn, unless another one was answered before") {
+TEST_CASE(
+    "a case that has become possible is done when it would join the line, unless another was served before") {
     virtual_time time;
     boxes a(1, time), b(1, time);
     chooser first(time), second(time);
     CHECK(b.try_put(std::make_unique<int>(1)) == channel_status::success);
-    get of_a(a), of_b(b);
+    get_case of_a(a), of_b(b);
     CHECK(of_a.join(first.all, nullptr) == joined::waits);
     CHECK(of_b.join(first.all, nullptr) == joined::done);
     CHECK(**of_b.take() == 1);
@@ -114,16 +115,16 @@ TEST_CASE("what has become possible is done at its turn, unless another one was 
     of_a.leave();
     CHECK(b.try_put(std::make_unique<int>(3)) == channel_status::success);
     static_cast<void>(second.all.claim(nullptr));
-    get late(b);
+    get_case late(b);
     CHECK(late.join(second.all, nullptr) == joined::too_late);
     CHECK(b.size() == 1);
 }
 
-TEST_CASE("a close answers one of a choice and forgets the others") {
+TEST_CASE("a close ends one case of a choice, and removes the others") {
     virtual_time time;
     boxes a(1, time);
     chooser both(time);
-    get one(a), two(a);
+    get_case one(a), two(a);
     CHECK(one.join(both.all, nullptr) == joined::waits);
     CHECK(two.join(both.all, nullptr) == joined::waits);
     a.close();
@@ -164,7 +165,7 @@ actor gets(weir::channel<int>& c, int& got) { got = (co_await c.get_for(1s)).val
 
 // What it does is tested where it is used: timed_operations.test.cpp, select.test.cpp.
 
-TEST_CASE("a limit is none, a time from now on, or an instant") {
+TEST_CASE("a wait limit is none, a duration, or an instant") {
     const weir::time_point now = weir::time_point(5s);
     CHECK(wait_limit().is_for_ever());
     CHECK(wait_limit(weir::duration::max()).is_for_ever());
@@ -181,7 +182,7 @@ TEST_CASE("a limit is none, a time from now on, or an instant") {
 }
 
 TEST_CASE(
-    "one that has its answer asks its executor for nothing more, and one that is destroyed before does") {
+    "a choice that was served cancels its timer once, and so does one that is destroyed while it waits") {
     standing ex;
     int got = 0;
     {

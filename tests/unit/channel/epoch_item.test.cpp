@@ -54,7 +54,7 @@ TEST_CASE("a source item is finished when each share of it has been acknowledged
     CHECK(told.heard == positions{7});
 }
 
-TEST_CASE("a note that is destroyed settles nothing, and what was moved from holds nothing") {
+TEST_CASE("a provenance that is destroyed settles nothing, and one that was moved from holds nothing") {
     listener told;
     {
         provenance lost(0, std::make_shared<origin>(1, told));
@@ -73,7 +73,7 @@ TEST_CASE("a note that is destroyed settles nothing, and what was moved from hol
     CHECK(told.heard == positions{2});
 }
 
-TEST_CASE("what is made of several items holds a share of each") {
+TEST_CASE("an item made of several items holds a share of each") {
     listener told;
     provenance batch;
     batch.add(provenance(4, std::make_shared<origin>(1, told)));
@@ -90,7 +90,7 @@ TEST_CASE("what is made of several items holds a share of each") {
     CHECK(told.heard == positions{1, 2, 3});
 }
 
-TEST_CASE("an element of what was gathered is made of what was gathered in its place") {
+TEST_CASE("an element of a batch has the provenance of the item that was gathered in its place") {
     listener told;
     const auto gathered = [&told] {
         provenance batch;
@@ -140,7 +140,7 @@ TEST_CASE("an origin is torn while the consumer has some of its shares, and not 
     CHECK(told.heard == positions{7});
 }
 
-TEST_CASE("a tracked item is a value with its note, or a mark") {
+TEST_CASE("an epoch item is a value with its provenance, or a mark") {
     listener told;
     std::string text = "some text that is too long for its object";
     epoch_item<std::string> item(std::move(text), provenance(3, std::make_shared<origin>(9, told)));
@@ -165,7 +165,7 @@ TEST_CASE("a tracked item is a value with its note, or a mark") {
     CHECK(mark.epoch() == 5);
 }
 
-TEST_CASE("an item without epochs is itself, and its note is nothing") {
+TEST_CASE("without epochs an item is itself, and its provenance is empty") {
     int n = 5;
     CHECK(&epoch_item_traits<int>::value_of(n) == &n);
     no_provenance about = epoch_item_traits<int>::provenance_of(n);

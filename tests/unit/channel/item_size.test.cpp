@@ -71,7 +71,7 @@ struct weir::item_size<image> {
     static std::size_t of(const image& i) noexcept { return i.rows * i.stride; }
 };
 
-TEST_CASE("what has no data elsewhere counts for what it takes itself") {
+TEST_CASE("a type without data elsewhere counts for its sizeof") {
     CHECK(size_of(1) == sizeof(int));
     CHECK(size_of(1.5) == 8);
     struct plain {
@@ -99,7 +99,7 @@ TEST_CASE("a range counts for its elements, whatever they are") {
     CHECK(size_of(std::span<const int>(numbers)) == 12);
 }
 
-TEST_CASE("what owns something else counts for that, and for nothing if it is empty") {
+TEST_CASE("an owning pointer or optional counts for its object, and for 0 if empty") {
     CHECK(size_of(std::optional<int>(1)) == 4);
     CHECK(size_of(std::optional<int>()) == 0);
     CHECK(size_of(std::optional<std::string>("four")) == 4);
@@ -115,19 +115,19 @@ TEST_CASE("what owns something else counts for that, and for nothing if it is em
     CHECK(size_of(std::unique_ptr<abstract>(std::make_unique<concrete>())) == sizeof(abstract));
 }
 
-TEST_CASE("what a pointer points to and nobody knows counts for the pointer") {
+TEST_CASE("a pointer to an array of unknown size, void or an incomplete type counts for the pointer") {
     CHECK(size_of(std::unique_ptr<int[]>(new int[4])) == sizeof(std::unique_ptr<int[]>));
     CHECK(size_of(std::shared_ptr<int[]>(new int[4])) == sizeof(std::shared_ptr<int[]>));
     CHECK(size_of(std::shared_ptr<void>(std::make_shared<int>(1))) == sizeof(std::shared_ptr<void>));
     CHECK(size_of(std::shared_ptr<incomplete>()) == sizeof(std::shared_ptr<incomplete>));
 }
 
-TEST_CASE("a range of ranges of itself has an end") {
+TEST_CASE("a range of itself counts for its sizeof") {
     CHECK(size_of(node()) == sizeof(node));
     CHECK(size_of(std::filesystem::path("a/b")) == sizeof(std::filesystem::path));
 }
 
-TEST_CASE("a type of one's own says it by itself, also inside of others") {
+TEST_CASE("a specialisation is used, also for parts of other types") {
     CHECK(size_of(image{10, 100}) == 1'000);
     CHECK(size_of(std::make_shared<image>(image{10, 100})) == 1'000);
     CHECK(size_of(std::optional<image>(image{1, 7})) == 7);
@@ -147,7 +147,7 @@ class told final : public byte_budget {
 
 }  // namespace
 
-TEST_CASE("a budget is spent when as many bytes are inside as may be, and says who makes room again") {
+TEST_CASE("a budget is spent at its limit, and the remove that makes room again returns true") {
     told b(10);
     CHECK_FALSE(b.is_spent());
     b.add(9);
@@ -195,7 +195,7 @@ TEST_CASE("a gauge counts if it has a limit or a budget") {
     CHECK(of_run.bytes == 0);
 }
 
-TEST_CASE("each time that a budget has room again, exactly one of those who made it is told") {
+TEST_CASE("each time that a budget has room again, exactly one remove returns true") {
     told b(1'000);
     std::atomic<std::int64_t> freed{0};
     std::vector<std::thread> threads;

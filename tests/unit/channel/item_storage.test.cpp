@@ -53,7 +53,7 @@ TEST_CASE("an uninitialised slot makes no item, and destroys none that it wasn't
     guest::alive = 0;
 }
 
-TEST_CASE("what has landed is taken once, and nothing stays") {
+TEST_CASE("an item in an uninitialised slot is taken once, and nothing stays") {
     uninitialised_slot<guest> place;
     std::construct_at(place.address(), 7);
     {
@@ -68,7 +68,7 @@ TEST_CASE("what has landed is taken once, and nothing stays") {
     CHECK(guest::alive == 0);
 }
 
-TEST_CASE("what only moves, and refuses to be asked for its address, lands too") {
+TEST_CASE("an uninitialised slot holds move-only items that overload operator &") {
     struct shy {
         explicit shy(int n) : box(std::make_unique<int>(n)) {}
         shy* operator&() const { return nullptr; }

@@ -71,7 +71,7 @@ TEST_CASE("the time and the token of a select are those of its cases, else there
     CHECK_FALSE(weir::detail::stop_of<platform>(one, time).stop_possible());
 }
 
-TEST_CASE("a select does what can be done, and leaves all else as it was") {
+TEST_CASE("a select does a case that can be done, and the others have no effect") {
     virtual_time time;
     channel<int> a(1, time);
     channel<box> b(1, time);
@@ -97,7 +97,7 @@ TEST_CASE("a select does what can be done, and leaves all else as it was") {
     CHECK(a.stats().get_wait == 0ns);
 }
 
-TEST_CASE("a select waits for the first that can be done") {
+TEST_CASE("a select waits for the first case that can be done") {
     virtual_time time;
     channel<int> a(1, time);
     channel<std::string> b(1, time);
@@ -134,7 +134,7 @@ TEST_CASE("a select waits for the first that can be done") {
     CHECK(of_a.get_waits.count() == 1);
 }
 
-TEST_CASE("a put that is one of several goes in when there is room, and not when another one was done") {
+TEST_CASE("a put of a select goes in when there is room, and not when another case was chosen") {
     virtual_time time;
     channel<int> full(1, time), empty(1, time);
     static_cast<void>(full.try_put(0));
@@ -159,7 +159,7 @@ TEST_CASE("a put that is one of several goes in when there is room, and not when
     CHECK(full.stats().num_put == 2);
 }
 
-TEST_CASE("a select with a time says when that is over, by the index of its case") {
+TEST_CASE("a select whose time is over gives the index of the time") {
     virtual_time time;
     channel<int> a(1, time), b(1, time);
     const auto selects = [&]() -> task<> {
@@ -181,7 +181,7 @@ TEST_CASE("a select with a time says when that is over, by the index of its case
     CHECK(a.size() + b.size() == 0);
 }
 
-TEST_CASE("nobody is lost or served twice whoever comes first") {
+TEST_CASE("no waiter is lost or served twice, whichever case comes first") {
     for (std::uint64_t seed = 0; seed < 64; ++seed) {
         virtual_time time(seed);
         channel<int> a(1, time), b(1, time);
@@ -213,7 +213,7 @@ TEST_CASE("one channel may be in several cases") {
     sync_wait(time, when_all(selects(), put_at(c, 1ms, 6)));
 }
 
-TEST_CASE("of several that always can be done each has its turn, also a closed one, and also beside others") {
+TEST_CASE("each of several cases that can always be done is chosen in turn, also one of a closed channel") {
     virtual_time time;
     channel<int> a(1, time), b(1, time), closed(1, time);
     closed.close();
@@ -234,7 +234,7 @@ TEST_CASE("of several that always can be done each has its turn, also a closed o
     for (int i = 0; i < 3; ++i) CHECK(chosen.at(static_cast<std::size_t>(i)) > 8000 / 5);
 }
 
-TEST_CASE("on virtual time the same is chosen each time") {
+TEST_CASE("on virtual time a select chooses the same cases in each run") {
     std::vector<std::vector<std::size_t>> all;
     for (int i = 0; i < 2; ++i) {
         virtual_time time;
@@ -253,7 +253,7 @@ TEST_CASE("on virtual time the same is chosen each time") {
     CHECK(all[0] == all[1]);
 }
 
-TEST_CASE("what a select is asked for that it didn't choose is an error that names both") {
+TEST_CASE("get of a case that was not chosen throws an error that names both cases") {
     virtual_time time;
     channel<int> a(1, time);
     channel<box> b(1, time);
@@ -275,7 +275,7 @@ TEST_CASE("what a select is asked for that it didn't choose is an error that nam
     sync_wait(time, selects());
 }
 
-TEST_CASE("a stop token is a case: of the select that it ends, and of no other") {
+TEST_CASE("a stop token is a case of its select") {
     virtual_time time;
     channel<int> a(1, time), b(1, time);
     weir::stop_source stop;
@@ -301,7 +301,7 @@ TEST_CASE("a stop token is a case: of the select that it ends, and of no other")
     CHECK(a.size() == 1);
 }
 
-TEST_CASE("a get from a range says of which channel it is, and what") {
+TEST_CASE("a get from a range gives the item and the number of its channel") {
     virtual_time time;
     std::deque<channel<int>> queues;
     for (int i = 0; i < 3; ++i) queues.emplace_back(1, time);
@@ -335,7 +335,7 @@ TEST_CASE("a get from a range says of which channel it is, and what") {
     CHECK(words.stats().num_get == 1);
 }
 
-TEST_CASE("a range has channels, or pointers to them, of which null is none") {
+TEST_CASE("a range has channels, or pointers to channels, and null pointers are left out") {
     virtual_time time;
     channel<int> c(1, time);
     std::vector<channel<int>*> plain{nullptr, &c};
@@ -363,7 +363,7 @@ TEST_CASE("a range has channels, or pointers to them, of which null is none") {
     sync_wait(time, selects());
 }
 
-TEST_CASE("of a range, too, each has its turn") {
+TEST_CASE("each channel of a range is chosen in turn") {
     virtual_time time;
     std::deque<channel<int>> queues;
     for (int i = 0; i < 5; ++i) queues.emplace_back(1, time);
@@ -379,7 +379,7 @@ TEST_CASE("of a range, too, each has its turn") {
     for (const int times : chosen) CHECK(times > 5000 / 7);
 }
 
-TEST_CASE("ranges without a channel are an error, before anything is awaited") {
+TEST_CASE("ranges without a channel are an error before the await") {
     std::vector<channel<int>*> none(2);
     std::string message;
     try {
@@ -417,7 +417,7 @@ TEST_CASE("a stop of the run ends a select of a stage's function at once") {
     CHECK(empty.size() == 1);
 }
 
-TEST_CASE("who waits for several in vain is named for each") {
+TEST_CASE("a deadlock report names a select for each of its channels") {
     virtual_time time;
     channel<int> a(1, time, "first"), b(1, time, "second");
     const auto selects = [&]() -> task<> { static_cast<void>(co_await weir::select(on_get(a), on_get(b))); };
@@ -433,7 +433,7 @@ TEST_CASE("who waits for several in vain is named for each") {
     CHECK(a.size() == 1);
 }
 
-TEST_CASE("channels that are measured and those that aren't may be mixed") {
+TEST_CASE("a select may mix measured and unmeasured channels") {
     virtual_time time;
     channel<int> a(1, time);
     channel<int, weir::unmeasured> b(1);
@@ -445,7 +445,7 @@ TEST_CASE("channels that are measured and those that aren't may be mixed") {
     sync_wait(time, when_all(selects(), put_at(b, 1ms, 2)));
 }
 
-TEST_CASE("on a loop and on a pool it is the first that comes") {
+TEST_CASE("a select chooses the first item on a run loop and on a pool") {
     const auto selects = [](channel<int>& a, channel<int>& b) -> task<int> {
         int sum = 0;
         for (int i = 0; i < 200; ++i) {

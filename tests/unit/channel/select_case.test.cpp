@@ -20,7 +20,7 @@ using weir::detail::select_case;
 using results = weir::select_result<weir::get_result<int>, channel_status, weir::get_from<char>>;
 using box = std::unique_ptr<int>;
 
-TEST_CASE("it says which case it was, and how that ended, whatever the case gives") {
+TEST_CASE("a select result gives the index, status and result of its case") {
     const results item(std::in_place_index<0>, weir::get_result<int>(4));
     CHECK(item.index() == 0);
     CHECK(item.status() == channel_status::success);
@@ -52,7 +52,7 @@ auto* operation_of(Place& place) {
     return found;
 }
 
-TEST_CASE("a put holds what is given away by reference, and what has a name as a copy") {
+TEST_CASE("a put case refers to an rvalue, and holds a copy of an lvalue") {
     channel<int> c(1);
     int mine = 1;
     auto given = weir::on_put(c, std::move(mine));
@@ -66,7 +66,7 @@ TEST_CASE("a put holds what is given away by reference, and what has a name as a
     CHECK(*c.try_get() == 1);
 }
 
-TEST_CASE("a get gives what it got, and a time nothing but that it is over") {
+TEST_CASE("a get case gives a get_result, and a time case the status timed_out") {
     channel<box> c(1);
     CHECK(c.try_put(std::make_unique<int>(3)) == channel_status::success);
     auto get = weir::on_get(c);
@@ -80,7 +80,7 @@ TEST_CASE("a get gives what it got, and a time nothing but that it is over") {
     CHECK(stop.take(0) == channel_status::stopped);
 }
 
-TEST_CASE("a range is as many operations as it has elements, of which some may be none") {
+TEST_CASE("a range case has an operation for each element, or null") {
     channel<int> c(1);
     std::vector<channel<int>*> some{nullptr, &c, nullptr};
     auto get = weir::on_get(some);

@@ -50,8 +50,7 @@ actor get_in(channel<int, Policy>& c, weir::duration timeout, std::optional<chan
 
 }  // namespace
 
-TEST_CASE(
-    "a get with a time-out gives what comes in time, and says so where nothing does or the channel closes") {
+TEST_CASE("a get with a time limit gives an item in time, else timed_out or closed") {
     virtual_time time;
     channel<int> c(2, time);
     const auto gets = [&]() -> task<> {
@@ -122,7 +121,7 @@ TEST_CASE("a put with a time-out goes in when there is room in time, else the it
     CHECK(s.put_wait == 20ms);
 }
 
-TEST_CASE("what has a name is put as a copy") {
+TEST_CASE("a timed put copies an lvalue") {
     virtual_time time;
     channel<std::string> c(1, time);
     const auto puts = [&]() -> task<> {
@@ -137,7 +136,7 @@ TEST_CASE("what has a name is put as a copy") {
     CHECK(*c.try_get() == std::string(40, 'x'));
 }
 
-TEST_CASE("with no time, or less, it only looks") {
+TEST_CASE("with a duration of 0 or less a timed operation does not wait") {
     virtual_time time;
     channel<int> c(1, time);
     const auto looks = [&]() -> task<> {
@@ -161,7 +160,7 @@ TEST_CASE("with no time, or less, it only looks") {
     CHECK(c.stats().get_wait == 0ns);
 }
 
-TEST_CASE("with the longest time it waits for ever") {
+TEST_CASE("with the longest duration a timed operation has no limit") {
     virtual_time time;
     channel<int> c(1, time);
     const auto waits = [&]() -> task<> {
@@ -176,7 +175,7 @@ TEST_CASE("with the longest time it waits for ever") {
     CHECK(time.now() == t0 + 2h);
 }
 
-TEST_CASE("a stop ends a timed wait, and says so; nothing is lost") {
+TEST_CASE("a stop ends a timed wait with the status stopped, and no item is lost") {
     virtual_time time;
     channel<box> c(1, time);
     weir::stop_source stop;
@@ -225,7 +224,7 @@ TEST_CASE("a stop ends a timed put of a copy, too") {
     CHECK(c.size() == 1);
 }
 
-TEST_CASE("an item, a stop and the end of the time at one instant: one of them, and the item is somewhere") {
+TEST_CASE("of an item, a stop and the end of the time at one instant one wins, and the item is not lost") {
     for (std::uint64_t seed = 0; seed < 64; ++seed) {
         virtual_time time(seed);
         channel<int> c(1, time);
@@ -256,7 +255,7 @@ TEST_CASE("an item that comes at the instant of the time-out is delivered or sta
     }
 }
 
-TEST_CASE("who waits in line behind one whose time is over is served") {
+TEST_CASE("a waiter behind an operation whose time is over is served") {
     virtual_time time;
     channel<int> c(1, time);
     std::vector<int> order;
@@ -268,7 +267,7 @@ TEST_CASE("who waits in line behind one whose time is over is served") {
     CHECK(order == std::vector{24, 35});
 }
 
-TEST_CASE("a large item whose time is over lets in those behind it") {
+TEST_CASE("a large item whose time is over admits the puts behind it") {
     virtual_time time;
     channel<std::string> c(4, time);
     c.set_max_bytes(100);
@@ -356,7 +355,7 @@ TEST_CASE("a frame that is destroyed while it waits for a stop, too, hears of no
     CHECK(c.size() == 1);
 }
 
-TEST_CASE("one that was not measured waits for some time as well") {
+TEST_CASE("timed operations work on unmeasured channels") {
     virtual_time time;
     channel<int, weir::unmeasured> c(1);
     std::optional<channel_status> how;
@@ -371,7 +370,7 @@ TEST_CASE("one that was not measured waits for some time as well") {
     CHECK(got == 3);
 }
 
-TEST_CASE("one after the other goes to the end of the queue after so many that needn't wait") {
+TEST_CASE("timed operations that don't wait yield once in so many") {
     virtual_time time;
     channel<int> c(1, time);
     int others = 0;
@@ -394,7 +393,7 @@ TEST_CASE("one after the other goes to the end of the queue after so many that n
     CHECK(time.now() == t0);
 }
 
-TEST_CASE("on a loop and on a pool time-outs come by their clocks, and items before") {
+TEST_CASE("time limits are exact on a run loop and on a pool") {
     const auto gets = [](weir::executor& ex, channel<int>& c) -> task<> {
         const weir::time_point begin = ex.now();
         const auto none = co_await c.get_for(2ms);
@@ -440,7 +439,7 @@ stranger waits_outside(channel<int>& c, channel<channel_status>& told) {
 
 }  // namespace
 
-TEST_CASE("a coroutine of another library that runs on no executor waits for some time, too") {
+TEST_CASE("a coroutine of another library without an executor may wait with a time limit") {
     channel<int> c(1);
     channel<channel_status> told(2);
     waits_outside(c, told);

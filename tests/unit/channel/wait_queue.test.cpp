@@ -48,7 +48,7 @@ constexpr auto in = [](const auto& spent, slot_state s) { return spent[static_ca
 
 }  // namespace
 
-TEST_CASE("who may go doesn't wait, and who is refused neither") {
+TEST_CASE("a visitor that is admitted or refused at once does not wait") {
     virtual_time time;
     const std::string stage = "s";
     plain_slot me(stage, 0, time);
@@ -61,7 +61,7 @@ TEST_CASE("who may go doesn't wait, and who is refused neither") {
     CHECK_FALSE(weir::sync_wait(time, ask(3)));
 }
 
-TEST_CASE("a change wakes all whom it lets go or refuses, in the order of their coming") {
+TEST_CASE("an update wakes all visitors that it admits or refuses, in the order in which they came") {
     virtual_time time;
     const std::string stage = "s";
     plain_slot me(stage, 0, time);
@@ -87,7 +87,7 @@ TEST_CASE("a change wakes all whom it lets go or refuses, in the order of their 
     CHECK(door.read([](const below& rule) { return rule.limit; }) == 4);
 }
 
-TEST_CASE("the time of a wait is the slot's, in the state that was named, and a measured slot's only") {
+TEST_CASE("the time of a wait counts for a measured slot, in the given state") {
     virtual_time time;
     const std::string stage = "s";
     timed_slot me(stage, 0, time);
@@ -112,7 +112,7 @@ TEST_CASE("the time of a wait is the slot's, in the state that was named, and a 
     other.unlock();
 }
 
-TEST_CASE("who was let go is ready to run until it does") {
+TEST_CASE("an admitted visitor is runnable until it resumes") {
     slow_world world;
     const std::string stage = "s";
     timed_slot me(stage, 0, world);
@@ -134,7 +134,7 @@ TEST_CASE("who was let go is ready to run until it does") {
     me.unlock();
 }
 
-TEST_CASE("who waits is named in a deadlock report, by stage, slot and what for") {
+TEST_CASE("a deadlock report names a visitor by stage, slot and purpose") {
     virtual_time time;
     const std::string stage = "decode";
     plain_slot me(stage, 3, time);

@@ -46,7 +46,7 @@ std::vector<const waiter*> all_backwards(const line& l) {
 
 }  // namespace
 
-TEST_CASE("a waiter is nowhere and nothing has become of it until it is in a line") {
+TEST_CASE("a new waiter is pending, and in no line") {
     int item = 0;
     const waiter w(&item, nullptr);
     CHECK(w.item == &item);
@@ -56,7 +56,7 @@ TEST_CASE("a waiter is nowhere and nothing has become of it until it is in a lin
     CHECK(w.outcome == weir::detail::outcome::pending);
 }
 
-TEST_CASE("a waiter is a coroutine to be posted, or a thread to be woken, and not both") {
+TEST_CASE("a waiter is a coroutine or a thread, and not both") {
     anybody w;
     weir::detail::basic_parker<platform> flag;
     w.set_thread(&flag);
@@ -72,7 +72,7 @@ TEST_CASE("a waiter is a coroutine to be posted, or a thread to be woken, and no
     CHECK(w.ready == 0);
 }
 
-TEST_CASE("a waiter of a choice is neither, and knows the choice until it is something else") {
+TEST_CASE("a waiter of a choice is neither a coroutine nor a thread") {
     anybody w;
     weir::detail::basic_choice<platform> all;
     w.set_choice(all, true, nullptr);
@@ -121,7 +121,7 @@ TEST_CASE("a waiter may leave the line from any place") {
     }
 }
 
-TEST_CASE("those to be woken come in their order, and each may be gone once it was popped") {
+TEST_CASE("a wake list keeps the order, and a popped waiter may be destroyed") {
     wake_list list;
     CHECK(list.empty());
     auto* const a = new anybody;
@@ -153,7 +153,7 @@ actor counts(int& runs) {
 
 }  // namespace
 
-TEST_CASE("the first one who claims a choice has it") {
+TEST_CASE("only the first claim of a choice succeeds") {
     choice c;
     waiter a(nullptr, nullptr), b(nullptr, nullptr);
     CHECK_FALSE(c.is_claimed());
@@ -164,8 +164,7 @@ TEST_CASE("the first one who claims a choice has it") {
     CHECK(c.winner() == &a);
 }
 
-TEST_CASE(
-    "who is woken before all waiters are in line goes on at once, and who is woken after that is posted") {
+TEST_CASE("a choice woken before all waiters are in line continues at once; woken later, it is posted") {
     for (const bool before : {true, false}) {
         virtual_time time;
         int runs = 0;
@@ -189,8 +188,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "with a limit the timer alone posts, once, when it is over or when somebody wakes, also before it runs") {
+TEST_CASE("with a limit only the timer posts the coroutine, once, when it fires or is cancelled") {
     enum class order { woken_before, woken_in_time, never, claimed_too_late };
     for (const order when :
          {order::woken_before, order::woken_in_time, order::never, order::claimed_too_late}) {
@@ -221,7 +219,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a stop claims it, unless somebody has") {
+TEST_CASE("a stop claims a choice that nobody has claimed") {
     using weir::detail::stopped_by;
     for (const auto& [answered, by] : {std::pair(false, stopped_by::run), std::pair(true, stopped_by::run),
                                        std::pair(false, stopped_by::request)}) {
@@ -241,7 +239,7 @@ TEST_CASE("a stop claims it, unless somebody has") {
     }
 }
 
-TEST_CASE("one that is abandoned is answered by nobody, and its timer posts nothing") {
+TEST_CASE("an abandoned choice is not served, and its timer posts nothing") {
     virtual_time time;
     int runs = 0;
     choice c;
