@@ -553,9 +553,9 @@ TEST_CASE("who awaits work on a device where no executor is goes on on a thread 
     stand_in::release(s.get());
     while (!done.wait()) {
     }
-    CHECK(where == &weir::detail::endless_loop::get());
+    CHECK(where == &weir::detail::foreign_run_loop::get());
     const auto leaves = []() -> weir::task<> { co_return; };
-    weir::sync_wait(weir::detail::endless_loop::get(), leaves());  // it is suspended now
+    weir::sync_wait(weir::detail::foreign_run_loop::get(), leaves());  // it is suspended now
     CHECK_FALSE(p.handle.promise().error);
     p.handle.destroy();
 }

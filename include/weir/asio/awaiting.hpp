@@ -6,8 +6,8 @@
 #include <weir/asio/library.hpp>
 #include <weir/asio/pending.hpp>
 #include <weir/asio/stoppable.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/task/foreign_executor.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>     // for std::coroutine_handle

@@ -8,8 +8,8 @@
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/ticket.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/task/foreign_executor.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t

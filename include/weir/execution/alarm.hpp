@@ -5,8 +5,8 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/locked_timers.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/task/foreign_executor.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 
@@ -45,7 +45,7 @@ class alarm : public weir::detail::woken_timers<alarm> {
         };
     };
 
-    static executor& loop() { return weir::detail::endless_loop::get(); }
+    static executor& loop() { return weir::detail::foreign_run_loop::get(); }
 
     static sleeper ring(std::shared_ptr<alarm> me, time_point when, stop_token replaced) {
         const bool due = co_await sleep_until(when, std::move(replaced));

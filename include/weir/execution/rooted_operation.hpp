@@ -5,10 +5,10 @@
 
 #include <weir/execution/library.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
-#include <weir/task/foreign_executor.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::suspend_never

@@ -1,25 +1,30 @@
-// weir executor: an executor that one thread runs, and any thread may post to
+// weir executor: an executor that one thread runs; also the one for coroutines that no executor runs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_RUN_LOOP_HPP
 #define WEIR_EXECUTOR_RUN_LOOP_HPP
 
+#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/loop_turns.hpp>
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/env.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/process.hpp>
 #include <weir/platform/spin_lock.hpp>
+#include <weir/platform/system.hpp>
 #include <weir/platform/thread_record.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
+#include <coroutine>     // for std::coroutine_handle
+#include <system_error>  // for std::system_error
 
 namespace weir {
 
 namespace detail {
-class endless_loop;
+class foreign_run_loop;
 }
 
 /// Runs coroutines on the thread that constructed it, whenever that thread calls `drive`, first come, first
@@ -46,7 +51,7 @@ class run_loop final : public executor, detail::loop_turns::loop {
     bool drive(detail::parker& done, time_point limit) override;
 
   private:
-    friend detail::endless_loop;
+    friend detail::foreign_run_loop;
     explicit run_loop(const executor_traits& traits) : executor(traits) {}
 
     void turn(detail::parker& done, time_point limit) override;
@@ -62,6 +67,54 @@ class run_loop final : public executor, detail::loop_turns::loop {
     bool looks_again_ = false;           // that thread does not sleep the next time
     detail::loop_turns turns_;
 };
+
+namespace detail {
+
+// A `run_loop` on a thread of its own, from the first use to the end of the process. Each awaitable of the
+// library includes this header, and resumes coroutines here that no executor runs: see `executor_of`.
+class foreign_run_loop {
+  public:
+    // Errors: `forked_error` in a process that was forked after the first use; `std::system_error` if no
+    //         thread can be started.
+    static executor& get() {
+        static foreign_run_loop* const only = new foreign_run_loop;  // its thread never ends
+        if (!only->process_.is_here()) throw forked_error();
+        return *only->loop_;
+    }
+
+  private:
+    foreign_run_loop() {
+        starting() = this;
+        if (!begin_thread<&run>(nullptr)) {
+            throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                                    "weir: no thread for the coroutines that no executor runs");
+        }
+        while (!started_.wait()) {
+        }
+    }
+
+    static void run(void*) {
+        run_loop loop{executor_traits()};
+        starting()->loop_ = &loop;
+        starting()->started_.set();
+        parker never;
+        while (true) loop.drive(never, (time_point::max)());
+    }
+
+    static foreign_run_loop*& starting() noexcept {
+        static foreign_run_loop* loop = nullptr;
+        return loop;
+    }
+
+    const process_of_origin process_;
+    run_loop* loop_ = nullptr;
+    parker started_;
+};
+
+// Set before main.
+inline const bool has_foreign_executor = (foreign_executor = &foreign_run_loop::get) != nullptr;
+
+}  // namespace detail
 
 }  // namespace weir
 

@@ -75,10 +75,10 @@ decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
     }
 }
 
-// Returns the executor for coroutines that no executor runs. Set by task/foreign_executor.hpp, which every
+// Returns the executor for coroutines that no executor runs. Set by executor/run_loop.hpp, which every
 // awaitable of the library includes.
-using executor_of_strangers = executor& (*)();
-inline constinit executor_of_strangers foreign_executor = nullptr;
+using executor_function = executor& (*)();
+inline constinit executor_function foreign_executor = nullptr;
 
 // The executor to which a coroutine is posted after a wait. All awaitables use this function.
 // Errors: those of `weir_executor()`.
@@ -86,10 +86,8 @@ inline executor& executor_of(const coroutine_env& env) {
     if (env.executor != nullptr) return *env.executor;
     if (foreign_executor != nullptr) return foreign_executor();
     throw std::logic_error(
-        "weir: a coroutine that no executor runs has to wait; include <weir/task/foreign_executor.hpp>, "
-        "start it "
-        "with "
-        "sync_wait or when_all, or co_await schedule(executor) first");
+        "weir: a coroutine that no executor runs has to wait; include <weir/executor/run_loop.hpp>, or "
+        "start it with sync_wait or when_all, or co_await schedule(executor) first");
 }
 
 }  // namespace weir::detail

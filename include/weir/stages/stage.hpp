@@ -143,7 +143,7 @@ template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
     using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;
     if constexpr (part_of_its_awaiter<A>) {
-        return static_cast<as_it_is<A>>(a);
+        return static_cast<unobserved<A>>(a);
     } else if constexpr (has_as_awaitable<A> || requires(awaiter& it) { it.ready_at(); }) {
         return observed<A>(std::move(a), env);
     } else {

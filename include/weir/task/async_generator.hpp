@@ -1,4 +1,4 @@
-// weir task: a coroutine that gives many values and may wait between them
+// weir task: async_generator: a coroutine that yields values, and may await between them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_ASYNC_GENERATOR_HPP
 #define WEIR_TASK_ASYNC_GENERATOR_HPP
@@ -17,19 +17,18 @@
 
 namespace weir {
 
-/// A coroutine that `co_yield`s values and may `co_await` in between; it runs while `next` is
-/// awaited, and not before.
+/// A coroutine that `co_yield`s values, and may `co_await` in between. It only runs while `next` is awaited.
 ///
 ///     while (auto x = co_await lines.next()) use(*x);
 ///
-/// Resumes:  whoever awaits `next`, on its executor, as `task` does.
-/// Errors:   what the body throws comes out of the `next` during which it was thrown; then it has
-///           ended.
+/// Resumes:  the coroutine that awaits `next`, on its executor, as `task` does.
+/// Errors:   an exception of the body is rethrown by the current `next`; the generator has ended then.
 /// Threads:  one `next` at a time.
-/// Lifetime: the object owns the coroutine; it may be destroyed between two `next`. What its parameters
-///           refer to outlives it, and so does a lambda with captures.
-/// Cost:     one allocation for the frame; a value is moved once, from the `co_yield` to the caller.
-///           Destroyed between two `next`, generators inside of each other take stack for each level.
+/// Lifetime: the object owns the coroutine, and may be destroyed between two calls of `next`. Objects to
+///           which parameters refer outlive the generator, and so does a lambda with captures whose body it
+///           is.
+/// Cost:     one allocation for the frame; a value is moved once, from the `co_yield` to the caller. Nested
+///           generators that are destroyed between two calls of `next` take stack for each level.
 template <class T>
 class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     static_assert(std::is_object_v<T>, "weir: async_generator gives values; for references yield pointers");
@@ -38,7 +37,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     class promise_type;
     using value_type = T;
 
-    /// An empty one, which has ended.
+    /// An empty generator, which has ended.
     async_generator() noexcept = default;
     ~async_generator() {
         if (handle_) promise_type::destroy(handle_);
@@ -56,7 +55,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     /// Suspends: unless it has ended.
     auto next() noexcept { return next_operation(handle_); }
 
-    /// Rejects a plain loop, which can't wait, at compile time.
+    /// Rejects a plain range-for loop, which can't await, at compile time.
     template <class Item = T>
     detail::no_place<T> begin() const {
         static_assert(std::is_void_v<Item>,
@@ -109,7 +108,7 @@ class async_generator<T>::promise_type final : public detail::task_promise_base 
 
   public:
     async_generator get_return_object() noexcept { return async_generator(handle::from_promise(*this)); }
-    to_awaiter yield_value(T&& v) noexcept {
+    final_awaiter yield_value(T&& v) noexcept {
         value = std::addressof(v);
         return {};
     }
@@ -126,7 +125,7 @@ class async_generator<T>::promise_type final : public detail::task_promise_base 
             // Resumes where the next `next` is awaited, on its thread.
             std::coroutine_handle<> await_suspend(handle h) noexcept {
                 h.promise().value = &copy_;
-                return to_awaiter().await_suspend(h);
+                return final_awaiter().await_suspend(h);
             }
             void await_resume() const noexcept {}
 

@@ -1,4 +1,4 @@
-// weir task, internal: keeps the memory of coroutines that have ended for those that come
+// weir task, internal: allocates coroutine frames, and reuses the memory of frames that were freed
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_FRAME_POOL_HPP
 #define WEIR_TASK_FRAME_POOL_HPP
@@ -12,13 +12,13 @@
 
 namespace weir::detail {
 
-// Blocks by size, in steps of 64 bytes, in lists of the thread that freed them: no atomics. A thread
-// keeps at most `most_kept` of a size (64 KiB in all for the largest) until it ends. Blocks that are
-// `aligned`, to `most_frame_alignment` bytes, have lists of their own.
+// Each thread keeps the blocks that it frees in lists, one for each size in steps of 64 bytes: no atomics. A
+// list has at most `most_kept` blocks, which are freed when the thread ends. Blocks that are `aligned` to
+// `most_frame_alignment` bytes have lists of their own.
 class frame_pool {
   public:
     static void* allocate(std::size_t size, bool aligned) {
-        // A sanitizer is to see each one, and the size that was asked for.
+        // With a sanitizer nothing is pooled: it has to see each allocation, with its size.
         if constexpr (!pools_frames) return aligned ? ::operator new(size, alignment) : ::operator new(size);
         const std::size_t c = class_of(size, aligned);
         return c < classes ? take(c) : from_heap(size, aligned);
@@ -36,7 +36,7 @@ class frame_pool {
         }
     }
 
-    // For no list.
+    // Frees a block that no list keeps.
     static void to_heap(void* p, bool aligned) noexcept {
         ::operator delete(aligned ? static_cast<void**>(p)[-1] : p);
     }
@@ -52,10 +52,10 @@ class frame_pool {
     };
     struct list {
         block* first = nullptr;
-        unsigned room = 0;  // for so many more
+        unsigned room = 0;  // number of blocks that may be added
     };
-    // Trivially constructed and destroyed, so that it is there for as long as the thread; what it
-    // keeps is freed by `cleaner`, after which it keeps nothing.
+    // Trivially constructed and destroyed, so that it exists as long as the thread. `cleaner` frees the
+    // blocks at the end of the thread, and no more are kept afterwards.
     struct lists_of_thread {
         list lists[classes];
         bool was_used = false;
@@ -73,7 +73,7 @@ class frame_pool {
         }
     };
 
-    // Not inlined, as `keep`: see WEIR_NOINLINE.
+    // Not inlined, nor is `keep`: see WEIR_NOINLINE.
     WEIR_NOINLINE static void* take(std::size_t c) {
         list& l = here().lists[c];
         block* const b = l.first;
@@ -90,7 +90,7 @@ class frame_pool {
         l.first = new (p) block{l.first};
     }
 
-    // The first one of all that the thread frees, or one for which there is no room.
+    // The first block of all that the thread frees, or a block whose list is full.
     WEIR_NOINLINE static void keep_first(void* p, std::size_t c) noexcept {
         lists_of_thread& mine = here();
         if (mine.was_used) return to_heap(p, is_aligned(c));
@@ -101,7 +101,7 @@ class frame_pool {
     }
 
     // Aligned by hand: `operator new` with an alignment takes twice as long, and more memory. The address of
-    // the whole block is kept in front.
+    // the whole block is stored in front of the aligned one.
     static void* from_heap(std::size_t size, bool aligned) {
         if (!aligned) return ::operator new(size);
         void* const whole = ::operator new(size + most_frame_alignment);
@@ -111,7 +111,7 @@ class frame_pool {
         return static_cast<void*>(p);
     }
 
-    // By size, and of each size first those that are not aligned.
+    // The index of a list: two for each size, of which the second has the aligned blocks.
     static std::size_t class_of(std::size_t size, bool aligned) noexcept {
         return (size - 1) / step * 2 + (aligned ? 1 : 0);
     }
@@ -119,7 +119,7 @@ class frame_pool {
     static lists_of_thread& here() noexcept { return standard_platform::of_thread<lists_of_thread>(); }
 };
 
-// The base of a promise: its frame has a block of the pool, and is aligned for all that it holds.
+// Base of a promise: the coroutine frame is allocated from the pool, with the alignment that it needs.
 class pooled_frame {
   public:
     WEIR_ALWAYS_INLINE static void* operator new(std::size_t size) {

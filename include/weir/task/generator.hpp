@@ -1,4 +1,4 @@
-// weir task: a coroutine that yields values one by one to a plain loop
+// weir task: generator: a coroutine that yields values one by one to a plain loop
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_GENERATOR_HPP
 #define WEIR_TASK_GENERATOR_HPP
@@ -17,8 +17,8 @@
 
 namespace weir {
 
-/// A synchronous coroutine as a range: the body runs from one `co_yield` to the next while the
-/// consumer advances, on the consumer's thread.
+/// A synchronous coroutine as a range: each increment of the iterator runs the body up to the next
+/// `co_yield`, on the thread of the consumer.
 ///
 ///     weir::generator<int> count(int n) {
 ///         for (int i = 0; i < n; ++i) co_yield i;
@@ -26,18 +26,18 @@ namespace weir {
 ///
 ///     for (int i : count(3)) use(i);
 ///
-/// With a value type the iterator gives `T&&`, so an item can be moved out of the range; it names
-/// the very object that was yielded, except that a yielded lvalue is copied first and thus stays as
-/// it is. With a reference type it gives that reference. To build an item takes no move at all.
+/// If T is an object type, `*iterator` is a `T&&` to the yielded object, so that an item can be moved out of
+/// the range. A yielded lvalue is copied first, and is not changed by that. If T is a reference type,
+/// `*iterator` is that reference. Yielding a temporary moves nothing.
 ///
-/// An input range, and a view: one pass, move-only. Not a place to `co_await`: that is `async_generator`.
+/// An input range and a view: single-pass, move-only. The body can't `co_await`: see `async_generator`.
 ///
-/// Errors:   what the body throws comes out of `begin()` or `++`; the range is then at its end.
+/// Errors:   `begin()` and `++` throw the exceptions of the body; the range is at its end afterwards.
 /// Threads:  one at a time.
-/// Lifetime: parameters that the body takes by reference outlive the generator; a lambda with
-///           captures outlives it too. What `*` gives lives until the next `++`.
-/// Cost:     one frame, that of one that has ended if there is any; nothing for each item.
-///           Generators inside of each other take stack for each level, in `++` and when they are destroyed.
+/// Lifetime: objects that the body takes by reference outlive the generator, and so does a lambda with
+///           captures whose body it is. The result of `*` is valid until the next `++`.
+/// Cost:     one frame, from the pool of frames; nothing for each item. Nested generators take stack for each
+///           level, in `++` and when they are destroyed.
 /// Source:   std::generator (P2502), without recursive yields and allocators.
 template <class T>
 class [[nodiscard("a generator does nothing until it is iterated")]] generator {
@@ -65,7 +65,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] generator {
         if (frame_) frame_.destroy();
     }
 
-    /// Runs the body up to its first item. Called again, it gives the place where the range is now.
+    /// Runs the body up to its first item. A later call returns an iterator at the current item.
     [[nodiscard]] iterator begin() {
         if (frame_ && !frame_.promise().started_) advance(frame_);
         return iterator(frame_);
@@ -94,7 +94,7 @@ class generator<T>::promise_type : public detail::pooled_frame {
     friend generator;
     friend iterator;
 
-    // Holds the copy of a yielded lvalue while the consumer looks at it.
+    // Holds the copy of a yielded lvalue until the consumer asks for the next item.
     class copied {
         value copy_;
         stored& place_;
@@ -122,7 +122,7 @@ class generator<T>::promise_type : public detail::pooled_frame {
     void return_void() const noexcept {}
     void unhandled_exception() noexcept { error_ = std::current_exception(); }
 
-    // The item lives in the body's frame, until it is resumed.
+    // The item lives in the frame of the body until that is resumed.
     std::suspend_always yield_value(reference object) noexcept {
         item_ = std::addressof(object);
         return {};
@@ -156,7 +156,7 @@ class generator<T>::promise_type : public detail::pooled_frame {
     }
 };
 
-/// The place in a generator; it only refers to it.
+/// An input iterator. Doesn't own the generator.
 template <class T>
 class generator<T>::iterator {
   public:

@@ -4,6 +4,7 @@
 #define WEIR_TASK_JOIN_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/config.hpp>
@@ -12,7 +13,6 @@
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
-#include <weir/task/foreign_executor.hpp>
 #include <weir/task/task.hpp>
 
 #include <concepts>     // for std::copy_constructible, std::same_as

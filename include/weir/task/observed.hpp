@@ -1,4 +1,4 @@
-// weir task, internal: awaits on behalf of a stage's function, and tells the slot of it
+// weir task, internal: awaiters that record in a stage's slot when its function suspends and resumes
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_OBSERVED_HPP
 #define WEIR_TASK_OBSERVED_HPP
@@ -19,19 +19,20 @@ namespace weir {
 
 namespace detail {
 
-// Runs as a part of the coroutine that awaits it, and tells the slot for itself.
+// A task, which belongs to the same function of a stage as the coroutine that awaits it, or an awaitable that
+// updates the slot by itself: in both cases the await is not observed.
 template <class A>
 concept part_of_its_awaiter = is_task<A> || requires { typename A::part_of_its_awaiter; };
 
-// Such a one that can't be moved, as g++ 12 would even what `await_transform` gives by reference.
+// Refers to an awaiter that can't be moved: g++ 12 moves the result of `await_transform`, even a reference.
 template <class A>
-class in_its_place {
+class awaiter_ref {
     A& inner_;
 
   public:
-    explicit in_its_place(A& a) noexcept : inner_(a) {}
+    explicit awaiter_ref(A& a) noexcept : inner_(a) {}
     WEIR_ALWAYS_INLINE bool await_ready() const { return inner_.await_ready(); }
-    // Resumes where the inner awaiter lets it.
+    // Resumes where the inner awaiter resumes the coroutine.
     template <class Promise>
     auto await_suspend(std::coroutine_handle<Promise> h) const {
         return inner_.await_suspend(h);
@@ -41,11 +42,11 @@ class in_its_place {
 };
 
 template <class A>
-using as_it_is = std::conditional_t<std::is_move_constructible_v<std::remove_cvref_t<A>>, A&&,
-                                    in_its_place<std::remove_reference_t<A>>>;
+using unobserved = std::conditional_t<std::is_move_constructible_v<std::remove_cvref_t<A>>, A&&,
+                                      awaiter_ref<std::remove_reference_t<A>>>;
 
-// Awaits on behalf of a stage's function and tells the slot: suspended from here, back from there.
-// Without a slot it costs one comparison.
+// Wraps the awaiter of an A, and records in the slot when the coroutine suspends and resumes. In a coroutine
+// without a slot it costs one comparison.
 template <class A>
 class observed {
     using inner = decltype(detail::get_awaiter(std::declval<A>()));
@@ -57,11 +58,10 @@ class observed {
 
     bool await_ready() { return static_cast<bool>(inner_.await_ready()); }
 
-    // Resumes where the inner awaiter lets it.
+    // Resumes where the inner awaiter resumes the coroutine.
     template <class Promise>
     auto await_suspend(std::coroutine_handle<Promise> h) {
-        // Told before the inner call, which may publish the coroutine: after it nothing is touched
-        // unless it says that the coroutine stays.
+        // Recorded before the inner call: afterwards the coroutine may be running elsewhere, or be gone.
         suspended_ = env_->measured != nullptr || env_->ends != nullptr;
         constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
         if (suspended_) detail::function_suspended(*env_, ready ? slot_state::runnable : slot_state::await);
@@ -69,7 +69,7 @@ class observed {
         if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
             return inner_.await_suspend(h);
         } else {
-            // What it names may be anybody's, unless it says that it has seen to that.
+            // The next coroutine may be unrelated to this one, unless the awaiter resumes its own parts.
             if constexpr (!requires { std::remove_reference_t<inner>::resumes_own_parts; }) {
                 trampoline::let_go_here();
             }
@@ -96,10 +96,11 @@ class observed {
     bool suspended_ = false;
 };
 
-// A join, which gives up the frames of its parts when the coroutine that awaits it is destroyed.
+// A join that is awaited. If its awaiter is destroyed meanwhile, the frames of the parts are taken one by
+// one.
 class awaited_join {
   public:
-    // The frame of a part that is left: the caller owns it then. Null: none is left.
+    // Releases the frame of one part: the caller owns the frame then. Null: no frame is left.
     virtual void* release_one() noexcept = 0;
 
   protected:

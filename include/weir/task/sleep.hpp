@@ -4,6 +4,7 @@
 #define WEIR_TASK_SLEEP_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
@@ -11,7 +12,6 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/task/detached_task.hpp>
-#include <weir/task/foreign_executor.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>  // for std::coroutine_handle

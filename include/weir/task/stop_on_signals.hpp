@@ -1,4 +1,4 @@
-// weir task: Ctrl-C, or another signal, requests a stop
+// weir task: stop_on_signals: a signal, as of Ctrl-C, requests a stop
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_STOP_ON_SIGNALS_HPP
 #define WEIR_TASK_STOP_ON_SIGNALS_HPP
@@ -25,7 +25,7 @@ namespace weir {
 
 namespace detail {
 
-// Who is to be told of which signals, once.
+// A stop source, and the signals of which the first requests the stop.
 class signal_request {
   public:
     signal_request(std::initializer_list<int> numbers) : numbers_(numbers) {}
@@ -47,7 +47,7 @@ class signal_request {
     signal_request* next_ = nullptr;
 };
 
-// All requests of the process. A signal is caught as long as one that has not been told yet names it.
+// All requests of the process. A signal is caught while a request names it whose stop was not requested yet.
 class signal_watch {
   public:
     static void add(signal_request& to) {
@@ -84,16 +84,17 @@ class signal_watch {
     }
 
   private:
-    // On the thread of the signals; no lock is held where a stop is requested. 0: there are new ones.
+    // Called on the thread for signals. `number` 0: a request was added. No lock is held during
+    // `request_stop`.
     static void tell(int number) noexcept {
         if (number == 0) return only->accept_all();
         bool any = false;
-        const std::uint64_t last = only->last_serial();  // who hears of it may make another
+        const std::uint64_t last = only->last_serial();  // a callback of the stop may add a request
         while (const std::optional<stop_source> next = only->take(number, last)) {
             next->request_stop();
             any = true;
         }
-        // It came behind one that was the last for those who name it: the program gets it as usual.
+        // All requests that name the signal were served by an earlier signal: the program gets it as usual.
         if (!any) send_signal_again(number);
     }
 
@@ -112,7 +113,7 @@ class signal_watch {
         return std::nullopt;
     }
 
-    // Under the lock, as the next: its signals are given back that nobody else waits for.
+    // Under the lock, as `is_named`. Restores the handlers of signals that no other request names.
     void release(const signal_request& it) noexcept {
         for (const int number : it.numbers_) {
             if (number > 0 && number < end_of_signals && !is_named(number)) give_back_signal(number);
@@ -132,7 +133,7 @@ class signal_watch {
         }
     }
 
-    // In a forked process the requests are the parent's, and so is their thread.
+    // In a forked process: the requests and their thread belong to the parent.
     void begin_anew() noexcept {
         lock_.unlock();
         first_ = nullptr;
@@ -145,7 +146,7 @@ class signal_watch {
 
     spin_lock lock_;
     signal_request* first_ = nullptr;
-    std::uint64_t serial_ = 0;  // of the last one
+    std::uint64_t serial_ = 0;  // of the latest request
     bool begun_ = false;
 };
 
@@ -154,32 +155,32 @@ inline const bool signal_watch::forks_are_known = at_fork_in_child([] { only->be
 
 }  // namespace detail
 
-/// Requests a stop when a signal comes. `weir.hpp` doesn't include it.
+/// Requests a stop when the process gets a signal. `weir.hpp` doesn't include this header.
 ///
 ///     const weir::stop_on_signals interrupted({SIGINT, SIGTERM});
 ///     auto run = pipeline.start(pool, {.stop = interrupted});
 ///
-/// A handler of one's own must not call `request_stop`, which takes locks.
+/// A signal handler of your own must not call `request_stop`, which takes locks.
 ///
-/// The first of the signals requests the stop, on a thread of the library, and gives all of them back to
-/// whoever handled them before: so the second one ends the program as usual. A signal requests the stop of
-/// each object that names it. One that the program ignores stays ignored. One that all other threads have
-/// blocked comes to the thread of the library.
+/// The first signal requests the stop, on a thread of the library, and restores the handlers of all signals
+/// of the object: so a second Ctrl-C ends the program as usual. A signal requests the stop of each object
+/// that names the signal. Signals that the program ignores stay ignored. Signals that all other threads block
+/// come to the thread of the library.
 ///
-/// Errors:   `std::invalid_argument` for no signal, and for one that can't be caught, or tells of a fault;
-///           `std::system_error` where the system has no pipe or thread left.
-/// Threads:  any make and destroy such objects. Functions that hear of the stop (`stop_callback`) run on the
-///           thread of the library, one after another; they may take locks, and may destroy the object.
-/// Lifetime: the signals are caught until the first one comes, or the object is destroyed, which gives them
-///           back; its tokens may outlive it. Who installs a handler meanwhile keeps it. In a forked process
-///           the signals are given back: make another object there.
-/// Cost:     a thread, from the first object on to the end of the process, that sleeps.
+/// Errors:   `std::invalid_argument` for an empty list, for a signal that can't be caught, and for one that
+///           reports a fault; `std::system_error` if the system has no pipe or thread left.
+/// Threads:  any may make and destroy such objects. Functions of `stop_callback` run on the thread of the
+///           library, one after another; they may take locks, and may destroy the object.
+/// Lifetime: signals are caught until the first one comes or the object is destroyed, which restores their
+///           handlers. Tokens may outlive the object. A handler that the program installs meanwhile is kept.
+///           In a forked process the handlers are restored: make another object there.
+/// Cost:     a sleeping thread, from the first object to the end of the process.
 ///
-/// On Windows Ctrl-C is `SIGINT`, and Ctrl-Break and the end of the console are `SIGBREAK`. The system calls
-/// the functions that hear of the stop on a thread of its own, and the library has none.
+/// On Windows Ctrl-C is `SIGINT`, and Ctrl-Break and the end of the console are `SIGBREAK`. There the system
+/// calls the functions on a thread of its own, and the library has no thread.
 class stop_on_signals {
   public:
-    /// \param numbers  the signals, by the names of `<csignal>`.
+    /// \param numbers  numbers of signals, as `SIGINT`.
     [[nodiscard("signals are caught as long as this lives: give it a name")]] stop_on_signals(
         std::initializer_list<int> numbers)
         : request_(numbers) {
@@ -193,11 +194,11 @@ class stop_on_signals {
     stop_on_signals& operator=(const stop_on_signals&) = delete;
     ~stop_on_signals() { detail::signal_watch::remove(request_); }
 
-    /// A token, for the options of a run and whatever else takes one.
+    /// A token, for the options of a run and other functions that take one.
     operator stop_token() const& noexcept {  // NOLINT(google-explicit-constructor): .stop = interrupted
         return request_.stop.get_token();
     }
-    /// Refuses at compile time an object without a name, which gives the signals back at once.
+    /// Rejects a temporary, which would restore the handlers at once, at compile time.
     template <std::same_as<stop_token> Token>
     operator Token() const&& {  // NOLINT(google-explicit-constructor): as above
         static_assert(!std::same_as<Token, stop_token>,
@@ -207,7 +208,7 @@ class stop_on_signals {
         return {};
     }
 
-    /// \returns whether one of the signals has come.
+    /// \returns whether one of the signals came.
     [[nodiscard]] bool stop_requested() const noexcept { return request_.stop.stop_requested(); }
 
   private:

@@ -1,4 +1,4 @@
-// weir task, internal: what stop sources, tokens and callbacks share
+// weir task, internal: the state that stop sources, tokens and callbacks share
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_STOP_STATE_HPP
 #define WEIR_TASK_STOP_STATE_HPP
@@ -21,9 +21,9 @@ namespace weir::detail {
 template <class Platform>
 class basic_stop_state;
 
-// One registered callback, a part of the object that holds the user's function.
+// One registered callback: a base of the object that holds the user's function.
 //
-// | where it is              | linked_ | done_ | destroyed_                      |
+// | state of the callback    | linked_ | done_ | destroyed_                      |
 // |--------------------------|---------|-------|---------------------------------|
 // | in the list              | true    | unset | null                            |
 // | being run by request()   | false   | unset | a flag on that thread's stack   |
@@ -48,8 +48,8 @@ class basic_stop_node {
     basic_parker<Platform> done_;
 };
 
-// Counted by hand, so that a source, a token and a callback cost one pointer each and the counts go
-// through the platform.
+// Not a shared_ptr: a source, a token and a callback are one pointer each, and the counts use the platform's
+// atomics.
 template <class Platform = standard_platform>
 class basic_stop_state {
     template <class T>
@@ -69,7 +69,7 @@ class basic_stop_state {
     basic_stop_state& operator=(const basic_stop_state&) = delete;
     virtual ~basic_stop_state() = default;
 
-    // relaxed: whoever adds an owner, or a source, has one that stays meanwhile
+    // relaxed: the caller, too, has an owner or a source, which stays during the call
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
 
     // acq_rel; pairs with itself: the last owner sees all that the others did.
@@ -77,8 +77,8 @@ class basic_stop_state {
         if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 
-    // For whoever isn't one, while the last owner's destructor waits for that. False: no owner is left.
-    // relaxed: as own(), or nothing follows
+    // For a caller without an owner, for which the destructor of the last owner waits. False: no owner is
+    // left. relaxed: as own(), or the caller does nothing afterwards
     bool try_own() noexcept {
         std::uint32_t owners = owners_.load(std::memory_order_relaxed);
         while (owners != 0 && !owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed)) {
@@ -91,18 +91,18 @@ class basic_stop_state {
     // release; pairs with possible()
     void remove_source() noexcept { sources_.fetch_sub(1, std::memory_order_release); }
 
-    // acquire; pairs with the release in request(): what came before the request is seen.
+    // acquire; pairs with the release in request(): the caller sees all that was done before the request.
     bool requested() const noexcept { return requested_.load(std::memory_order_acquire) != 0; }
 
-    // True while a request was made or can be. In this order: a source that is seen to be gone has
-    // made its request before (acquire; pairs with remove_source()).
+    // Whether a request was made or can be made. The order of the reads: when the last source is seen to be
+    // gone, its request is seen, too (acquire; pairs with remove_source()).
     bool possible() const noexcept {
         return requested() || sources_.load(std::memory_order_acquire) != 0 || requested();
     }
 
-    // Runs all callbacks on this thread, one after another, none under the lock. A callback may
-    // destroy itself, others, and the source; the caller therefore owns the state during the call.
-    // False if it was requested before.
+    // Runs all callbacks on this thread, one after another, none under the lock. A callback may destroy
+    // itself, others, and the source: so the caller must be an owner during the call.
+    // False: a stop was requested before.
     bool request() noexcept {
         lock_.lock();
         if (requested_.load(std::memory_order_relaxed) != 0) {
@@ -128,7 +128,7 @@ class basic_stop_state {
         return true;
     }
 
-    // False if the request was made before: the caller then runs the callback itself.
+    // False: a stop was requested before, and the caller has to run the callback.
     bool add(node& n) noexcept {
         const std::lock_guard hold(lock_);
         if (requested_.load(std::memory_order_relaxed) != 0) return false;
@@ -139,8 +139,7 @@ class basic_stop_state {
         return true;
     }
 
-    // After this the callback doesn't run and is not running, unless it is running on this thread,
-    // in a frame below.
+    // Afterwards the callback doesn't run any more, unless it is running further up the stack of this thread.
     void remove(node& n) noexcept {
         lock_.lock();
         const bool was_linked = n.linked_;

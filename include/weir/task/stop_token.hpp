@@ -1,4 +1,4 @@
-// weir task: asks work to stop, and tells it so: source, token, callback
+// weir task: stop_source, stop_token and stop_callback: a request to stop, and how work hears of it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_STOP_TOKEN_HPP
 #define WEIR_TASK_STOP_TOKEN_HPP
@@ -17,21 +17,20 @@ class basic_stop_source;
 template <class Callback, class Platform = detail::standard_platform>
 class stop_callback;
 
-/// Tells whether a stop was requested. The default one never says so, so that a function takes
-/// `stop_token stop = {}` and a caller who never stops pays one look at a null pointer.
+/// Tells whether a stop was requested. A default-constructed token never has a request: functions can take
+/// `stop_token stop = {}`, and a caller that never stops them pays for one check of a null pointer.
 ///
-/// Threads: a value; copies may be asked from any thread. Cost: one pointer, copying counts.
-/// Source: std::stop_token, which libc++ 16 has only as an experiment, and whose waiting can't go
-///         through a platform of ours.
+/// Threads: a value; copies may be used on any thread. Cost: one pointer; a copy changes a reference count.
+/// Source: std::stop_token, which is experimental in libc++ 16, and whose atomics and waits tests can't
+///         replace.
 template <class Platform = detail::standard_platform>
 class basic_stop_token {
     detail::basic_stop_ref<Platform> state_;
 
   public:
     basic_stop_token() noexcept = default;
-    /// From a `std::stop_token`, as that of a `std::jthread`: says what that says. So whatever takes a token
-    /// of ours takes one of those. Equals only its copies. Its callbacks are called by the thread that
-    /// requests the stop, as those of the standard's are.
+    /// From a `std::stop_token`, as that of a `std::jthread`: has the same requests. Callbacks run on the
+    /// thread that requests the stop, as for the standard's. The new token is equal to its own copies only.
     ///
     /// Errors: `std::bad_alloc`. Cost: one allocation, and a lock for a few instructions.
     // NOLINTNEXTLINE(google-explicit-constructor): see above
@@ -39,13 +38,13 @@ class basic_stop_token {
         requires std::same_as<Platform, detail::standard_platform>
         : state_(token.stop_possible() ? new detail::forwarded_stop_state(token) : nullptr) {}
 
-    /// What was done before the request is seen by whoever gets `true`.
+    /// A caller that gets `true` sees all that was done before the request.
     [[nodiscard]] bool stop_requested() const noexcept { return state_ && state_->requested(); }
 
-    /// False if no stop was requested and none can be: no source is left, or there never was one.
+    /// False if no stop was requested, and none can be: no source is left, or there never was one.
     [[nodiscard]] bool stop_possible() const noexcept { return state_ && state_->possible(); }
 
-    /// As std::execution asks of what tells its senders to stop.
+    /// Required by the `stoppable_token` concept of std::execution.
     template <class Callback>
     using callback_type = stop_callback<Callback, Platform>;
 
@@ -60,22 +59,23 @@ class basic_stop_token {
     explicit basic_stop_token(detail::basic_stop_ref<Platform> state) noexcept : state_(std::move(state)) {}
 };
 
-/// The one to use; only tests have another platform.
+/// For programs; other platforms are for tests.
 using stop_token = basic_stop_token<>;
 
-/// What an await throws that ends because the run has been stopped in whose stage it waits, or the stage's
-/// `time_limit` is over: a sleep, an operation on channels or, by our adapter, of Asio, also in tasks,
-/// generators, `when_all` and `when_any` that the stage's function awaits. A sender is asked to stop. Nothing
-/// else ends by itself, as a task of a `task_group`: let it look at `invocation::stop`.
-/// It unwinds the function, and the item is destroyed. After a stop that is no failure, and nobody is told of
-/// one; after the time limit it is the failure `time_limit_exceeded`. Not derived from `std::exception`, so
-/// that what handles errors lets it pass; who catches it all the same throws it again, as the next await
-/// would.
+/// Thrown by an await in a stage's function when the run is stopped or the stage's `time_limit` is over: by
+/// sleeps, operations on channels and, with our adapter, of Asio, also in tasks, generators, `when_all` and
+/// `when_any` that the function awaits. Senders are requested to stop. Other waits don't end early; a task of
+/// a `task_group` can check `invocation::stop`.
+///
+/// The exception unwinds the function, and the item is destroyed. After a stop of the run that is no failure,
+/// and not reported; after the time limit it is the failure `time_limit_exceeded`. Not derived from
+/// `std::exception`, so that handlers of errors let it pass. Code that catches it has to rethrow it; the next
+/// await throws it anyway.
 class stopped {};
 
-/// Requests a stop, once, for all tokens that come from it or from a copy of it.
+/// Requests a stop, once, for all tokens from this source and from its copies.
 ///
-/// Threads: any number, on the same object too, but for assignment. Cost: one allocation.
+/// Threads: any, at the same time, but for assignment. Cost: one allocation.
 template <class Platform = detail::standard_platform>
 class basic_stop_source {
     detail::basic_stop_ref<Platform> state_;
@@ -94,25 +94,23 @@ class basic_stop_source {
         if (state_) state_->remove_source();
     }
 
-    /// Runs every registered callback, on this thread, before it returns. A callback may destroy
-    /// this source. Not to be called in a signal handler, which may have interrupted the thread while it
-    /// held a lock that this takes: if it did, the program ends with a sentence where the stack can be looked
-    /// through (not on Windows), and else hangs. For signals there is `stop_on_signals`.
+    /// Runs every registered callback, on this thread, before it returns. A callback may destroy this source.
+    /// Not to be called in a signal handler: if that interrupts a thread that holds the state's lock, the
+    /// program ends with a message, or hangs (on Windows). For signals there is `stop_on_signals`.
     ///
-    /// \returns true if this call made the request; false if it had been made, or from a source
-    ///          that was moved from. In the first case of these two the callbacks may still be
-    ///          running, on the thread that made the request.
+    /// \returns true if this call made the request; false if a stop was requested before (the callbacks may
+    ///          still be running then, on the thread of that request), or if the source was moved from.
     /// Errors:  a callback that throws ends the program.
     bool request_stop() const noexcept {
         const detail::basic_stop_ref<Platform> keep = state_;
         return keep && keep->request();
     }
 
-    /// Of a source that was moved from: one that never says so.
+    /// From a source that was moved from: a token without requests.
     [[nodiscard]] basic_stop_token<Platform> get_token() const noexcept {
         return basic_stop_token<Platform>(state_);
     }
-    /// As its tokens say.
+    /// The same as for the source's tokens.
     [[nodiscard]] bool stop_requested() const noexcept { return state_ && state_->requested(); }
 
     /// False only for a source that was moved from.
@@ -122,18 +120,18 @@ class basic_stop_source {
                                          const basic_stop_source&) noexcept = default;
 };
 
-/// The one to use; only tests have another platform.
+/// For programs; other platforms are for tests.
 using stop_source = basic_stop_source<>;
 
-/// Calls a function when a stop is requested, for as long as this object lives.
+/// Calls a function when a stop is requested, while this object lives.
 ///
-/// - Requested before: the constructor calls it, on its own thread, before it returns.
-/// - Requested later: the thread that requests calls it, inside `request_stop`.
-/// - Destroyed before: it is never called.
+/// - Stop requested before the construction: the constructor calls the function before it returns.
+/// - Stop requested later: `request_stop` calls the function, on its own thread.
+/// - Object destroyed before the request: the function is never called.
 ///
-/// The destructor returns when the function is not running: if another thread is in it, it sleeps
-/// until that is out; if the function itself destroys the callback, it returns at once. No lock is
-/// held while the function runs, so it may use the source, tokens and other callbacks freely.
+/// The destructor waits while another thread runs the function. If the function itself destroys the object,
+/// the destructor returns at once. No lock is held while the function runs: it may use the source, tokens and
+/// other callbacks.
 ///
 /// Errors: a function that throws ends the program.
 /// Cost: no allocation; a lock for a few instructions to register and to leave.
@@ -148,13 +146,13 @@ class stop_callback : detail::basic_stop_node<Platform> {
     using node = detail::basic_stop_node<Platform>;
 
     Callback callback_;
-    detail::basic_stop_ref<Platform> state_;  // none: not registered
+    detail::basic_stop_ref<Platform> state_;  // null: not registered
 
   public:
     using callback_type = Callback;
 
-    /// \param token     the callback shares the ownership of what it belongs to.
-    /// \param callback  what to call; also moved from if no stop is possible.
+    /// \param token     the callback shares the ownership of the token's state.
+    /// \param callback  the function to call; moved from even if no stop is possible.
     /// Errors: only those of constructing the callback.
     template <class Function>
         requires std::constructible_from<Callback, Function>
@@ -178,7 +176,7 @@ class stop_callback : detail::basic_stop_node<Platform> {
     stop_callback& operator=(const stop_callback&) = delete;
 
   private:
-    // The function is called as what it was given as, once: an rvalue if it is held by value.
+    // Called once, as an rvalue if the function is held by value.
     static void run(node& self) noexcept {
         std::forward<Callback>(static_cast<stop_callback&>(self).callback_)();
     }

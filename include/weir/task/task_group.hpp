@@ -5,6 +5,7 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_users.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/globals.hpp>
 #include <weir/platform/message_text.hpp>
@@ -12,7 +13,6 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/task/detached_task.hpp>
-#include <weir/task/foreign_executor.hpp>
 #include <weir/task/task.hpp>
 
 #include <concepts>     // for std::same_as

@@ -1,4 +1,4 @@
-// weir task, internal: the promise of a task: what a task inherits, who is told of its end, what it gives
+// weir task, internal: the promise of a task: its environment, its awaiter, its destruction and its result
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_TASK_PROMISE_HPP
 #define WEIR_TASK_TASK_PROMISE_HPP
@@ -25,11 +25,11 @@ namespace weir::detail {
 
 class task_promise_base;
 
-// What a task tells instead of an awaiter that it has ended: a join of several.
+// Is told when a task has ended that no coroutine awaits by itself: when_all, a group, or a waiting thread.
 class task_join {
   public:
-    // The last thing that happens to the task; may destroy it. What is to run next on its thread.
-    virtual std::coroutine_handle<> task_ended(task_promise_base& it) noexcept = 0;
+    // The last call of the task; may destroy the task. Returns the coroutine that runs next on the thread.
+    virtual std::coroutine_handle<> task_ended(task_promise_base& ended) noexcept = 0;
 
   protected:
     ~task_join() = default;
@@ -42,19 +42,20 @@ class task_promise_base : public pooled_frame {
   public:
     coroutine_env& env() noexcept { return env_; }
 
-    // A suspended coroutine, after those that it awaits, as an exception does; the stack stays flat.
+    // Destroys a suspended coroutine, and before it the coroutines that it awaits: the innermost first, as an
+    // exception would. The stack stays flat.
     template <class Promise>
     static void destroy(std::coroutine_handle<Promise> h) noexcept {
-        h.promise().below_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
+        h.promise().child_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
     }
 
-    // A part of a join may begin on any thread, which then knows for whose work; an awaited task begins where
-    // its awaiter runs.
-    class begin {
+    // Tells the thread for whom the coroutine works, if that is a part of a join: the part may begin on any
+    // thread. An awaited task begins on the thread of its awaiter, which knows.
+    class initial_awaiter {
       public:
-        explicit begin(const task_promise_base& p) noexcept : promise_(&p) {}
+        explicit initial_awaiter(const task_promise_base& p) noexcept : promise_(&p) {}
         bool await_ready() const noexcept { return false; }
-        // Resumed where it is awaited, or by the executor of its join.
+        // Resumed on the thread that awaits the task, or by the executor of its join.
         void await_suspend(std::coroutine_handle<>) const noexcept {}
         WEIR_ALWAYS_INLINE void await_resume() const noexcept {
             const coroutine_env& env = promise_->env_;
@@ -64,13 +65,13 @@ class task_promise_base : public pooled_frame {
       private:
         const task_promise_base* promise_;
     };
-    begin initial_suspend() const noexcept { return begin(*this); }
+    initial_awaiter initial_suspend() const noexcept { return initial_awaiter(*this); }
 
-    class to_awaiter {
+    class final_awaiter {
       public:
         bool await_ready() const noexcept { return false; }
-        // This coroutine resumes where its next item is awaited, or never. Its awaiter resumes at once on
-        // this thread if that is one of its executor's, else by a post there.
+        // This coroutine is resumed where the next item of a generator is awaited, or never. Its awaiter
+        // resumes at once on this thread, if that belongs to the awaiter's executor, else by a post there.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();
@@ -79,7 +80,7 @@ class task_promise_base : public pooled_frame {
         void await_resume() const noexcept {}
     };
 
-    to_awaiter final_suspend() const noexcept { return {}; }
+    final_awaiter final_suspend() const noexcept { return {}; }
 
     template <class A>
     decltype(auto) await_transform(A&& a) {
@@ -88,7 +89,7 @@ class task_promise_base : public pooled_frame {
                       "coroutine function, call it; if it is a task with a name, it gives its result "
                       "away: co_await std::move(it); if it is a value, use it as it is");
         if constexpr (part_of_its_awaiter<std::remove_cvref_t<A>>) {
-            return static_cast<detail::as_it_is<A>>(a);
+            return static_cast<detail::unobserved<A>>(a);
         } else if constexpr (joins_frames<A>) {
             return observed_join<A>(std::forward<A>(a), *this);
         } else if constexpr (awaitable<A>) {
@@ -106,22 +107,22 @@ class task_promise_base : public pooled_frame {
         return {};
     }
 
-    // The awaiter is back on its executor.
+    // Called by the awaiter when it is resumed.
     void awaiter_resumed() noexcept {
         if (std::exchange(was_posted_, false)) detail::function_resumed(env_);
     }
 
-    // `owner`: where the handle of this one is kept.
+    // Called when the task is awaited. `owner`: the object that holds the task's handle.
     template <class Promise, class Own>
     void awaited_by(std::coroutine_handle<Promise> awaiter, std::coroutine_handle<Own>* owner) noexcept {
         awaiter_ = awaiter;
         if constexpr (std::is_base_of_v<task_promise_base, Promise>) {
-            awaited_ = awaited::by_one_of_ours;
+            awaited_ = awaited::by_ours;
             parent_ = &awaiter.promise();
             env_ = parent_->env_;
-            parent_->below_ = has_default_offset<Own> ? owner : nullptr;
+            parent_->child_ = has_default_offset<Own> ? owner : nullptr;
         } else {
-            awaited_ = awaited::by_another;
+            awaited_ = awaited::by_foreign;
             env_ = detail::env_of(awaiter);
             awaiter_executor_ = env_.executor;
         }
@@ -137,30 +138,30 @@ class task_promise_base : public pooled_frame {
         env_.executor = &ex;
         env_.ends = ends;
     }
-    // Of one that is joined: what the thread that started it had forked last by then.
+    // For a part of a join: the part that the same thread forked just before.
     std::coroutine_handle<> forked_before() const noexcept { return awaiter_; }
 
-    // A join, for as long as that is there; null: no more.
-    void awaits(awaited_join* join) noexcept {
-        below_ = join;
-        joins_ = join != nullptr;
+    // The join that this coroutine awaits now; null: none.
+    void set_join(awaited_join* join) noexcept {
+        child_ = join;
+        child_is_join_ = join != nullptr;
     }
-    // Whether the promise is where `promise_of` looks for it.
+    // Whether the promise lies at the place in the frame where `promise_of` expects it.
     template <class Promise>
     static constexpr bool has_default_offset = alignof(Promise) <= 2 * sizeof(void*);
 
   private:
-    enum class awaited : std::uint8_t { not_yet, by_one_of_ours, by_another, in_join };
+    enum class awaited : std::uint8_t { not_yet, by_ours, by_foreign, in_join };
 
-    // Not inlined, as parts of a join do without it.
+    // Not inlined: parts of a join do without this code.
     WEIR_NOINLINE std::coroutine_handle<> wake_awaiter() noexcept {
         executor* to = awaiter_executor_;
-        if (awaited_ == awaited::by_one_of_ours) [[likely]] {
+        if (awaited_ == awaited::by_ours) [[likely]] {
             to = parent_->env_.executor;
-            parent_->below_ = nullptr;
+            parent_->child_ = nullptr;
         }
         if (to == nullptr) return trampoline::transfer(awaiter_);
-        // What the body awaited last may have left it on a thread of somebody else.
+        // The last await of the body may have resumed it on a thread of another executor, or of none.
         if (to == env_.executor) {
             if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
         }
@@ -172,18 +173,18 @@ class task_promise_base : public pooled_frame {
         return std::noop_coroutine();
     }
 
-    // The promise lies where that of any coroutine of ours does.
+    // All promises of this library with the default alignment have the same offset in their frames.
     static task_promise_base& promise_of(void* frame) noexcept {
         return std::coroutine_handle<task_promise_base>::from_address(frame).promise();
     }
-    // With two links of each frame turned round on the way down, to go up again.
+    // On the way down, `parent_` and `awaiter_` of each coroutine are set to the one above, for the way up.
     WEIR_NOINLINE static void destroy_all(std::coroutine_handle<> frame, task_promise_base& top) noexcept {
         top.parent_ = nullptr;
         for (task_promise_base* at = &top; at != nullptr;) {
-            if (void* const below = at->release_one()) {
-                task_promise_base& next = promise_of(below);
+            if (void* const child = at->release_child()) {
+                task_promise_base& next = promise_of(child);
                 next.parent_ = at;
-                next.awaiter_ = std::exchange(frame, std::coroutine_handle<>::from_address(below));
+                next.awaiter_ = std::exchange(frame, std::coroutine_handle<>::from_address(child));
                 at = &next;
             } else {
                 const std::coroutine_handle<> ended = std::exchange(frame, at->awaiter_);
@@ -193,11 +194,11 @@ class task_promise_base : public pooled_frame {
         }
     }
 
-    // The frame of what it awaits, or of a part of that.
-    void* release_one() noexcept {
-        if (joins_) return static_cast<awaited_join*>(below_)->release_one();
+    // Releases the frame of the awaited coroutine, or of one part of the awaited join. Null: none.
+    void* release_child() noexcept {
+        if (child_is_join_) return static_cast<awaited_join*>(child_)->release_one();
         void* frame = nullptr;
-        if (void* const owner = std::exchange(below_, nullptr)) {
+        if (void* const owner = std::exchange(child_, nullptr)) {
             std::memcpy(static_cast<void*>(&frame), owner, sizeof(frame));  // a handle, whatever its promise
             std::memset(owner, 0, sizeof(frame));
         }
@@ -209,16 +210,17 @@ class task_promise_base : public pooled_frame {
         task_join* join_;             // NOLINT(readability-identifier-naming): these are private, too
         task_promise_base* parent_;   // NOLINT(readability-identifier-naming)
         executor* awaiter_executor_;  // NOLINT(readability-identifier-naming)
-    };  // by `awaited_`: in a join, by one of ours, by another
-    std::coroutine_handle<> awaiter_;  // or what was forked before
-    // While it is suspended in that: an `awaited_join`, or where the handle of a task or generator is kept.
-    void* below_ = nullptr;
-    bool joins_ = false;  // that is a join
+    };  // `awaited_` tells which: in_join, by_ours, by_foreign
+    std::coroutine_handle<> awaiter_;  // in a join: see `forked_before`
+    // While this coroutine awaits: an `awaited_join`, or the object that holds the handle of a task or
+    // generator.
+    void* child_ = nullptr;
+    bool child_is_join_ = false;
     awaited awaited_ = awaited::not_yet;
-    bool was_posted_ = false;  // by a post, which the stage has to be told of
+    bool was_posted_ = false;  // the awaiter was resumed by a post, which its slot has to record
 };
 
-// Tells the coroutine what it awaits, until it goes on.
+// The same as `observed` for a join; while it is awaited, the awaiter's promise knows the join.
 template <class A>
 class observed_join final : public observed<A>, awaited_join {
   public:
@@ -226,16 +228,16 @@ class observed_join final : public observed<A>, awaited_join {
         : observed<A>(std::forward<A>(a), awaiter.env()), awaiter_(&awaiter) {}
     observed_join(const observed_join&) = delete;
     ~observed_join() {
-        if (awaiter_ != nullptr) awaiter_->awaits(nullptr);
+        if (awaiter_ != nullptr) awaiter_->set_join(nullptr);
     }
 
-    template <class Promise>  // Resumes where the inner awaiter lets it.
+    template <class Promise>  // Resumes where the inner awaiter resumes the coroutine.
     auto await_suspend(std::coroutine_handle<Promise> h) {
-        awaiter_->awaits(this);
+        awaiter_->set_join(this);
         return observed<A>::await_suspend(h);
     }
     decltype(auto) await_resume() {
-        std::exchange(awaiter_, nullptr)->awaits(nullptr);
+        std::exchange(awaiter_, nullptr)->set_join(nullptr);
         return observed<A>::await_resume();
     }
 
@@ -245,9 +247,9 @@ class observed_join final : public observed<A>, awaited_join {
     task_promise_base* awaiter_;
 };
 
-// What `co_return` may be given. Where that becomes a reference, this refers to what is still there then, as
-// far as that can be told: not to an rvalue, nor to what is made of something. (Of what has a conversion
-// function it is believed: std::ref does.)
+// The operands of `co_return`. For a task that gives a reference: only operands that outlive the coroutine,
+// as far as the types tell; no rvalue, and no conversion that makes a temporary. Conversion functions are
+// trusted: std::ref has one.
 template <class U, class T>
 concept refers = std::is_convertible_v<std::remove_reference_t<U>*, std::remove_reference_t<T>*> &&
                  std::is_lvalue_reference_v<U> == std::is_lvalue_reference_v<T>;

@@ -239,7 +239,7 @@ TEST_CASE("a coroutine that no executor runs goes on on a thread of the library'
     CHECK(io.run() > 0);
     while (!done.wait()) {
     }
-    CHECK(where == &weir::detail::endless_loop::get());
+    CHECK(where == &weir::detail::foreign_run_loop::get());
 }
 
 TEST_CASE("many operations at once, on several threads, each end once") {

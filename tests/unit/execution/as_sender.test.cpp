@@ -73,7 +73,7 @@ TEST_CASE(
     nowhere.wait();
     CHECK(there.where == &pool);
     CHECK(*nowhere.value.value() == 5);
-    CHECK(nowhere.where == &weir::detail::endless_loop::get());
+    CHECK(nowhere.where == &weir::detail::foreign_run_loop::get());
 }
 
 TEST_CASE("what it throws is the sender's error") {

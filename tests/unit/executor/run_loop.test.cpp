@@ -23,9 +23,9 @@
 #include <utility>
 #include <vector>
 
-using namespace std::chrono_literals;
 using weir::run_loop;
 using weir::task;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -192,4 +192,16 @@ TEST_CASE("a thread that blocks on a channel of somebody's run loop doesn't run 
         CHECK(elsewhere == 0);
         CHECK(c->stats().num_get == 1'000);
     }
+}
+
+TEST_CASE("coroutines without an executor share one run loop, which has a thread of its own, and timers") {
+    weir::executor& ex = weir::detail::foreign_run_loop::get();
+    CHECK(&ex == &weir::detail::foreign_run_loop::get());
+    const auto where = []() -> weir::task<std::thread::id> {
+        co_await weir::sleep_for(std::chrono::nanoseconds(1));
+        co_return std::this_thread::get_id();
+    };
+    const std::thread::id first = weir::sync_wait(ex, where());
+    CHECK(first != std::this_thread::get_id());
+    CHECK(weir::sync_wait(ex, where()) == first);
 }

@@ -184,9 +184,9 @@ TEST_CASE(
     "whatever one awaits that no executor runs, it goes on where its promise says, else on our thread") {
     weir::run_loop own;
     const auto check = [&own](auto make) {
-        CHECK(after<bare>(make) == &weir::detail::endless_loop::get());
-        CHECK(after<transforming>(make) == &weir::detail::endless_loop::get());
-        CHECK(after<stand_ins::cobalt_like>(make) == &weir::detail::endless_loop::get());
+        CHECK(after<bare>(make) == &weir::detail::foreign_run_loop::get());
+        CHECK(after<transforming>(make) == &weir::detail::foreign_run_loop::get());
+        CHECK(after<stand_ins::cobalt_like>(make) == &weir::detail::foreign_run_loop::get());
         CHECK(after<stand_ins::of_an_executor>(make, own) == &own);
     };
     check([] { return weir::sleep_for(1ns); });
@@ -215,7 +215,7 @@ TEST_CASE("so it does when it has waited for a group of tasks") {
     gate.close();
     while (!done.wait()) {
     }
-    CHECK(where == &weir::detail::endless_loop::get());
+    CHECK(where == &weir::detail::foreign_run_loop::get());
 }
 
 TEST_CASE("what need not wait is awaited without an executor, too") {

@@ -2,8 +2,8 @@
 
 #include "support/catch.hpp"
 
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/task/foreign_executor.hpp>
 
 #include <coroutine>
 #include <exception>
@@ -90,7 +90,7 @@ TEST_CASE("each thread has a current executor of its own") {
 TEST_CASE("a coroutine wakes on its executor, else on that for all others, which a header brings") {
     weir::virtual_time time;
     coroutine_env env;
-    CHECK(&weir::detail::executor_of(env) == &weir::detail::endless_loop::get());
+    CHECK(&weir::detail::executor_of(env) == &weir::detail::foreign_run_loop::get());
     const auto brought = std::exchange(weir::detail::foreign_executor, nullptr);
     std::string message;
     try {
@@ -98,7 +98,7 @@ TEST_CASE("a coroutine wakes on its executor, else on that for all others, which
     } catch (const std::logic_error& e) {
         message = e.what();
     }
-    CHECK(message.find("include <weir/task/foreign_executor.hpp>") != std::string::npos);
+    CHECK(message.find("include <weir/executor/run_loop.hpp>") != std::string::npos);
     env.executor = &time;
     CHECK(&weir::detail::executor_of(env) == &time);
     weir::detail::foreign_executor = brought;

@@ -287,7 +287,7 @@ TEST_CASE("a coroutine of another library sleeps where it is run, else on a thre
     foreign::sleep_anywhere(where, slept);
     while (!slept.wait()) {
     }
-    CHECK(where == &weir::detail::endless_loop::get());
+    CHECK(where == &weir::detail::foreign_run_loop::get());
     virtual_time time;
     foreign::sleep_there(time, done);
     time.run();

@@ -4,13 +4,13 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/task/detached_task.hpp>
-#include <weir/task/foreign_executor.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -340,7 +340,7 @@ TEST_CASE("the parts that a coroutine without an executor awaits run on a thread
     foreign::await_it(log, where, done);
     while (!done.wait()) {
     }
-    CHECK(where == &weir::detail::endless_loop::get());
+    CHECK(where == &weir::detail::foreign_run_loop::get());
     CHECK(log == std::vector<int>{1, 2});
 }
 
