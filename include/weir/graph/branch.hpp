@@ -1,4 +1,4 @@
-// weir graph: a named part of a pipeline, beside others
+// weir graph: a named part of a pipeline beside others, as in route and split
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_BRANCH_HPP
 #define WEIR_GRAPH_BRANCH_HPP
@@ -38,16 +38,16 @@ inline constexpr bool is_branch = false;
 template <class Row>
 inline constexpr bool is_branch<named_branch<Row>> = true;
 
-// What the last worker of a stage with branches closes.
+// All output queues of a stage with branches, which its last worker closes.
 template <class Queue>
-struct all_of {
+struct branch_queues {
     std::vector<Queue*> queues;
     void close() noexcept {
         for (Queue* const each : queues) each->close();
     }
 };
 
-// From what a chooser returns to the branch.
+// Finds the branch that a chooser named, by its name or its index.
 class branch_names {
   public:
     explicit branch_names(std::vector<std::string> names) : names_(std::move(names)) {
@@ -64,7 +64,7 @@ class branch_names {
     std::size_t size() const noexcept { return names_.size(); }
 
     std::size_t index_of(std::integral auto chosen) const {
-        const auto place = +chosen;  // a bool is 0 or 1
+        const auto place = +chosen;  // makes an int of a bool
         if (std::cmp_less(place, names_.size()) && !std::cmp_less(place, 0)) {
             return static_cast<std::size_t>(place);
         }
@@ -112,7 +112,8 @@ struct rejoined {
                   "those of rejoined<...> in this message");
 };
 
-// The stage that a route or a split is; none, if what it was given was refused.
+// The base of a route or a split: its stage; or `no_stage` after an error in the arguments, which is reported
+// elsewhere.
 template <class... Branches>
 inline constexpr bool are_branches = sizeof...(Branches) > 0 && (is_branch<Branches> && ...);
 template <bool Fit, template <class...> class Stage, class Function, class... Branches>
@@ -127,7 +128,7 @@ template <template <class...> class Stage, class Function, class... Branches>
 using divided_stage_t =
     typename divided_stage<are_branches<Branches...>, Stage, Function, Branches...>::stage;
 
-// A stage that divides into branches, which are joined again.
+// The description of a stage that divides its items among branches, and joins their results.
 template <class Function, class... Branches>
 struct stage_of_branches : stage_base {
     template <class G, class Options>
@@ -147,7 +148,7 @@ struct stage_of_branches : stage_base {
     std::tuple<Branches...> all_branches;
 
   protected:
-    // `Part`: what the branches are given.
+    // `Part`: the item type of the branches' first queues.
     template <class C, class Part, class Output, class To>
     typename To::ends describe_as(const char* kind, To& to, typename To::ends from) const {
         const auto begin = to.template stage<C, C>(kind, options, from);
@@ -165,8 +166,8 @@ struct stage_of_branches : stage_base {
         return join;
     }
 
-    // Puts into a run what divides, and behind it the branches, each of which begins with a queue of its
-    // name. Returns the queues in which they end.
+    // Adds to a run the dividing stage, and behind it the branches, each with a first queue of its name.
+    // Returns the last queues of the branches.
     template <class Divider, class Part, class End, class Self, class Policy, class In, class... Args>
     static std::vector<channel<End, Policy>*> attach_branches(Self&& self, run_core<Policy>& run, In& in,
                                                               Args&&... args) {
@@ -195,11 +196,11 @@ struct stage_of_branches : stage_base {
 
 }  // namespace detail
 
-/// One of the branches of a `route` or a `split`.
+/// \returns one of the branches of a `route` or a `split`.
 ///
-/// \param name   for the chooser, for statistics and failures.
-/// \param part   a stage, or several put together by `|`, without source and sink; none: items pass.
-/// Errors: those of copying `part`, if it is an lvalue. `route` and `split` look at the names.
+/// \param name   the name by which the chooser selects the branch, also in statistics and failures.
+/// \param part   a stage, or several composed by `|`, without source and sink.
+/// Errors: those of copying `part`, if it is an lvalue. `route` and `split` refuse equal names.
 template <class Part>
 [[nodiscard]] auto branch(std::string name, Part&& part) {
     static_assert(detail::composable<Part>,
@@ -214,7 +215,7 @@ template <class Part>
                                          pipeline<row>(detail::stages_of(std::forward<Part>(part)))};
     }
 }
-/// The same without stages.
+/// \returns a branch without stages, which passes items on. Errors: `std::bad_alloc`.
 [[nodiscard]] inline auto branch(std::string name) {
     return detail::named_branch<detail::no_stages>{std::move(name),
                                                    pipeline<detail::no_stages>(detail::no_stages())};

@@ -31,13 +31,14 @@ namespace weir::detail {
 template <class... Inputs>
 inline constexpr bool are_pipelines = sizeof...(Inputs) > 0 && (composable<Inputs> && ...);
 
-// A pipeline of a part, which may be one stage.
+// Makes a pipeline of a part, which may be one stage.
 template <class P>
 auto pipeline_of(P&& part) {
     return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
 }
 
-// The stage that a merge or a zip is; none, if what it was given was refused.
+// The base of a merge or a zip: its stage; or `no_stage` after an error in the arguments, which is reported
+// elsewhere.
 template <bool Fit, template <class...> class Stage, class... Given>
 struct joined_stage {
     using stage = no_stage;
@@ -61,7 +62,7 @@ struct given_by<pipeline<Row>> {
 template <class P>
 using given_by_t = typename given_by<P>::type;
 
-// The description of such a stage has a `kind` and an `output`.
+// The base of descriptions of stages with several inputs. A derived class has a `kind` and an `output`.
 template <class... Inputs>
 struct stage_of_inputs : stage_base {
     static constexpr bool begins_pipelines = true;
@@ -80,7 +81,7 @@ struct stage_of_inputs : stage_base {
     std::tuple<Inputs...> inputs;
 
   protected:
-    // Puts the inputs into a run; returns the queues in which they end.
+    // Adds the inputs to a run. Returns their last queues.
     template <class Self, class Policy>
     static auto attach_inputs(Self&& self, run_core<Policy>& run) {
         using queues = std::tuple<channel<given_by_t<Inputs>, Policy>*...>;
@@ -104,9 +105,10 @@ struct stage_of_inputs : stage_base {
     }
 };
 
-// A rule of the user's own, and what it gave, if that is one of those who may have more.
+// A rule of the user: see `merge_options::rule`.
 using merge_choice = std::function<std::size_t(std::span<const std::size_t>)>;
 
+// Returns the choice of such a rule, or throws if it is not one of the open inputs.
 inline std::size_t checked_choice(std::size_t which, const std::vector<std::size_t>& open) {
     std::string all;
     for (const std::size_t each : open) {
@@ -117,6 +119,8 @@ inline std::size_t checked_choice(std::size_t which, const std::vector<std::size
                             "; those that may have more to give are " + all);
 }
 
+// Takes from several queues, with a slot for each, and puts into one, in the order of a `merge_rule`. Joins
+// the inputs of a merge, and the branches of a route.
 template <class C, class Policy>
 class running_fan_in : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
@@ -154,16 +158,16 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         const bool more = ins_[it.input]->size() > 0;
         room_.update([&it, more](merge_rule& rule) { rule.leave(it, more); }, it.context->slot);
         make_choices(it.context->slot);
-        return !is_shut();
+        return !is_closed();
     }
     bool continues_when_output_closed(const iteration&) noexcept {
-        room_.update([](merge_rule& rule) { rule.shut(); });
+        room_.update([](merge_rule& rule) { rule.close(); });
         return false;
     }
-    // Who is refused its turn may have had a mark that another one gave for all.
+    // A refused slot may have had a mark that another slot has put for all; then the stage continues.
     bool ends_when_refused() const noexcept {
         return this->run_.ends().stop_requested() ||
-               room_.read([](const merge_rule& rule) { return rule.is_shut() || rule.is_broken(); });
+               room_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });
     }
 
     void close_input(slot& me) noexcept {
@@ -171,22 +175,22 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         const bool early = this->may_end_early();
         room_.update([&me, early](merge_rule& rule) { rule.end(me.number(), early); });
         make_choices(me);
-        if (is_shut()) {
+        if (is_closed()) {
             for (queue* const other : ins_) other->cancel();
         } else if (this->run_.has_failed()) {
-            // What is finished is still to be had, also what waits for room.
+            // Finished items can still be taken, also those that wait for room.
             for (queue* const other : ins_) other->close_to_newcomers();
         }
     }
 
   private:
-    // What a rule of the user's own says, where that is due, outside of the lock. Who is claimed a choice is
-    // alone with it.
+    // Calls the rule of the user, if the next turn is to be chosen: outside of the lock, and one thread at a
+    // time, as only one thread can claim a choice.
     void make_choices(slot& me) noexcept {
         if (!choice_) return;
         const auto claims = [this] {
             bool mine = false;
-            room_.update([this, &mine](merge_rule& rule) { mine = rule.claims_choice(open_); });
+            room_.update([this, &mine](merge_rule& rule) { mine = rule.claim_choice(open_); });
             return mine;
         };
         while (claims()) {
@@ -196,35 +200,35 @@ class running_fan_in : public stage_kind<C, C, Policy> {
                 room_.update([which](merge_rule& rule) { rule.choose(which); });
             } catch (...) {
                 this->fail_stage(me, choices_, std::current_exception());
-                room_.update([](merge_rule& rule) { rule.shut(); });
+                room_.update([](merge_rule& rule) { rule.close(); });
             }
         }
     }
 
-    bool is_shut() const noexcept {
-        return room_.read([](const merge_rule& rule) { return rule.is_shut(); });
+    bool is_closed() const noexcept {
+        return room_.read([](const merge_rule& rule) { return rule.is_closed(); });
     }
 
     std::vector<queue*> ins_;
     const bool as_they_come_;
     merge_choice choice_;
-    std::vector<std::size_t> open_;  // whom it may choose
+    std::vector<std::size_t> open_;  // the inputs that the rule may choose
     std::uint64_t choices_ = 0;
     wait_queue<merge_rule> room_;
 };
 
-// Joins queues into a new one. `options.concurrency` is not asked: there is a slot for each.
+// Adds a stage that joins queues into a new one. `options.concurrency` is ignored: each queue has a slot.
 template <class Policy, class C>
 channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage_options options,
                                   merge_rule::settings how, std::vector<channel<C, Policy>*> in,
                                   merge_choice choice = nullptr) {
     options.concurrency = in.size();
     if (how.weights.empty()) how.weights.assign(in.size(), 1);
-    how.is_asked = static_cast<bool>(choice);
+    how.has_user_rule = static_cast<bool>(choice);
     auto& out = run.template add_queue<C>(options);
     std::vector<queue_id> inputs(in.begin(), in.end());
     const bool as_they_come =
-        how.order == merge_order::arrival && !is_epoch_item<C> && !how.until_first_end && !how.is_asked;
+        how.order == merge_order::arrival && !is_epoch_item<C> && !how.until_first_end && !how.has_user_rule;
     merge_rule rule(how, run.first_epoch());
     run.template add<stage_of<running_fan_in<C, Policy>>>(std::move(inputs), {&out}, options, kind,
                                                           std::move(rule), as_they_come, std::move(choice),

@@ -1,4 +1,4 @@
-// weir graph: several pipelines that end in one
+// weir graph: a stage that joins several pipelines into one
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_MERGE_HPP
 #define WEIR_GRAPH_MERGE_HPP
@@ -26,30 +26,31 @@
 
 namespace weir {
 
-/// Of `merge`.
+/// The options of `merge`.
 struct merge_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// Where it runs; null: where the run was started. Outlives the run.
+    /// The executor of the stage; null: that of the run. Outlives the run.
     weir::executor* executor = nullptr;
-    /// Of the queue behind it, in items, at least 1.
+    /// The capacity of the queue behind the stage, in items, at least 1.
     std::size_t capacity = 2;
-    /// From which input the next item comes.
+    /// Which input gives the next item.
     merge_order order = merge_order::arrival;
-    /// One for each input, for `merge_order::weighted` and `random`: not negative, in any unit, none: all are
-    /// alike. An input of weight 0 has its turn when all others have ended.
+    /// The weights of the inputs, for `merge_order::weighted` and `random`; 0 or more, in any unit. Empty:
+    /// all are equal. An input of weight 0 has its turn when all others have ended.
     std::vector<double> weights = {};
-    /// Of `merge_order::random`: the same one gives the same order, in each run, on every platform and
-    /// schedule. Each epoch has an order of its own.
+    /// The seed of `merge_order::random`: equal seeds give equal orders, on every platform and schedule. Each
+    /// epoch has another order.
     std::uint64_t seed = 0;
-    /// A rule of one's own, instead of an order: says which input has the next turn, of those that may have
-    /// more to give in this epoch, whose places it is given, from 0 on and ascending. Each run has a copy.
-    /// Whether one has ended counts when it is chosen: it is not among those of the next call.
-    /// Threads: the stage's, one call at a time. Errors: an exception, or a place that it wasn't given, stops
-    /// the run, as a failure of the merge. Lifetime: what it refers to outlives the run.
+    /// A function of the user, instead of an order: returns the index of the input that has the next turn.
+    /// The argument has the indices of the inputs that may have more items in this epoch, ascending. An input
+    /// that has ended is found out when it is chosen; it is missing in the next call. Each run has a copy.
+    /// Threads: those of the stage, one call at a time. Errors: an exception, or an index that is not in the
+    /// argument, stops the run, as a failure of the merge. Lifetime: objects that it refers to outlive the
+    /// run.
     std::function<std::size_t(std::span<const std::size_t>)> rule = nullptr;
-    /// End when one of the inputs has ended, not when all have. Where there are turns: when its turn
-    /// comes, so that the same is given on every schedule. By arrival and by priority: at once.
-    /// What the other inputs have made by then, and had no turn to give, is destroyed: nobody else gets it.
+    /// Whether the stage ends when one of the inputs has ended, not when all have: in an order with turns,
+    /// when it is the turn of this input, so that the result does not depend on the schedule; by arrival and
+    /// by priority, at once. Items that the other inputs have made by then are destroyed.
     bool until_first_end = false;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -90,7 +91,7 @@ struct merge_stage : stage_of_inputs<Inputs...> {
         for (const double weight : how.weights) {
             run.refuse_unless(is_finite(weight) && weight >= 0, self.options,
                               "merges, and a weight was negative, infinite or no number; give it 0 or more");
-            // In halves, which never overflow.
+            // Halves never overflow.
             run.refuse_unless(weight / 2 + sum / 2 <= (std::numeric_limits<double>::max)() / 2, self.options,
                               "merges, and its weights sum to more than a number can be");
             sum += weight;
@@ -119,14 +120,14 @@ inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs>
 
 }  // namespace detail
 
-/// Joins pipelines, each with a source and without a sink, into the beginning of one:
+/// Joins pipelines, each with a source and without a sink, into one:
 ///
 ///     auto p = weir::merge({.order = weir::merge_order::round_robin}, cats, dogs) | weir::sink();
 ///
-/// Order:  that of each input is kept; between them as `merge_options::order` says. With epochs: the
-///         epoch ends when it has ended in all inputs, and none goes on with the next one before.
-/// Ends:   when all inputs have, or one: see `merge_options::until_first_end`.
-/// Errors: a failure in one input ends that one, and then the run, as anywhere. No epoch ends from then on.
+/// Order:  each input keeps its order; `merge_options::order` is the order between inputs. With epochs: an
+///         epoch ends when it has ended in all inputs; none continues with the next epoch before.
+/// Ends:   when all inputs have ended, or one: see `merge_options::until_first_end`.
+/// Errors: a failure in an input ends this input, and the run, as in any stage. No epoch ends after it.
 /// Cost:   a slot for each input, which holds at most one item.
 template <class... Inputs>
 class [[nodiscard]] merge : public detail::joined_stage_t<detail::merge_stage, Inputs...> {
@@ -139,7 +140,7 @@ class [[nodiscard]] merge : public detail::joined_stage_t<detail::merge_stage, I
     /// \param settings  see `merge_options`.
     explicit merge(merge_options settings, Inputs&&... inputs)
         : described(std::move(settings), std::forward<Inputs>(inputs)...) {}
-    /// With none of them set. \param where  see `stage_options::where`.
+    /// With default options. \param where  see `stage_options::where`.
     explicit merge(Inputs&&... inputs, std::source_location where = detail::call_place::current())
         : merge(merge_options{.where = where}, std::forward<Inputs>(inputs)...) {}
 };

@@ -1,4 +1,4 @@
-// weir graph: branches of a pipeline, each for some of the items, that come together again
+// weir graph: a stage that sends each item into one of several branches, and joins the branches
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_ROUTE_HPP
 #define WEIR_GRAPH_ROUTE_HPP
@@ -30,14 +30,14 @@
 
 namespace weir {
 
-/// Of `route`.
+/// The options of `route`.
 struct route_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// Where the choosing and the joining run; null: where the run was started. Outlives the run.
+    /// The executor of the choosing and the joining stage; null: that of the run. Outlives the run.
     weir::executor* executor = nullptr;
-    /// Of the queue before each branch and of that behind the join, in items, at least 1.
+    /// The capacity of the queue before each branch and of the queue behind the join, in items, at least 1.
     std::size_t capacity = 2;
-    /// For how many items the choice may fail: see `stage_options::max_failures`.
+    /// For how many items the chooser may fail: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -47,8 +47,8 @@ namespace detail {
 
 template <class C>
 struct routed_item {
-    std::size_t where = 0;  // to which branch
-    std::optional<C> mark;  // which goes to all
+    std::size_t where = 0;  // the index of the branch
+    std::optional<C> mark;  // a copy for one branch
 };
 
 template <class Function, class C, class Policy>
@@ -77,7 +77,7 @@ class running_route : public stage_kind<C, C, Policy> {
     void store_result(iteration& it, Chosen&& chosen) {
         it.where = names_.index_of(std::forward<Chosen>(chosen));
     }
-    // A mark goes to each branch in turn.
+    // A mark is put into each branch, one after the other.
     C* next_result(iteration& it) noexcept {
         if constexpr (is_epoch_item<C>) {
             if (it.place.mark) {
@@ -102,7 +102,7 @@ class running_route : public stage_kind<C, C, Policy> {
 
     Function f_;
     branch_names names_;
-    all_of<queue> branches_;
+    branch_queues<queue> branches_;
 };
 
 template <class Function, class... Branches>
@@ -142,21 +142,20 @@ struct route_stage : stage_of_branches<Function, Branches...> {
 
 }  // namespace detail
 
-/// Sends each item into one of several branches, which come together again:
+/// Sends each item into one of several branches, and joins the branches:
 ///
 ///     weir::route([](const image& i) { return i.is_raw() ? "raw" : "jpeg"; },
 ///                 weir::branch("raw", weir::pipe(develop, {.concurrency = 4})),
 ///                 weir::branch("jpeg", weir::pipe(decode)))
 ///
-/// \param chooser   called with each item, const; returns the branch's name, or its place from 0; or
-///                  something to await that does.
-/// \param branches  all give items of one type. A branch without stages passes its items on.
-/// Order:    that of each branch; between them as they come. With epochs: all items of an epoch before any
-///           of the next one.
-/// Errors:   an exception from the chooser, and a branch that isn't there, fail the item: see
-///           `route_options::max_failures`. `std::invalid_argument` for two branches of one name. Behind a
-///           branch that failed no epoch ends any more.
-/// Cost:     a queue more for each branch. One whose branch is full waits, and so do those behind it.
+/// \param chooser   called with each item, const; returns the name of a branch, its index, or an awaitable of
+///                  one of them.
+/// \param branches  all give items of one type. A branch without stages passes items on.
+/// Order:    kept in each branch; between branches as items arrive. With epochs: no item overtakes an end of
+///           epoch.
+/// Errors:   an item fails if the chooser throws, or names no branch: see `route_options::max_failures`.
+///           `std::invalid_argument` if two branches have one name. After a branch has failed, no epoch ends.
+/// Cost:     one more queue for each branch. An item for a full branch waits, and so do the items behind it.
 template <class Function, class... Branches>
 class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, Function, Branches...> {
     static_assert(detail::are_branches<Branches...>,
@@ -169,7 +168,7 @@ class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, 
     /// \param settings  see `route_options`.
     explicit route(Function&& chooser, route_options settings, Branches... branches)
         : described(std::forward<Function>(chooser), std::move(settings), std::move(branches)...) {}
-    /// With none of them set. \param where  see `stage_options::where`.
+    /// With default options. \param where  see `stage_options::where`.
     explicit route(Function&& chooser, Branches... branches,
                    std::source_location where = detail::call_place::current())
         : route(std::forward<Function>(chooser), route_options{.where = where}, std::move(branches)...) {}

@@ -241,7 +241,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
 
     Function f_;
     branch_names names_;
-    all_of<queue> branches_;
+    branch_queues<queue> branches_;
     std::shared_ptr<records> records_;
     std::uint64_t number_;  // the epoch of the next batch in the branches
 };

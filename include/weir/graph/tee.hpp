@@ -1,4 +1,4 @@
-// weir graph: a copy of each item for a part on the side
+// weir graph: a stage that gives a copy of each item to a part on the side
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_TEE_HPP
 #define WEIR_GRAPH_TEE_HPP
@@ -24,12 +24,12 @@
 
 namespace weir {
 
-/// Of `tee`.
+/// The options of `tee`.
 struct tee_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// Where it runs; null: where the run was started. Outlives the run.
+    /// The executor of the stage; null: that of the run. Outlives the run.
     weir::executor* executor = nullptr;
-    /// Of each of the two queues behind it, in items, at least 1.
+    /// The capacity of each of the two queues behind the stage, in items, at least 1.
     std::size_t capacity = 2;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -37,7 +37,7 @@ struct tee_options {
 
 namespace detail {
 
-// Where the main way waits, at its end, for the side.
+// At its end, the tee waits for the end of the side.
 struct side_rule {
     using ticket = char;
     bool ended = false;
@@ -45,7 +45,7 @@ struct side_rule {
 };
 using end_of_side = wait_queue<side_rule>;
 
-// The end of a part on the side: nobody wants what it gives. `Main`: the queue before the tee.
+// The last stage of the side, which drops its items. `Main`: the queue before the tee.
 template <class C, class Main, class Policy>
 class running_drain : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
@@ -60,7 +60,7 @@ class running_drain : public stage_kind<C, C, Policy> {
 
     C* next_result(iteration&) noexcept { return nullptr; }
     void close_output(typename base::slot& me) noexcept {
-        // The tee may wait for an item that never comes; what is finished still goes on its way.
+        // After a failure, ends the tee's wait for an item. Finished items are still taken.
         if (this->run_.has_failed()) main_.close();
         end_.update([](side_rule& rule) { rule.ended = true; });
         this->leave(me);
@@ -74,8 +74,8 @@ class running_drain : public stage_kind<C, C, Policy> {
 template <class C>
 struct copied_item {
     std::optional<C> copy;
-    bool was_offered = false;  // the copy
-    bool was_given = false;    // the item
+    bool was_copy_put = false;
+    bool result_is_item = false;
     bool is_last = false;
 };
 
@@ -100,8 +100,7 @@ class running_tee : public stage_kind<C, C, Policy> {
                 it.copy.emplace(C::end_of_epoch(it.place.epoch));
             } else {
                 carried_value_t<C> value(std::as_const(*it.item).value());
-                // No share of where it came from: the side may end, and drop what it was given, and
-                // it is the consumer who takes.
+                // Without the provenance: only the main way counts for a checkpoint.
                 it.copy.emplace(std::move(value), provenance(it.place.epoch));
             }
         } else {
@@ -110,14 +109,14 @@ class running_tee : public stage_kind<C, C, Policy> {
     }
     // First the copy, then the item.
     C* next_result(iteration& it) noexcept {
-        it.was_given = !it.copy || std::exchange(it.was_offered, true);
-        return it.was_given ? it.item : &*it.copy;
+        it.result_is_item = !it.copy || std::exchange(it.was_copy_put, true);
+        return it.result_is_item ? it.item : &*it.copy;
     }
-    bool is_last_result(const iteration& it) const noexcept { return it.was_given; }
-    queue& output_for(const iteration& it) noexcept { return it.was_given ? *this->out_ : side_; }
-    // The side may end by itself; if it failed, so has the run.
+    bool is_last_result(const iteration& it) const noexcept { return it.result_is_item; }
+    queue& output_for(const iteration& it) noexcept { return it.result_is_item ? *this->out_ : side_; }
+    // The side may have ended, by a `take` or a failure. After a failure the tee ends, too.
     bool continues_when_output_closed(iteration& it) noexcept {
-        if (it.was_given) return false;
+        if (it.result_is_item) return false;
         copies_ = false;
         it.is_last = this->run_.has_failed();
         return true;
@@ -163,7 +162,7 @@ struct tee_stage : stage_base {
             run.template add<stage_of<running_tee<C, Policy>>>({&in}, {&out, &side}, options, in, out, side);
         const std::string main_way = run.why_no_checkpoint();
         auto& end = pipeline<Row>::attach(std::forward<Self>(self).part, run, side);
-        run.why_no_checkpoint() = main_way;  // what the side gives is no consumer's
+        run.why_no_checkpoint() = main_way;  // the side doesn't count for a checkpoint
         named.name = options.name + "_end";
         using last = typename std::remove_reference_t<decltype(end)>::value_type;
         run.template add<stage_of<running_drain<last, channel<C, Policy>, Policy>>>({&end}, {}, named, end,
@@ -189,15 +188,15 @@ struct tee_stage : stage_base {
 
 }  // namespace detail
 
-/// Gives a copy of each item to a part of a pipeline on the side (a log, a preview), and the item to the
-/// next stage. What the part gives at its end is dropped.
+/// Puts a copy of each item into a part of a pipeline on the side (a log, a preview), and the item into the
+/// next queue. The results of the part are dropped.
 ///
 ///     weir::source(frames) | weir::tee(weir::pipe(preview)) | weir::pipe(encode) | weir::sink()
 ///
-/// \param part  a stage, or several put together by `|`, without source and sink.
-/// Order:    kept, on both ways. A side that is slow holds back the main way, once its queues are full;
-///           the stream ends when both have.
-/// Errors:   a failure on the side stops the run. A side that ends by itself (`take`) is given no more.
+/// \param part  a stage, or several composed by `|`, without source and sink.
+/// Order:    kept on both ways. A slow side delays the main way when its queues are full. The stream ends
+///           when both ways have ended.
+/// Errors:   a failure on the side stops the run. A side that ends early (`take`) gets no more items.
 template <class Part>
 [[nodiscard]] auto tee(Part&& part, tee_options options = {}) {
     static_assert(detail::composable<Part>,
@@ -213,7 +212,7 @@ template <class Part>
     }
 }
 
-/// Refuses what is not options at compile time.
+/// Does not compile: the second argument is no `tee_options`.
 template <class Part, class Options, class = detail::refused_t<Part, Options, tee_options>>
 void tee(Part&&, Options&&) noexcept;
 

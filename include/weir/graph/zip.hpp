@@ -1,4 +1,4 @@
-// weir graph: one item of each of several pipelines at a time
+// weir graph: a stage that joins one item of each of several pipelines into a tuple
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_ZIP_HPP
 #define WEIR_GRAPH_ZIP_HPP
@@ -26,12 +26,12 @@
 
 namespace weir {
 
-/// Of `zip`.
+/// The options of `zip`.
 struct zip_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// Where it runs; null: where the run was started. Outlives the run.
+    /// The executor of the stage; null: that of the run. Outlives the run.
     weir::executor* executor = nullptr;
-    /// Of the queue behind it, in items, at least 1.
+    /// The capacity of the queue behind the stage, in items, at least 1.
     std::size_t capacity = 2;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -77,13 +77,13 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
         return it.row && !epoch_item_traits<D>::is_mark(*it.row);
     }
     D* next_result(iteration& it) noexcept { return it.row ? &*it.row : nullptr; }
-    // A failure in one of them leaves to the others what they have finished; it is of no use here.
+    // Cancels the other inputs: their items have no partners.
     void close_input(slot&) noexcept {
         std::apply([](auto*... each) { (each->cancel(), ...); }, in_);
     }
 
   private:
-    // One of each, but of those that wait at the end of an epoch. False: one has ended.
+    // Gets one item of each input, except inputs that are at the end of an epoch. False: an input has ended.
     template <std::size_t Index>
     task<bool> fetch(slot& me) {
         if constexpr (Index == size) {
@@ -114,7 +114,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
         return 0;
     }
 
-    // A row; or nothing, if some are at the end of an epoch and others aren't; or the mark.
+    // Makes a row; or the mark, if all inputs are at the end of an epoch; or nothing, if only some are.
     template <std::size_t... Index>
     void make(std::optional<D>& result, std::index_sequence<Index...>) {
         if constexpr (zipped<C...>::with_epochs) {
@@ -179,14 +179,15 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 
 }  // namespace detail
 
-/// Joins pipelines, each with a source and without a sink, into rows: `std::tuple` of one item of each.
+/// Joins pipelines, each with a source and without a sink, into one of rows: a `std::tuple` of one item of
+/// each.
 ///
 ///     auto p = weir::zip(images, labels) | weir::pipe(pair_up) | weir::sink();
 ///
-/// Order:  kept. With epochs: an epoch ends when it has ended in one of them; what the others have left of
-///         it is passed over.
-/// Ends:   when one of the inputs has; items that have no partner are dropped then.
-/// Errors: as of `merge`.
+/// Order:  kept. With epochs: an epoch ends when it has ended in one input; other inputs skip their items of
+///         it.
+/// Ends:   when one of the inputs has ended; items without a partner are dropped.
+/// Errors: those of `merge`.
 template <class... Inputs>
 class [[nodiscard]] zip : public detail::joined_stage_t<detail::zip_stage, Inputs...> {
     static_assert(detail::are_pipelines<Inputs...>,
@@ -198,7 +199,7 @@ class [[nodiscard]] zip : public detail::joined_stage_t<detail::zip_stage, Input
     /// \param settings  see `zip_options`.
     explicit zip(const zip_options& settings, Inputs&&... inputs)
         : described(settings, std::forward<Inputs>(inputs)...) {}
-    /// With none of them set. \param where  see `stage_options::where`.
+    /// With default options. \param where  see `stage_options::where`.
     explicit zip(Inputs&&... inputs, std::source_location where = detail::call_place::current())
         : zip(zip_options{.where = where}, std::forward<Inputs>(inputs)...) {}
 };
@@ -206,7 +207,7 @@ template <class... Inputs>
 zip(const zip_options&, Inputs&&...) -> zip<Inputs...>;
 template <class... Inputs>
 zip(Inputs&&...) -> zip<Inputs...>;
-// Of a single one that is a zip itself: not a copy of that.
+// A zip of one zip is not a copy of it.
 template <class... Inputs>
 zip(zip<Inputs...>&) -> zip<zip<Inputs...>&>;
 template <class... Inputs>

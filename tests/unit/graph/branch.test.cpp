@@ -38,7 +38,7 @@ TEST_CASE("branches of one name are refused") {
 TEST_CASE("what has several queues closes all of them") {
     weir::channel<int> a(1), b(1);
     const std::vector<weir::channel<int>*> queues{&a, &b};
-    weir::detail::all_of<weir::channel<int>> all{queues};
+    weir::detail::branch_queues<weir::channel<int>> all{queues};
     all.close();
     CHECK(a.closed());
     CHECK(b.closed());

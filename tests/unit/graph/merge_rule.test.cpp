@@ -174,7 +174,7 @@ TEST_CASE("a mark goes once for all, when each is at it or has ended, and nobody
         rule.leave(mark(2, 4), true);
         CHECK(rule.ask(mark(0, 4)) == admission::refused);
         CHECK(rule.ask(mark(1, 4)) == admission::refused);
-        CHECK_FALSE(rule.is_shut());
+        CHECK_FALSE(rule.is_closed());
         // The next epoch, without the one that has ended.
         rule.end(1);
         CHECK(come(rule, item(0, 5)) == admission::go);
@@ -200,13 +200,13 @@ TEST_CASE("where an input has ended before its time, no mark goes any more, and 
     auto rule = rule_of(merge_order::arrival, {1, 1});
     CHECK(come(rule, mark(0, 0)) == admission::wait);
     rule.end(1, true);
-    CHECK(rule.is_broken());
+    CHECK(rule.is_incomplete());
     CHECK(rule.ask(mark(0, 0)) == admission::refused);
     CHECK(come(rule, item(0)) == admission::go);
-    CHECK_FALSE(rule.is_shut());
+    CHECK_FALSE(rule.is_closed());
     auto whole = rule_of(merge_order::arrival, {1, 1});
     whole.end(1);
-    CHECK_FALSE(whole.is_broken());
+    CHECK_FALSE(whole.is_incomplete());
     CHECK(come(whole, mark(0, 0)) == admission::go);
 }
 
@@ -214,12 +214,12 @@ TEST_CASE("with the first end all end, if that is asked for; and when nobody wan
     auto first = rule_of(merge_order::arrival, {1, 1}, true);
     CHECK(come(first, item(1)) == admission::go);
     first.end(0);
-    CHECK(first.is_shut());
+    CHECK(first.is_closed());
     CHECK(first.ask(item(1)) == admission::refused);
     CHECK(first.ask(mark(1, 0)) == admission::refused);
-    auto shut = rule_of(merge_order::round_robin, {1, 1});
-    shut.shut();
-    CHECK(come(shut, item(0)) == admission::refused);
+    auto closed = rule_of(merge_order::round_robin, {1, 1});
+    closed.close();
+    CHECK(come(closed, item(0)) == admission::refused);
 }
 
 TEST_CASE("by lot each comes as often as its weight says, the same by the same seed") {
@@ -263,33 +263,33 @@ TEST_CASE("by lot the one of weight 0 waits for all others; several of them are 
 TEST_CASE("who is asked for a choice is alone with it, and hears of no input that has ended by its choice") {
     merge_rule::settings how;
     how.weights = {1, 1, 1};
-    how.is_asked = true;
+    how.has_user_rule = true;
     merge_rule rule(how, 0);
     std::vector<std::size_t> open(3);
-    REQUIRE(rule.claims_choice(open));
+    REQUIRE(rule.claim_choice(open));
     CHECK(open == std::vector<std::size_t>{0, 1, 2});
-    CHECK_FALSE(rule.claims_choice(open));
+    CHECK_FALSE(rule.claim_choice(open));
     CHECK(come(rule, item(2)) == admission::wait);
     rule.choose(2);
     CHECK(rule.ask(item(2)) == admission::go);
     rule.leave(item(2), true);
     rule.end(0);
-    REQUIRE(rule.claims_choice(open));
+    REQUIRE(rule.claim_choice(open));
     CHECK(open == std::vector<std::size_t>{0, 1, 2});
     rule.choose(0);
-    REQUIRE(rule.claims_choice(open));
+    REQUIRE(rule.claim_choice(open));
     CHECK(open == std::vector<std::size_t>{1, 2});
     // A mark waits until each that is at it was chosen.
     CHECK(come(rule, mark(1, 0)) == admission::wait);
     CHECK(come(rule, mark(2, 0)) == admission::wait);
     rule.choose(1);
-    REQUIRE(rule.claims_choice(open));
+    REQUIRE(rule.claim_choice(open));
     CHECK(open == std::vector<std::size_t>{2});
     CHECK(rule.ask(mark(2, 0)) == admission::wait);
     rule.choose(2);
-    CHECK_FALSE(rule.claims_choice(open));
+    CHECK_FALSE(rule.claim_choice(open));
     CHECK(rule.ask(mark(2, 0)) == admission::go);
     rule.leave(mark(2, 0), false);
-    CHECK(rule.claims_choice(open));
+    CHECK(rule.claim_choice(open));
     CHECK(open.size() == 3);
 }
