@@ -29,6 +29,8 @@
 
 namespace weir::detail {
 
+// Implements `profiled_run` by a run's stages and queues. Remembers their described capacities and slots, and
+// restores them at the end of the profile. `run_core` calls the profiler.
 template <class Policy>
 class profiled_graph : public run_graph<Policy>, public profiled_run {
     using base = run_graph<Policy>;

@@ -78,12 +78,8 @@ class running_stage : public worker_set<Policy> {
     void worker_started(slot& me) const noexcept { detail::slot_resumed(me); }
 
     // Reads the clock once: the time until now is accounted.
-    void read_clock(slot& me) const noexcept {
-        if constexpr (Policy::statistics) {
-            me.catch_up(this->now());
-        } else {
-            static_cast<void>(me);
-        }
+    void read_clock([[maybe_unused]] slot& me) const noexcept {
+        if constexpr (Policy::statistics) me.catch_up(this->now());
     }
 
     // A task begins, or continues after a result. Returns the time. Reads the clock only after overhead.
@@ -95,12 +91,8 @@ class running_stage : public worker_set<Policy> {
     }
 
     // The worker did something other than a task, without a wait. The next reading ends it, too.
-    void record_other_work(slot& me) const noexcept {
-        if constexpr (Policy::statistics) {
-            me.meter.record_other_work();
-        } else {
-            static_cast<void>(me);
-        }
+    void record_other_work([[maybe_unused]] slot& me) const noexcept {
+        if constexpr (Policy::statistics) me.meter.record_other_work();
     }
 
     // Work of a task that began at `began` has ended. Reads the clock; returns the time of the work.
@@ -110,21 +102,14 @@ class running_stage : public worker_set<Policy> {
     }
 
     // Records a successful task. `spent`: from `end_work`.
-    void record_task(slot& me, std::int64_t spent) const noexcept {
-        if constexpr (Policy::statistics) {
-            me.tasks.record(spent);
-        } else {
-            static_cast<void>(spent);
-            static_cast<void>(me);
-        }
+    void record_task([[maybe_unused]] slot& me, [[maybe_unused]] std::int64_t spent) const noexcept {
+        if constexpr (Policy::statistics) me.tasks.record(spent);
     }
 
     // The same for a task that never suspends. Short tasks share a clock reading: see `stopwatch`.
-    void record_task(slot& me) const noexcept {
+    void record_task([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             if (me.meter.count_invocation()) read_clock(me);
-        } else {
-            static_cast<void>(me);
         }
     }
 

@@ -60,7 +60,7 @@ TEST_CASE("shares of a trial's time are whole percent, and a little is not nothi
           std::string::npos);
 }
 
-TEST_CASE("a trial that is not complete says why, and the foot of the table what that means") {
+TEST_CASE("the line of a trial that is not complete has a remark, and the foot of the table explains it") {
     for (const auto& [end, said] : {std::pair(trial_end::time_over, "time over"),
                                     {trial_end::stuck, "stuck"},
                                     {trial_end::too_few, "too few items"},
@@ -100,7 +100,7 @@ TEST_CASE("a trial tells a speed-up where its interval doesn't hold 1, and the i
     CHECK(lines.line("a", fast, nullptr).find("3.2 /s-4.9 /s         -           -") != std::string::npos);
 }
 
-TEST_CASE("a trial of few items says so, and neither it nor what is compared with it tells a speed-up") {
+TEST_CASE("a trial of few items has a remark, and no speed-up, nor has a trial that is compared with it") {
     profile_trial few;
     few.num_items = 12;
     few.elapsed = 3ms;

@@ -75,7 +75,7 @@ TEST_CASE("a consumer loops over epochs, and over the items of each, empty ones 
     }
 }
 
-TEST_CASE("what is left of an epoch when the loop goes on is passed over") {
+TEST_CASE("the outer loop skips the rest of an epoch") {
     virtual_time time;
     auto run = epochs_of({3, 0, 4, 1}).start(time);
     nested taken;
@@ -94,7 +94,7 @@ TEST_CASE("what is left of an epoch when the loop goes on is passed over") {
     CHECK(seen == 2);
 }
 
-TEST_CASE("a later loop over the same epoch goes on in it") {
+TEST_CASE("a second loop over the same epoch continues in it") {
     virtual_time time;
     auto run = epochs_of({4, 1}).start(time);
     nested taken;
@@ -110,7 +110,7 @@ TEST_CASE("a later loop over the same epoch goes on in it") {
     CHECK(taken == nested{{0, 1, 2, 3}, {10}});
 }
 
-TEST_CASE("a later pass over epochs begins with what is left of the one at hand, and loses nothing") {
+TEST_CASE("a second call of epochs continues in the current epoch, and loses no item") {
     virtual_time time;
     SECTION("left in the middle of an epoch") {
         auto run = epochs_of({3, 2}).start(time);
@@ -208,7 +208,7 @@ TEST_CASE("a stream that is stopped in the middle of an epoch ends that epoch an
     CHECK(run.ended());
 }
 
-TEST_CASE("a failure in the middle of an epoch comes behind what was finished of it") {
+TEST_CASE("a failure in the middle of an epoch is thrown after the finished items of the epoch") {
     virtual_time time;
     const auto picky = [](int n) {
         if (n == 12) throw std::runtime_error("twelve");

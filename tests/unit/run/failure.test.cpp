@@ -96,7 +96,7 @@ static_assert(failure_limit().exceeded(1, 1));
 static_assert(!failure_limit(3).exceeded(3, 3));
 static_assert(weir::rate(0.5).exceeded(51, 100));
 
-TEST_CASE("a failure says what was thrown, also if that is no exception class") {
+TEST_CASE("a failure has the text of the exception, also if it is no exception class") {
     CHECK(failure("decode", 3, error("no JPEG")).message() == "no JPEG");
     CHECK(failure("decode", 3, std::make_exception_ptr(7)).message() == "7 (thrown as int)");
 }
@@ -187,7 +187,7 @@ TEST_CASE("a rate outside of (0, 1] is refused with an example of a right one") 
     }
 }
 
-TEST_CASE("a count is judged by each failure") {
+TEST_CASE("a count is compared with its limit at each failure") {
     failure_counter counter{failure_limit(2)};
     CHECK_FALSE(counter.is_rate());
     CHECK_FALSE(fails(counter, 0));
@@ -196,7 +196,7 @@ TEST_CASE("a count is judged by each failure") {
     CHECK(fails(counter, 3));
 }
 
-TEST_CASE("what failed in the probation is kept for the judgement at its end, and nothing after that") {
+TEST_CASE("the last failure of the probation is kept until its end, and no later one") {
     failure_counter counter{rate(0.5)};
     for (int n = 0; n < 98; ++n) CHECK_FALSE(counter.count_success());
     CHECK_FALSE(fails(counter, 98));
@@ -207,7 +207,7 @@ TEST_CASE("what failed in the probation is kept for the judgement at its end, an
     CHECK(counter.last_failure().item == 98);
 }
 
-TEST_CASE("a rate is judged by the hundredth invocation, whether it failed or not, and not before") {
+TEST_CASE("a rate is compared with its limit from the hundredth invocation on, whether that fails or not") {
     for (const bool fails_last : {false, true}) {
         failure_counter counter{rate(0.5)};
         CHECK(counter.is_rate());
@@ -230,7 +230,7 @@ TEST_CASE("a rate is judged by the hundredth invocation, whether it failed or no
     CHECK_FALSE(counter.count_success());  // said once
 }
 
-TEST_CASE("nothing that was thrown is kept where nobody will be blamed for it, or destroyed under the lock") {
+TEST_CASE("an exception is kept only during the probation, and not destroyed under the lock") {
     // Its destructor asks the counter.
     struct curious {
         failure_counter* counter;
@@ -276,7 +276,8 @@ TEST_CASE("of many threads one ends the probation, and all see the same sums") {
 }
 
 TEST_CASE(
-    "the failure of a run that is destroyed before anybody asked is told, once, and with the run's name") {
+    "the failure of a run that is destroyed before a consumer sees it is reported once, with the run's "
+    "name") {
     const listener here;
     virtual_time time;
     {
@@ -309,7 +310,7 @@ TEST_CASE("a consumer that leaves before the failure doesn't hide it") {
     CHECK(heard == once);
 }
 
-TEST_CASE("a failure that somebody was thrown, or on_failure was told of, is not told again") {
+TEST_CASE("a failure that was thrown, or reported to on_failure, is not reported again") {
     const listener here;
     virtual_time time;
     {
@@ -327,7 +328,8 @@ TEST_CASE("a failure that somebody was thrown, or on_failure was told of, is not
     CHECK(heard.empty());
 }
 
-TEST_CASE("what fails in on_failure itself, in a hook or in on_lap is told, whoever else listens") {
+TEST_CASE(
+    "a failure in on_failure itself, in a hook or in on_lap is reported, also if there is an on_failure") {
     const listener here;
     virtual_time time;
     struct bad_end final : weir::hook {
@@ -348,7 +350,7 @@ TEST_CASE("what fails in on_failure itself, in a hook or in on_lap is told, whoe
     CHECK(heard.size() == 2);
 }
 
-TEST_CASE("what fails because the run is stopped is not told") {
+TEST_CASE("failures after a stop are not reported") {
     const listener here;
     virtual_time time;
     const auto gives_up = [](int n, const weir::invocation& call) -> weir::task<int> {
@@ -364,7 +366,7 @@ TEST_CASE("what fails because the run is stopped is not told") {
     CHECK(heard.empty());
 }
 
-TEST_CASE("a sink that is null hears nothing, and each that is set gives back the one before") {
+TEST_CASE("a null failure sink reports nothing, and set_failure_sink returns the previous one") {
     const listener here;
     const weir::failure_sink mine = weir::set_failure_sink(nullptr);
     virtual_time time;
@@ -419,14 +421,14 @@ TEST_CASE(
     CHECK(run.outcome() == run_outcome::failed);
 }
 
-TEST_CASE("what is tolerated is no failure of the run") {
+TEST_CASE("a failure within the limit is no failure of the run") {
     virtual_time time;
     auto run = fails_on(5).start(time, {.max_failures = 1});
     CHECK(take_all(run).size() == 99);
     CHECK(run.outcome() == run_outcome::finished);
 }
 
-TEST_CASE("what fails because of a stop doesn't make a failure of it") {
+TEST_CASE("a failure after a stop does not change the outcome") {
     virtual_time time;
     const weir::stop_source source;
     const auto gives_up = [&source](int n) {

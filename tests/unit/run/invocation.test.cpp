@@ -138,7 +138,7 @@ TEST_CASE("a function may take the call after the item, and sees stage, item, sl
     CHECK(wrong == "");
 }
 
-TEST_CASE("what can be called with the item alone isn't given the call") {
+TEST_CASE("a function that can be called with the item alone doesn't get the invocation") {
     virtual_time time;
     const auto either = [](int n, auto... rest) { return n * 10 + static_cast<int>(sizeof...(rest)); };
     CHECK(take_all((weir::source({1, 2}) | weir::pipe(either) | weir::sink()).start(time)) == ints{10, 20});
@@ -293,7 +293,7 @@ TEST_CASE("a hook that throws before an item fails it, and the function isn't ca
     CHECK(*(at + 2) == "a: before 2");
 }
 
-TEST_CASE("a hook that throws after an item fails it, and those around it are told") {
+TEST_CASE("a hook that throws after an item fails the item, and outer hooks get the exception") {
     virtual_time time;
     const three hooks;
     hooks.b->throws_at = {"after 0", "after 1 (odd)"};
@@ -406,7 +406,7 @@ TEST_CASE("a hook that throws when a stage ends fails the run behind all items")
     CHECK(count(hooks.book(), "c: ends") == 1);
 }
 
-TEST_CASE("each stage that has begun is told to have ended, however the run ends") {
+TEST_CASE("stage_ends is called for each stage that has begun, however the run ends") {
     const auto check = [](auto end_it) {
         virtual_time time;
         const auto hook = std::make_shared<scribe>("");
@@ -492,7 +492,7 @@ TEST_CASE("whatever overrides a hook's members right is taken: inherited, privat
     CHECK(other->calls == 2 + 2);
 }
 
-TEST_CASE("on a pool each invocation is heard of, before and after, by each hook") {
+TEST_CASE("on a pool each hook is called before and after each invocation") {
     class counter final : public weir::hook {
       public:
         void before(const invocation&) override { ++begun; }
@@ -550,7 +550,7 @@ class reader final : public weir::hook {
 
 }  // namespace
 
-TEST_CASE("a hook sees the item that comes and what becomes of it, if it asks for their types") {
+TEST_CASE("a hook sees the item and its result, if it knows their types") {
     virtual_time time;
     const auto check = [&time](auto function, const std::vector<std::string>& made) {
         const auto hook = std::make_shared<reader>("text");

@@ -88,7 +88,7 @@ auto noting(strings& log, std::string name, weir::stage_options o = {}) {
 
 }  // namespace
 
-TEST_CASE("what is in a later lane goes first, and in one lane what came first") {
+TEST_CASE("a later lane has priority, and one lane keeps the order of the posts") {
     virtual_time time;
     strings log;
     {
@@ -110,7 +110,7 @@ TEST_CASE("what is in a later lane goes first, and in one lane what came first")
     CHECK(log == strings{"high1", "high2", "middle1", "middle2", "low1", "low2"});
 }
 
-TEST_CASE("a lane that gets work meanwhile goes before what waits in earlier ones") {
+TEST_CASE("a coroutine that is posted to a later lane runs before those that wait in earlier ones") {
     virtual_time time;
     strings log;
     priority_lanes lanes(time);
@@ -131,7 +131,7 @@ TEST_CASE("a lane that gets work meanwhile goes before what waits in earlier one
     CHECK_FALSE(lanes.has_more_urgent(low));
 }
 
-TEST_CASE("a lane knows the executor's clock, and what its timers wake goes past the lanes") {
+TEST_CASE("a lane has the executor's clock, and timers resume coroutines regardless of priorities") {
     virtual_time time;
     strings log;
     priority_lanes lanes(time);
@@ -149,7 +149,7 @@ TEST_CASE("a lane knows the executor's clock, and what its timers wake goes past
     CHECK(log == strings{"awake"});
 }
 
-TEST_CASE("after many of its own a lane's thread lets the executor's others have their turn") {
+TEST_CASE("after 64 coroutines of lanes a thread runs others of the executor") {
     virtual_time time;
     strings log;
     priority_lanes lanes(time);
@@ -184,7 +184,7 @@ TEST_CASE("lanes that were never used, or used up, go at once") {
     }
 }
 
-TEST_CASE("on a pool of one worker later stages go first: what has begun is done before more begins") {
+TEST_CASE("on a pool of one worker later stages have priority: items are finished before new ones begin") {
     for (const std::size_t capacity : {std::size_t(1), std::size_t(2), std::size_t(10)}) {
         weir::thread_pool pool(1);
         strings log;
@@ -291,7 +291,7 @@ std::size_t most_ahead(Begin begin, Kind kind, const std::string& name) {
     return most;
 }
 
-TEST_CASE("no kind of stage goes on with an item while a later stage is ready to") {
+TEST_CASE("no kind of stage begins with an item while a later stage is ready") {
     const auto nothing = [](auto item) { return item; };
     const auto first = [](int) { return 0; };
     const auto pass = [&] { return weir::pipe(nothing, {.name = "pass", .capacity = 5}); };

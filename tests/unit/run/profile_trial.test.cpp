@@ -49,8 +49,7 @@ TEST_CASE("as many trials are made as have four items for each slot, and ten") {
     CHECK(s.enough(5) == 354);
 }
 
-TEST_CASE(
-    "the last trial has what is left, and each slot of a trial as many, unless there are fewer than slots") {
+TEST_CASE("the last trial gets the rest, in a multiple of its slots unless there are fewer items") {
     const std::size_t slots[] = {1, 3};
     const trial_shares s(slots);
     CHECK(s.share(1, 2, 100, 2) == 2);

@@ -24,7 +24,7 @@ void take(progress_keeper& keeper, std::uint64_t position) { of(keeper, position
 
 }  // namespace
 
-TEST_CASE("a keeper is told by several threads, and knows all of it, of each item either all or nothing") {
+TEST_CASE("several threads settle items at once, and a checkpoint has either all draws of an item or none") {
     const weir::sampler all({.size = 4001});
     progress_keeper keeper(all.start());
     std::vector<std::thread> threads;
@@ -49,7 +49,7 @@ TEST_CASE("a keeper is told by several threads, and knows all of it, of each ite
     CHECK(keeper.checkpoint().ahead().empty());
 }
 
-TEST_CASE("what a keeper was told wrongly is told by whoever asks for the checkpoint") {
+TEST_CASE("an error while an item is settled is thrown by the next checkpoint") {
     const weir::sampler all({.size = 10});
     progress_keeper keeper(all.start());
     take(keeper, 3);
@@ -58,7 +58,7 @@ TEST_CASE("what a keeper was told wrongly is told by whoever asks for the checkp
     CHECK_THROWS_AS(keeper.checkpoint(), std::invalid_argument);
 }
 
-TEST_CASE("a keeper has no checkpoint while the consumer has a part of what was made of a draw") {
+TEST_CASE("there is no checkpoint while the consumer has only some results of a draw") {
     const weir::sampler all({.size = 10});
     progress_keeper keeper(all.start());
     provenance one = of(keeper, 0);

@@ -240,7 +240,7 @@ TEST_CASE("stopping ends the run for the consumer, and doing it again does nothi
     CHECK(take_all(at_the_end).empty());
 }
 
-TEST_CASE("stopping waits for what is under way, on a pool") {
+TEST_CASE("stop waits for running invocations, on a pool") {
     weir::thread_pool pool(2);
     std::atomic<int> inside{0};
     const auto work = [&inside](int n) {
@@ -313,7 +313,7 @@ TEST_CASE("a run can be destroyed at each step of its way") {
     }
 }
 
-TEST_CASE("a stop can be asked for at each step, and ends the stream for a consumer that goes on") {
+TEST_CASE("a stop can be requested at each step, and ends the stream for the consumer") {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         bool more = true;
         for (int steps = 0; more; ++steps) {
@@ -335,7 +335,7 @@ TEST_CASE("a stop can be asked for at each step, and ends the stream for a consu
     }
 }
 
-TEST_CASE("a stop token that has been asked already lets nothing through") {
+TEST_CASE("a run whose stop token is already stopped gives no item") {
     virtual_time time;
     const weir::stop_source stop;
     stop.request_stop();
@@ -794,7 +794,7 @@ class own_loop final : public weir::executor {
 
 }  // namespace
 
-TEST_CASE("who waits for the run of a stage gets that error at each depth of the stage, on each executor") {
+TEST_CASE("a wait for the own run throws at each depth of a stage, on each executor") {
     weir::thread_pool other(1);
     const auto check = [&other](auto policy, weir::executor& executor, const char* on, bool has_threads) {
         weir::run<int, decltype(policy)>* own = nullptr;
@@ -902,7 +902,7 @@ TEST_CASE("a part of a when_any that waits for its own run by co_await gets that
     CHECK(what.find("stage 'for_each' can't wait for the end of its own run") != std::string::npos);
 }
 
-TEST_CASE("who stops a run from outside is not taken for a stage of it, at whichever step") {
+TEST_CASE("a stop from outside is never taken for one from a stage of the run") {
     weir::aggregate_options patient;
     patient.max_delay = 1ms;
     const auto check = [&patient](auto policy) {
@@ -953,7 +953,7 @@ TEST_CASE("threads that stop a run at once all find nothing at work when they re
     CHECK(found == 0);
 }
 
-TEST_CASE("a run that nobody consumes can be destroyed at any time") {
+TEST_CASE("a run without a consumer can be destroyed at any time") {
     virtual_time time;
     {
         const auto run = numbers(100).start(time);
@@ -1036,7 +1036,7 @@ TEST_CASE("the statistics of a run that was stopped end there") {
     CHECK(then.channels.back().num_get == 3);
 }
 
-TEST_CASE("the statistics go on while the consumer makes a pause") {
+TEST_CASE("statistics continue while the consumer pauses") {
     virtual_time time;
     auto run = (weir::source(std::views::iota(0, 2)) | weir::sink()).start(time);
     CHECK(run.get() == 0);
@@ -1046,7 +1046,7 @@ TEST_CASE("the statistics go on while the consumer makes a pause") {
     CHECK(run.stats().elapsed == 5s);
 }
 
-TEST_CASE("threads take statistics while a run goes on, ends and is stopped") {
+TEST_CASE("threads take statistics while a run works, ends and is stopped") {
     weir::thread_pool pool(2);
     const auto pipeline = weir::source(std::views::iota(0, 3000)) |
                           weir::pipe([](int n) { return n; }, {.concurrency = 2}) | weir::aggregate(4) |

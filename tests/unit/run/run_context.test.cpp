@@ -164,7 +164,7 @@ TEST_CASE("whatever would give the next item throws the failure") {
     CHECK_THROWS_AS(weir::sync_wait(time, consume(pipeline.start(time))), pipeline_failure);
 }
 
-TEST_CASE("a failure cancels what is before the stage, also a source without an end") {
+TEST_CASE("a failure cancels the stages before, also an endless source") {
     virtual_time time;
     int pulled = 0;
     const auto endless = [&pulled]() -> std::optional<int> { return pulled++; };
@@ -181,7 +181,7 @@ TEST_CASE("a failure cancels what is before the stage, also a source without an 
     CHECK(pulled < 100);
 }
 
-TEST_CASE("what is no std::exception is passed on as it is") {
+TEST_CASE("an exception that is no std::exception is nested unchanged") {
     virtual_time time;
     auto run = (up_to(1) | weir::pipe([](int) -> int { throw 42; }) | weir::sink()).start(time);
     try {
@@ -219,7 +219,7 @@ TEST_CASE("a count of failures is tolerated, one more stops the run") {
     CHECK_FALSE(run_of(pipeline, 5).failed);
 }
 
-TEST_CASE("without a limit all that can be done is done, and each failure is told of") {
+TEST_CASE("without a limit all other items are processed, and each failure is reported") {
     virtual_time time;
     std::vector<std::string> told;
     const auto tell = [&told](const failure& f) {
@@ -235,7 +235,7 @@ TEST_CASE("without a limit all that can be done is done, and each failure is tol
     CHECK(stats.num_failures == 3);
 }
 
-TEST_CASE("on_failure is told before the stage goes on, and of the fatal failure, too") {
+TEST_CASE("on_failure is called before the stage continues, and also for the failure that stops the run") {
     virtual_time time;
     ints order;
     const auto work = [&order](int n) {
@@ -451,7 +451,7 @@ TEST_CASE("an exception from on_failure stops the run, for the item's own error 
     CHECK_FALSE(run.get().has_value());
 }
 
-TEST_CASE("on_failure is told of what can't be tolerated in other stages, too") {
+TEST_CASE("on_failure is called for failures that no limit tolerates, too") {
     virtual_time time;
     std::vector<std::string> told;
     const weir::run_options options{.max_failures = unlimited, .on_failure = [&told](const failure& f) {
@@ -499,7 +499,7 @@ TEST_CASE("stages that fail at the same time are all named, the first one first"
     CHECK(end.taken == ints{0, 1, 2});
 }
 
-TEST_CASE("what other slots of the stage have in work when one fails is finished and delivered") {
+TEST_CASE("after a failure, items in other slots of the stage are finished and delivered") {
     virtual_time time;
     const auto work = [](int n) -> task<int> {
         co_await weir::sleep_for((n == 2 ? 1 : 5) * 1ms);
@@ -540,7 +540,7 @@ TEST_CASE("after a failure the pipeline starts anew") {
     CHECK(take_all(pipeline.start(time)).size() == 6);
 }
 
-TEST_CASE("a failure that nobody takes is still told of, and hinders nothing") {
+TEST_CASE("a failure that no consumer takes is still reported, and blocks nothing") {
     virtual_time time;
     int told = 0;
     const auto pipeline = up_to(10) | weir::pipe(unless([](int n) { return n == 1; })) | weir::sink();
@@ -575,7 +575,7 @@ TEST_CASE("failures are tolerated and counted without statistics, too") {
     CHECK(take_all(pipeline.start<weir::unmeasured>(time, {.max_failures = 5})).size() == 5);
 }
 
-TEST_CASE("on a pool each failure of many slots is told of exactly once") {
+TEST_CASE("on a pool each failure of many slots is reported exactly once") {
     weir::thread_pool pool(3);
     std::vector<std::atomic<int>> told(1000);
     auto run = (up_to(1000) | weir::pipe(unless(is_odd), {.concurrency = 4, .max_failures = unlimited}) |
@@ -596,7 +596,7 @@ TEST_CASE("on a pool each failure of many slots is told of exactly once") {
     CHECK(run.stats().stages.at(2).num_failures == 250);
 }
 
-TEST_CASE("on a pool a failure ends the run behind what came before it") {
+TEST_CASE("on a pool a failure ends the stream after the items before it") {
     weir::thread_pool pool(3);
     const auto pipeline = weir::source(std::views::iota(0)) | weir::pipe([](int n) { return n; }) |
                           weir::pipe(unless([](int n) { return n == 500; }), {.name = "p"}) |

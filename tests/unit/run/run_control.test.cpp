@@ -78,7 +78,7 @@ TEST_CASE("one function steers runs of any items") {
     CHECK(texts.get() == std::nullopt);
 }
 
-TEST_CASE("a run can't be copied, nor destroyed, by what it is told by") {
+TEST_CASE("a run_control can be neither copied nor destroyed") {
     using control = weir::run_control<>;
     CHECK_FALSE(std::is_copy_constructible_v<control>);
     CHECK_FALSE(std::is_destructible_v<control>);
@@ -86,7 +86,7 @@ TEST_CASE("a run can't be copied, nor destroyed, by what it is told by") {
     CHECK(std::is_nothrow_move_constructible_v<weir::run<int>>);
 }
 
-TEST_CASE("a stop, however it was asked for, destroys what a pass over the epochs had fetched") {
+TEST_CASE("each kind of stop destroys the item that an epoch_range has fetched") {
     virtual_time time;
     SECTION("by stop") {
         auto run = with_a_fetched_item(time);
@@ -111,7 +111,7 @@ TEST_CASE("a stop, however it was asked for, destroys what a pass over the epoch
     }
 }
 
-TEST_CASE("a thread or a coroutine drains a run, and is told how many items it took, and the statistics") {
+TEST_CASE("drain returns the number of items that it took, and the statistics, to a thread or a coroutine") {
     items::ledger book(100);
     virtual_time time;
     const auto pipeline =
@@ -133,7 +133,7 @@ TEST_CASE("a thread or a coroutine drains a run, and is told how many items it t
     CHECK(book.died_twice() == 0);
 }
 
-TEST_CASE("who drains epochs counts their items, and not their ends") {
+TEST_CASE("drain counts items of epochs, and not their ends") {
     virtual_time time;
     const auto pipeline = weir::source(weir::epochs([] { return std::views::iota(0, 3); }, 4)) | weir::sink();
     auto run = pipeline.start(time);
@@ -143,7 +143,7 @@ TEST_CASE("who drains epochs counts their items, and not their ends") {
     CHECK(weir::sync_wait(time, drained(other)) == 12);
 }
 
-TEST_CASE("who drains a run is thrown its failure, once") {
+TEST_CASE("drain throws the failure of a run, once") {
     virtual_time time;
     const auto pipeline = numbers(10) | weir::pipe([](int n) {
                               if (n == 4) throw std::runtime_error("four");

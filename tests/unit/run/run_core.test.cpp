@@ -144,7 +144,7 @@ TEST_CASE("3.2 intervals are three laps, of exactly the interval each") {
     }
 }
 
-TEST_CASE("a lap holds its beginning but not its end: what happens at the boundary is of the next") {
+TEST_CASE("a lap includes its begin but not its end: an event at the boundary is in the next lap") {
     virtual_time time;
     std::vector<std::uint64_t> finished;
     std::vector<std::uint64_t> consumed;
@@ -183,7 +183,7 @@ TEST_CASE("the sum of all laps is the total, to the nanosecond") {
     }
 }
 
-TEST_CASE("there are no laps without an interval, or without anybody to be told") {
+TEST_CASE("there are no laps without an interval, or without on_lap and reports") {
     virtual_time time;
     int laps = 0;
     auto one = one_each(1s, 3).start(time, {.on_lap = [&laps](const pipeline_stats&) { ++laps; }});
@@ -206,7 +206,7 @@ TEST_CASE("a lap longer than the run never ends, and doesn't hold the run up") {
     }
 }
 
-TEST_CASE("laps go on while a stalled pipeline does nothing else") {
+TEST_CASE("laps continue while a pipeline is stalled") {
     virtual_time time;
     std::vector<std::uint64_t> done;
     auto run = one_each(10s, 1).start(time, {.lap = 3s, .on_lap = [&done](const pipeline_stats& lap) {
@@ -217,7 +217,7 @@ TEST_CASE("laps go on while a stalled pipeline does nothing else") {
     CHECK(done == std::vector<std::uint64_t>{0, 0, 0});
 }
 
-TEST_CASE("an exception from on_lap ends the run behind what was finished by then") {
+TEST_CASE("an exception from on_lap ends the stream after the finished items") {
     virtual_time time;
     int laps = 0;
     auto run =
@@ -257,7 +257,7 @@ TEST_CASE("a run that is stopped between two laps gives no more of them") {
     CHECK(laps == 1);
 }
 
-TEST_CASE("laps go on until the last of all workers has left, whoever that is, and no further") {
+TEST_CASE("laps continue until the last worker has left, and no longer") {
     virtual_time time;
     std::vector<weir::duration> laps;
     const auto fast = weir::pipe([](int n) { return n; }, {.concurrency = 3});
@@ -276,7 +276,7 @@ TEST_CASE("laps go on until the last of all workers has left, whoever that is, a
     CHECK(run.stats().elapsed == 5500ms);
 }
 
-TEST_CASE("of a run that was stopped the figures go on while somebody is still at work") {
+TEST_CASE("after a stop, statistics continue while a worker is still at work") {
     virtual_time time;
     weir::stop_source stop;
     const auto rest = []() -> task<> { co_await weir::sleep_for(100ms); };
@@ -314,7 +314,7 @@ class at_once final : public weir::executor {
     weir::executor& clock_;
 };
 
-TEST_CASE("whoever sees the end of the stream sees that all have left: what the figures say stays") {
+TEST_CASE("when a consumer sees the end of the stream, all workers have left, and statistics are final") {
     virtual_time time;
     at_once here(time);
     auto run = (weir::source({1, 2}) | weir::pipe([](int n) -> task<int> {
@@ -386,7 +386,7 @@ TEST_CASE("after a late lap the next one ends where it would have ended all the 
     CHECK(take_all(run).size() == 1);
 }
 
-TEST_CASE("what the process used is told where time is real, and stays as it was at the end") {
+TEST_CASE("the usage of the process is measured in real time, and final at the end") {
     weir::thread_pool pool(2);
     const auto pipeline =
         weir::source(std::views::iota(0, 100)) | weir::pipe([](int n) { return n; }) | weir::sink();
@@ -411,7 +411,7 @@ TEST_CASE("what the process used is told where time is real, and stays as it was
     CHECK(run.stats() == whole);
 }
 
-TEST_CASE("on virtual time, and where nothing is measured, nothing is told of the process") {
+TEST_CASE("on virtual time, and in an unmeasured run, the usage of the process is not measured") {
     virtual_time time;
     auto exact = one_each(1ms, 3).start(time);
     take_all(exact);
@@ -422,7 +422,7 @@ TEST_CASE("on virtual time, and where nothing is measured, nothing is told of th
     CHECK_FALSE(bare.stats().process.has_value());
 }
 
-TEST_CASE("on a pool laps come while the run goes on, one at a time, and none after it") {
+TEST_CASE("on a pool laps are reported during the run, one at a time, and none after it") {
     weir::thread_pool pool(2);
     std::atomic<int> laps{0};
     std::atomic<int> at_once{0};
@@ -450,7 +450,7 @@ TEST_CASE("on a pool laps come while the run goes on, one at a time, and none af
     CHECK(laps == then);
 }
 
-TEST_CASE("a stage that waits for what never comes is named, and the run can be destroyed all the same") {
+TEST_CASE("a deadlock error names the stage that waits, and the run can still be destroyed") {
     items::ledger book(10);
     {
         virtual_time time;
@@ -491,7 +491,7 @@ struct told {
 
 }  // namespace
 
-TEST_CASE("the end of a run is told once, with what came after the last lap, and with the whole") {
+TEST_CASE("on_end is called once, with the statistics since the last lap and of the whole run") {
     for (const duration lap : {0ns, duration(10ms), duration(25ms), duration(1s)}) {
         CAPTURE(lap.count());
         virtual_time time;
@@ -509,7 +509,7 @@ TEST_CASE("the end of a run is told once, with what came after the last lap, and
     }
 }
 
-TEST_CASE("the end is told of a run that is stopped, fails, or is never consumed, too") {
+TEST_CASE("on_end is also called for a run that is stopped, fails, or has no consumer") {
     virtual_time time;
     told all;
     {
@@ -537,7 +537,7 @@ TEST_CASE("the end is told of a run that is stopped, fails, or is never consumed
     CHECK(all.wholes[3].stages[1].num_tasks == 9);
 }
 
-TEST_CASE("after a lap that failed the end is told when the stages have left") {
+TEST_CASE("after an exception from on_lap, on_end is called when the stages have left") {
     virtual_time time;
     told all;
     weir::run_options o = all.of(10ms);
@@ -547,7 +547,7 @@ TEST_CASE("after a lap that failed the end is told when the stages have left") {
     CHECK(all.wholes[0].elapsed >= 10ms);
 }
 
-TEST_CASE("who waits for the end of its run in on_end is told so, and that is a failure of the run") {
+TEST_CASE("a wait for the own run in on_end throws, which is a failure of the run") {
     static std::string heard;
     const auto before = weir::set_failure_sink(
         [](std::string_view, const weir::pipeline_failure& what) noexcept { heard = what.what(); });

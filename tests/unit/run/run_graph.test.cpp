@@ -55,7 +55,7 @@ TEST_CASE("a run whose consumer takes nothing stands still since the last slot b
     CHECK(idle_at(time, run, 31) == 1s);  // it goes on at 30 s
 }
 
-TEST_CASE("what a consumer takes from the middle of a queue moves a run, as snapshots see it") {
+TEST_CASE("an item that a consumer takes from the middle of a queue is a change of the run in snapshots") {
     virtual_time time;
     const auto rests = [](int x) -> task<int> {  // after three items
         co_await weir::sleep_for(x < 3 ? 0s : 1000s);
@@ -113,7 +113,7 @@ TEST_CASE(
     CHECK(acts.stats().idle == 1500ms);
 }
 
-TEST_CASE("what a run is asked for by name has to be there, once") {
+TEST_CASE("a name of no stage, or of several stages, is refused") {
     virtual_time time;
     const auto same = [](int x) { return x; };
     auto run = (weir::source({1}) | weir::pipe(same, {.name = "a"}) | weir::pipe(same, {.name = "a"}) |
@@ -128,7 +128,7 @@ TEST_CASE("what a run is asked for by name has to be there, once") {
 }
 
 #if !defined(_WIN32)  // where Wine takes memory itself for each page that it is asked for
-TEST_CASE("a capacity or a concurrency for which there is no memory is told by the stage's name") {
+TEST_CASE("the error for a capacity or a concurrency without enough memory names the stage") {
     using Catch::Matchers::ContainsSubstring;
     constexpr std::size_t most = std::size_t{1} << 58;
     virtual_time time;
@@ -160,7 +160,8 @@ weir::first_item_stats first_item(duration after, duration since, std::uint64_t 
 
 }  // namespace
 
-TEST_CASE("a run knows when its consumer took the first item, and what came since then") {
+TEST_CASE(
+    "statistics have the time of the first item that the consumer took, and the number of items since") {
     virtual_time time;
     time.run_until(time_point(5s));
     auto run = (loads_first() | weir::sink(2)).start(time);

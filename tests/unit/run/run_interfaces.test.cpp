@@ -34,7 +34,7 @@ TEST_CASE("a run is found among runs, and not among places") {
     CHECK(runs == 1);
 }
 
-TEST_CASE("what a stage has done begins with nothing") {
+TEST_CASE("the figures of a stage begin at 0") {
     const weir::detail::stage_figures f;
     CHECK(f.given + f.taken + f.results + f.num_tasks + f.num_failures == 0);
     CHECK(f.times.total() == weir::duration(0));

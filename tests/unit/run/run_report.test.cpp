@@ -94,7 +94,8 @@ struct warnings {
 
 }  // namespace
 
-TEST_CASE("a report hears of the begin, the laps, the failures and the end, before the run's own functions") {
+TEST_CASE(
+    "a report is called for the begin, laps, failures and end, before the functions of the run's options") {
     virtual_time time;
     const auto one = std::make_shared<listener>();
     const auto two = std::make_shared<listener>();
@@ -118,7 +119,7 @@ TEST_CASE("at the begin of a run nothing is measured yet, whatever the clock say
     }
 }
 
-TEST_CASE("the warning of a report is a line on stderr, and no signal if nobody reads that") {
+TEST_CASE("the warning about a report is a line on stderr, and raises no signal if stderr is a closed pipe") {
     const int real = dup(2);
     int ends[2];
     REQUIRE(pipes::open_pipe(ends));
@@ -141,7 +142,7 @@ TEST_CASE("the warning of a report is a line on stderr, and no signal if nobody 
               "; the run goes on\n");
 }
 
-TEST_CASE("that a report hears of the begin changes no figure") {
+TEST_CASE("begins of a report changes no figure") {
     virtual_time time;
     const auto figures = [&time](run_options o) {
         o.max_failures = 1;
@@ -185,7 +186,7 @@ TEST_CASE("of a report that fails one is warned once, the others hear on, and th
     }
 }
 
-TEST_CASE("the warning of a report names the text and the type of what the report threw") {
+TEST_CASE("the warning about a report has the text and the type of the exception") {
     struct thrower final : weir::run_report {
         std::string name() const override { return "r"; }
         void begins(const pipeline_stats&) override { throw 42; }
@@ -205,7 +206,7 @@ TEST_CASE("that reports hear of a failure doesn't keep it from the consumer") {
     CHECK(one->heard == strings{"begins src,p,sink,", "failed two", "ends 30 of 30"});
 }
 
-TEST_CASE("what a report wants called around invocations is called, on a pool too") {
+TEST_CASE("the hook of a report is called around invocations, on a pool too") {
     weir::thread_pool pool(2);
     const auto one = std::make_shared<counter>();
     const auto p = weir::source(std::views::iota(0, 100)) |

@@ -433,7 +433,7 @@ TEST_CASE("each queue adds up in each lap and at the end, whatever ends a run, a
     }
 }
 
-TEST_CASE("what is measured doesn't depend on the order in which coroutines of one instant run") {
+TEST_CASE("figures don't depend on the order of coroutines that are ready at the same time") {
     for (std::uint64_t number = 1000; number < 1040; ++number) {
         complaints wrong("pipeline " + std::to_string(number));
         const pipeline_stats in_order = random_pipeline(number, true).measure(0, wrong, false);

@@ -43,7 +43,7 @@ TEST_CASE("a slot has to wait in a pause, and for its quota while the run is pro
     CHECK_FALSE(g.must_wait(0, true));
 }
 
-TEST_CASE("a item_quota lets nobody in before it is told to, and then exactly so many") {
+TEST_CASE("a quota admits no item before admit, and then exactly so many") {
     const weir::virtual_time time;
     item_quota t;
     CHECK_FALSE(t.try_admit(time));
@@ -56,7 +56,7 @@ TEST_CASE("a item_quota lets nobody in before it is told to, and then exactly so
     CHECK_FALSE(t.try_admit(time));
 }
 
-TEST_CASE("a item_quota lets in the end of an epoch while it lets anything in, and doesn't count it") {
+TEST_CASE("a quota admits ends of epochs while it admits items, and doesn't count them") {
     const weir::virtual_time time;
     item_quota t;
     CHECK_FALSE(t.try_admit(time, false));
@@ -66,7 +66,7 @@ TEST_CASE("a item_quota lets in the end of an epoch while it lets anything in, a
     CHECK_FALSE(t.try_admit(time, false));
 }
 
-TEST_CASE("a item_quota that is open stays so") {
+TEST_CASE("an open quota stays open") {
     const weir::virtual_time time;
     item_quota t;
     t.open();
@@ -74,7 +74,7 @@ TEST_CASE("a item_quota that is open stays so") {
     CHECK(t.try_admit(time));
 }
 
-TEST_CASE("a item_quota measures the pace of those whom it was told to let in last, without ends of epochs") {
+TEST_CASE("a quota measures the pace of the items that were admitted last, without ends of epochs") {
     weir::virtual_time time;
     item_quota t;
     const auto pass = [&](int items) {

@@ -96,7 +96,7 @@ auto simple() {
 
 }  // namespace
 
-TEST_CASE("what isn't set of a stage and a run is the least that works") {
+TEST_CASE("the default options of a stage and a run are the smallest that work") {
     const weir::stage_options stage;
     CHECK(stage.name.empty());
     CHECK(stage.concurrency == 1);
@@ -247,7 +247,7 @@ TEST_CASE("stages that work on one item after the other refuse any other concurr
     }
 }
 
-TEST_CASE("a negative lap is refused with what means none") {
+TEST_CASE("a negative lap is refused; the message says that 0 means none") {
     weir::virtual_time time;
     const auto pipeline = all_kinds();
     CHECK_THROWS_AS(static_cast<void>(pipeline.start(time, {.lap = -1ns})), std::invalid_argument);
@@ -291,7 +291,7 @@ TEST_CASE("a refused start leaves nothing behind, and the pipeline can be mended
     CHECK(book.alive() == 0);
 }
 
-TEST_CASE("without defaults a run has what it was given") {
+TEST_CASE("without defaults a run has its own options") {
     CHECK(weir::defaults().hooks.empty());
     CHECK_FALSE(weir::defaults().on_failure);
     virtual_time time;

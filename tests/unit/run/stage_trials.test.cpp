@@ -91,7 +91,7 @@ std::vector<int> all_below(int n) {
 
 }  // namespace
 
-TEST_CASE("the items of a stage are divided among its trials, and go on behind them") {
+TEST_CASE("the items of a stage are divided among its trials, and go on to the next stage") {
     std::vector<int> seen;
     const heard all = tried(weir::source(std::views::iota(0, 200)) | weir::pipe(in_10_ms) |
                                 weir::for_each([&seen](int n) { seen.push_back(n); }),
@@ -135,8 +135,7 @@ TEST_CASE("trials are cut short by a failure, and by it alone") {
     CHECK_FALSE(tried(weir::source({1, 2}) | weir::for_each([](int) {}), 10).was_interrupted);
 }
 
-TEST_CASE(
-    "a source and a stage that block their threads until later stages have gone on are let go on by them") {
+TEST_CASE("later stages unblock a source and a stage that block their threads") {
     weir::thread_pool pool(4);
     std::vector<int> seen;
     semaphore places(3);
