@@ -7,8 +7,8 @@
 #include <weir/channel/item_size.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/nested_destruction.hpp>
-#include <weir/platform/shortage.hpp>
+#include <weir/platform/message_text.hpp>
+#include <weir/platform/platform.hpp>
 
 #include <bit>       // for std::bit_ceil
 #include <cstddef>   // for std::size_t, std::byte
@@ -18,7 +18,7 @@
 #include <new>       // for std::align_val_t, std::nothrow
 #include <optional>  // for std::optional
 #include <string>    // for std::to_string
-#include <utility>   // for std::move, std::swap
+#include <utility>   // for std::exchange, std::move, std::swap
 
 namespace weir::detail {
 
@@ -191,6 +191,52 @@ class ring {
     const item_type* type_;
     void* block_ = nullptr;
     std::size_t places_;
+};
+
+// A local variable of a destructor that may call itself recursively. Beyond a depth of `most`, the destructor
+// puts off its members; the outermost call destroys these one after the other.
+class nested_destruction {
+  public:
+    // The members of one object whose destruction was put off.
+    class rest {
+      public:
+        rest() noexcept = default;
+        rest(const rest&) = delete;
+        rest& operator=(const rest&) = delete;
+        virtual ~rest() = default;
+
+      private:
+        friend nested_destruction;
+        rest* next_ = nullptr;
+    };
+
+    nested_destruction() noexcept : mine_(here()) { ++mine_.depth; }
+    nested_destruction(const nested_destruction&) = delete;
+    nested_destruction& operator=(const nested_destruction&) = delete;
+    ~nested_destruction() {
+        while (mine_.depth == 1 && mine_.first != nullptr) {
+            rest* const it = mine_.first;
+            mine_.first = it->next_;
+            delete it;
+        }
+        --mine_.depth;
+    }
+
+    bool is_deep() const noexcept { return mine_.depth > most; }
+    void put_off(rest* it) noexcept { it->next_ = std::exchange(mine_.first, it); }
+
+  private:
+    struct of_this_thread {
+        unsigned depth = 0;
+        rest* first = nullptr;
+    };
+    // Not inlined: see WEIR_NOINLINE.
+    WEIR_NOINLINE static of_this_thread& here() noexcept {
+        return standard_platform::of_thread<of_this_thread>();
+    }
+
+    static constexpr unsigned most = 100;
+    of_this_thread& mine_;
 };
 
 // Destroys the items from number `first` up to `last` of a ring that is about to be destroyed. Inside of a

@@ -4,9 +4,9 @@
 #define WEIR_CUDA_COMPLETION_HPP
 
 #include <weir/cuda/runtime.hpp>
-#include <weir/platform/globals.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/process.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/task/external_wait.hpp>
 

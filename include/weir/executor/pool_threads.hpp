@@ -4,10 +4,10 @@
 #define WEIR_EXECUTOR_POOL_THREADS_HPP
 
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/platform/shortage.hpp>
 #include <weir/platform/system_thread.hpp>
 
 #include <cstddef>      // for std::size_t
@@ -66,7 +66,7 @@ class basic_pool_threads {
             asked_.store(smaller(apply(n + extra_, prepare, expect, work), n), std::memory_order_relaxed);
             if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
         };
-        thread_shortage::told_of(name_, n, start, [this] { return asked(); });
+        thread_shortage::start_threads(name_, n, start, [this] { return asked(); });
     }
     // Adds an extra place (`change` 1), or removes one (-1). False if `prepare` or starting a thread fails.
     template <class Prepare, class Expect, class Work>
@@ -177,7 +177,7 @@ class basic_pool_threads {
         beginning first;
         beginning* const told = on_start_ ? &first : nullptr;
         try {
-            me->it = thread_shortage::told_by<thread>(
+            me->it = thread_shortage::start_thread<thread>(
                 [this, i, work, me, told, name = name_ + (" " + std::to_string(i))]() mutable {
                     Platform::name_thread(name.c_str());
                     if (told == nullptr || is_begun(*told, i)) serve(i, work);

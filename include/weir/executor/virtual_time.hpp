@@ -12,7 +12,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/registry.hpp>
+#include <weir/platform/process.hpp>
 #include <weir/platform/spin_lock.hpp>
 
 #include <coroutine>  // for std::coroutine_handle

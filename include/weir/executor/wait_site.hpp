@@ -7,7 +7,7 @@
 #include <weir/measure/slot.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/registry.hpp>
+#include <weir/platform/process.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint8_t, std::uint64_t

@@ -1,18 +1,57 @@
-// weir platform, internal: tells whether an object was made in this process, or in its parent before a fork
+// weir platform, internal: objects of the whole process: global ones, the registry, and forks of the process
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_PROCESS_HPP
 #define WEIR_PLATFORM_PROCESS_HPP
 
 #include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/registry.hpp>
 #include <weir/platform/system.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <atomic>   // for std::atomic
 #include <cstdint>  // for std::uint32_t
+#include <mutex>    // for std::lock_guard
+#include <new>      // for placement new
 
 namespace weir::detail {
+
+// Wraps an object that is never destroyed, so that destructors of other static objects may use it.
+template <class T>
+class no_destroy {
+  public:
+    constexpr no_destroy() noexcept {}
+    no_destroy(const no_destroy&) = delete;
+    no_destroy& operator=(const no_destroy&) = delete;
+    ~no_destroy() = default;
+
+    T& operator*() noexcept { return kept_.object; }
+    T* operator->() noexcept { return &kept_.object; }
+
+  private:
+    union kept {
+        constexpr kept() noexcept : object() {}
+        constexpr ~kept() {}
+        T object;
+    };
+    kept kept_;
+};
+
+// A process-wide callback that any thread may replace. `Function`: a function pointer type; null for none.
+template <class Function>
+class process_function {
+  public:
+    constexpr explicit process_function(Function first) noexcept : now_(first) {}
+    process_function(const process_function&) = delete;
+    process_function& operator=(const process_function&) = delete;
+
+    // acquire; pairs with replace(): sees the writes before it
+    Function get() const noexcept { return now_.load(std::memory_order_acquire); }
+    // Returns the previous function. acq_rel; pairs with itself and with get()
+    Function replace(Function by) noexcept { return now_.exchange(by, std::memory_order_acq_rel); }
+
+  private:
+    standard_platform::atomic<Function> now_;
+};
 
 // The number of forks between the program's first process and this one, counted by the child, so that asking
 // costs one load. A lock that was held during a fork is held for ever in the child: so the check comes before
@@ -22,15 +61,6 @@ inline constinit std::atomic<std::uint32_t> forks{0};
 // Whether this is not the program's first process. One load.
 inline bool was_forked() noexcept { return forks.load(std::memory_order_relaxed) != 0; }
 
-// Resets, in the child, the global objects that a thread of the parent may have been changing. All other
-// locks belong to objects whose owners check `process_of_origin`.
-inline const bool forks_are_counted = at_fork_in_child([] {
-    forks.store(forks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    standard_platform::mend_after_fork();
-    basic_thread_record<standard_platform>::forget_others();
-    the_registry->begin_anew();
-});
-
 // A member that tells whether its owner was made in this process. A fork copies memory, but only the thread
 // that calls `fork`.
 class process_of_origin {
@@ -39,6 +69,151 @@ class process_of_origin {
   public:
     bool is_here() const noexcept { return forks_ == forks.load(std::memory_order_relaxed); }
 };
+
+class registry;
+
+enum class registry_kind : bool { site, run };
+
+// Base of objects that can be in a registry. The destructor of either unlinks the object.
+class registered {
+  public:
+    registered(const registered&) = delete;
+    registered& operator=(const registered&) = delete;
+
+  protected:
+    explicit registered(registry_kind what) noexcept : what_(what) {}
+    // Called by the destructor of the most derived class, as other threads may inspect the whole object until
+    // then. The call in this class's destructor is for objects whose constructor throws.
+    inline void leave_registry() noexcept;
+    inline bool is_registered() const noexcept;
+    ~registered() { leave_registry(); }
+
+  private:
+    friend registry;
+    const registry_kind what_;
+    std::uint32_t era_ = 0;
+    registry* registry_ = nullptr;
+    registered* next_ = nullptr;
+    registered* previous_ = nullptr;
+};
+
+// The wait sites and runs that a watchdog inspects.
+//
+// A waiter adds its site while it holds the site's locks; a reader takes the registry's lock first and then
+// those of each site. To avoid a deadlock, `add` takes no lock: new objects are pushed on a lock-free stack
+// (R. K. Treiber, "Systems programming: coping with parallelism", 1986). The stack is only drained as a
+// whole, so there is no ABA problem.
+class registry {
+  public:
+    constexpr registry() noexcept = default;
+    registry(const registry&) = delete;
+    registry& operator=(const registry&) = delete;
+    ~registry() {
+        const std::lock_guard guard(lock_);
+        take_new();
+        while (first_ != nullptr) unlink(*first_);
+    }
+
+    // `one` is in no registry.
+    void add(registered& one) noexcept {
+        one.registry_ = this;
+        one.era_ = era_;
+        one.next_ = new_.load(std::memory_order_relaxed);
+        // release; pairs with the acquire in take_new()
+        while (!new_.compare_exchange_weak(one.next_, &one, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+        }
+    }
+
+    void remove(registered& one) noexcept {
+        const std::lock_guard guard(lock_);
+        take_new();
+        unlink(one);
+    }
+
+    // Called after a fork by the child's only thread: forgets all objects, as threads that don't exist here
+    // may hold their locks.
+    void forget_all() noexcept {
+        new (&lock_) standard_platform::mutex;
+        ++era_;
+        new_.store(nullptr, std::memory_order_relaxed);
+        first_ = last_ = nullptr;
+    }
+
+    // Visits all objects of type T in the order in which they were added. For objects that only one thread
+    // uses.
+    template <class T, class Function>
+    void each(Function function) {
+        if (new_.load(std::memory_order_relaxed) != nullptr) take_new();
+        for (const registered* r = first_; r != nullptr; r = r->next_) {
+            if (r->what_ == T::registered_as) function(static_cast<const T&>(*r));
+        }
+    }
+
+    // The same for any thread. No object can be removed during the reader's lifetime.
+    class [[nodiscard]] reader {
+      public:
+        explicit reader(registry& all) : all_(all), guard_(all.lock_) {}
+        template <class T, class Function>
+        void each(Function function) const {
+            all_.each<T>(function);
+        }
+
+      private:
+        registry& all_;
+        const std::lock_guard<standard_platform::mutex> guard_;
+    };
+
+  private:
+    friend registered;
+
+    void take_new() noexcept {
+        // acquire; pairs with the release in add()
+        registered* const last = new_.exchange(nullptr, std::memory_order_acquire);
+        registered* later = nullptr;
+        for (registered* r = last; r != nullptr;) {
+            registered* const earlier = r->next_;
+            r->next_ = later;
+            r->previous_ = earlier != nullptr ? earlier : last_;
+            if (earlier == nullptr) (last_ == nullptr ? first_ : last_->next_) = r;
+            later = r;
+            r = earlier;
+        }
+        if (last != nullptr) last_ = last;
+    }
+
+    void unlink(registered& one) noexcept {
+        (one.previous_ == nullptr ? first_ : one.previous_->next_) = one.next_;
+        (one.next_ == nullptr ? last_ : one.next_->previous_) = one.previous_;
+        one.registry_ = nullptr;
+        one.next_ = one.previous_ = nullptr;
+    }
+
+    standard_platform::atomic<registered*> new_{nullptr};  // the stack of new objects
+    standard_platform::mutex lock_;                        // guards the list below
+    registered* first_ = nullptr;
+    registered* last_ = nullptr;
+    std::uint32_t era_ = 0;  // the number of forks between the program's first process and this one
+};
+
+inline bool registered::is_registered() const noexcept {
+    return registry_ != nullptr && era_ == registry_->era_;
+}
+inline void registered::leave_registry() noexcept {
+    if (is_registered()) registry_->remove(*this);
+}
+
+// The registry of all executors that are not exclusive.
+inline constinit no_destroy<registry> the_registry;
+
+// Resets, in the child, the global objects that a thread of the parent may have been changing. All other
+// locks belong to objects whose owners check `process_of_origin`.
+inline const bool forks_are_counted = at_fork_in_child([] {
+    forks.store(forks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    standard_platform::mend_after_fork();
+    basic_thread_record<standard_platform>::forget_others();
+    the_registry->forget_all();
+});
 
 }  // namespace weir::detail
 

@@ -5,7 +5,7 @@
 
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/platform/registry.hpp>
+#include <weir/platform/process.hpp>
 #include <weir/run/run_interfaces.hpp>
 
 #include <cstddef>        // for std::size_t

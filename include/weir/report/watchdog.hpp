@@ -10,7 +10,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/registry.hpp>
+#include <weir/platform/process.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/report/deadlock_report.hpp>
 #include <weir/report/wait_graph.hpp>

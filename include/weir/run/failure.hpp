@@ -4,8 +4,8 @@
 #define WEIR_RUN_FAILURE_HPP
 
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/globals.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/process.hpp>
 #include <weir/platform/spin_lock.hpp>
 
 #include <concepts>         // for std::integral

@@ -12,9 +12,9 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/shortage.hpp>
 #include <weir/run/fused_sink.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_interfaces.hpp>
@@ -58,7 +58,7 @@ class run_graph : public run_context, public watched_run {
     template <class T>
     weir::channel<T, Policy>& add_queue(const stage_options& options) {
         check_capacity(options);
-        auto* const queue = memory_shortage::told_of(stage(options), [&] {
+        auto* const queue = memory_shortage::with_prefix(stage(options), [&] {
             return new weir::channel<T, Policy>(options.capacity, main_executor(), options.name);
         });
         adopt(detail::inside(*queue), options);
@@ -102,7 +102,7 @@ class run_graph : public run_context, public watched_run {
         check_capacity(options);
         last_ = indexes_of({queue_id(&last)}).front();
         sink_.emplace(options, last.capacity());
-        memory_shortage::told_of(stage(options), [&] {
+        memory_shortage::with_prefix(stage(options), [&] {
             queues_[last_]->merge_sink(options.name, sink_->total_capacity(), options.capacity,
                                        options.max_bytes);
         });
@@ -143,7 +143,7 @@ class run_graph : public run_context, public watched_run {
                       "can't have a queue of a negative capacity; give it 1 or more");
         const std::lock_guard guard(capacities_);
         if (sink_ && name == sink_->name()) {
-            memory_shortage::told_of(stage(named), [&] {
+            memory_shortage::with_prefix(stage(named), [&] {
                 queues_[last_]->set_capacity(sink_->set_capacity_behind(capacity), capacity);
             });
             return;
@@ -152,7 +152,7 @@ class run_graph : public run_context, public watched_run {
                       "is the last one, and has no queue behind it");
         any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
         const bool is_merged = sink_ && &queue == queues_[last_];
-        memory_shortage::told_of(stage(named), [&] {
+        memory_shortage::with_prefix(stage(named), [&] {
             queue.set_capacity(is_merged ? sink_->set_capacity_before(capacity) : capacity);
         });
     }

@@ -8,7 +8,7 @@
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/registry.hpp>
+#include <weir/platform/process.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t

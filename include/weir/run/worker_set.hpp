@@ -11,9 +11,9 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/shortage.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_interfaces.hpp>
 #include <weir/run/stage_gate.hpp>

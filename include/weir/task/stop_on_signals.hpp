@@ -3,7 +3,6 @@
 #ifndef WEIR_TASK_STOP_ON_SIGNALS_HPP
 #define WEIR_TASK_STOP_ON_SIGNALS_HPP
 
-#include <weir/platform/globals.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/platform/system_signals.hpp>
@@ -134,7 +133,7 @@ class signal_watch {
     }
 
     // In a forked process: the requests and their thread belong to the parent.
-    void begin_anew() noexcept {
+    void forget_all() noexcept {
         lock_.unlock();
         first_ = nullptr;
         if (begun_) forget_signals();
@@ -151,7 +150,7 @@ class signal_watch {
 };
 
 inline constinit no_destroy<signal_watch> signal_watch::only;
-inline const bool signal_watch::forks_are_known = at_fork_in_child([] { only->begin_anew(); });
+inline const bool signal_watch::forks_are_known = at_fork_in_child([] { only->forget_all(); });
 
 }  // namespace detail
 

@@ -7,10 +7,10 @@
 #include <weir/executor/executor_users.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/globals.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/process.hpp>
 #include <weir/platform/spin_lock.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/task.hpp>

@@ -138,7 +138,7 @@ class task_promise_base : public pooled_frame {
         env_.executor = &ex;
         env_.ends = ends;
     }
-    // For a part of a join: the part that the same thread forked just before.
+    // For a part of a join or group: the coroutine that the same thread forked just before.
     std::coroutine_handle<> forked_before() const noexcept { return awaiter_; }
 
     // The join that this coroutine awaits now; null: none.

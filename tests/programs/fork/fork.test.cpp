@@ -10,7 +10,7 @@
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/platform/registry.hpp>
+#include <weir/platform/process.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/platform/tick_clock.hpp>
 #include <weir/report/watchdog.hpp>

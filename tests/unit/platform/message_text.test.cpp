@@ -16,6 +16,7 @@
 #include <weir/stages/take.hpp>
 
 #include <exception>
+#include <new>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -25,6 +26,9 @@
 
 using items::contains;
 using weir::detail::error_text;
+using weir::detail::memory_shortage;
+using weir::detail::place_behind;
+using weir::detail::place_text;
 
 namespace {
 
@@ -66,9 +70,6 @@ TEST_CASE("the type of an exception is the one that was thrown") {
     CHECK(weir::detail::error_type(std::make_exception_ptr(std::out_of_range(""))) == "std::out_of_range");
     CHECK(weir::detail::error_type(std::make_exception_ptr(1)) == "int");
 }
-
-using weir::detail::place_behind;
-using weir::detail::place_text;
 
 namespace {
 
@@ -148,3 +149,16 @@ TEST_CASE("a zip of one zip is one more, and no copy of it") {
 }
 
 }  // namespace
+
+static_assert(std::is_nothrow_copy_constructible_v<memory_shortage>);
+
+TEST_CASE("a shortage of memory is a std::bad_alloc that says what was short, and whose") {
+    const auto lacks = [] { throw memory_shortage("no memory for 5 places"); };
+    CHECK_THROWS_AS(lacks(), std::bad_alloc);
+    CHECK_THROWS_WITH(lacks(), "weir: no memory for 5 places");
+    CHECK_THROWS_WITH(memory_shortage::with_prefix("stage 'a': ", lacks),
+                      "weir: stage 'a': no memory for 5 places");
+    CHECK(memory_shortage::with_prefix("stage 'a': ", [] { return 7; }) == 7);
+    CHECK_THROWS_WITH(memory_shortage::with_prefix("stage 'a': ", []() -> int { throw std::bad_alloc(); }),
+                      std::string(std::bad_alloc().what()));
+}
