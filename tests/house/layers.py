@@ -11,9 +11,9 @@ The rules:
   room includes headers of the rooms in BESIDE.
 - The face of a room, weir/ROOM.hpp, includes exactly the headers of the room that users may include. weir.hpp includes all faces
   of ROOMS. Headers in BY_NAME are exceptions: users include them by name, so that nobody else pays for them.
-- Bodies of functions that are not templates may be in an .ipp file beside the header. The header includes the file at its
-  end unless WEIR_SEPARATE_COMPILATION is defined; otherwise src.hpp includes it. No other file does. The rules for headers
-  hold for it, too.
+- Bodies of functions may be in an .ipp file beside the header, which the header includes at its end. If no function in it is
+  a template, the header includes it only without WEIR_SEPARATE_COMPILATION, and src.hpp includes it. No other file does. The
+  rules for headers hold for it, too.
 - A header guards itself, with `#pragma once` or a guard named after its path.
 - `#if` and similar directives are only in platform/config.hpp and system*.hpp, in cuda/runtime.hpp for the versions of CUDA,
   and in report/format.hpp for std::format. `#define` is only in config.hpp and version.hpp.
@@ -121,9 +121,11 @@ class Header:
 
     def bodies(self):
         """The directives that include the .ipp file, at the end; None if there are none."""
-        last = self.directives[-4:-1]
-        return last if [d[1:] for d in last] == [
-            ("if", OF_BODIES), ("include", f"<weir/{self.name[:-4]}.ipp>"), ("endif", "")] else None
+        include = ("include", f"<weir/{self.name[:-4]}.ipp>")
+        for last in (self.directives[-4:-1], self.directives[-2:-1]):
+            if [d[1:] for d in last] in ([("if", OF_BODIES), include, ("endif", "")], [include]):
+                return last
+        return None
 
     def includes(self):
         """(line number, what stands between the brackets or quotes, quoted?) of each include."""
@@ -239,8 +241,9 @@ def check_bodies(headers):
         if [inner for _, inner, _ in header.includes()][:1] != [f"weir/{header.of}"]:
             yield name, 1, f"does not include <weir/{header.of}> first"
         if header.of not in headers or headers[header.of].bodies() is None:
-            yield name, 1, f"{header.of} does not end with {OF_BODIES}, its include, and #endif"
-        if SRC in headers and f"weir/{name}" not in [inner for _, inner, _ in headers[SRC].includes()]:
+            yield name, 1, f"{header.of} does not end with its include, alone or between #if {OF_BODIES} and #endif"
+        conditional = header.of in headers and len(headers[header.of].bodies() or []) == 3
+        if conditional and SRC in headers and f"weir/{name}" not in [inner for _, inner, _ in headers[SRC].includes()]:
             yield SRC, 1, f"does not include <weir/{name}>"
 
 

@@ -145,8 +145,6 @@ class woken_timers : public std::enable_shared_from_this<Derived> {
 
 }  // namespace weir::detail
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/executor/locked_timers.ipp>
-#endif
 
 #endif

@@ -232,8 +232,6 @@ WEIR_COMPILED(class basic_pool_threads<standard_platform>);
 
 }  // namespace weir::detail
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/executor/pool_threads.ipp>
-#endif
 
 #endif

@@ -135,8 +135,6 @@ WEIR_COMPILED(class threaded_executor<standard_platform>);
 
 }  // namespace weir::detail
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/executor/threaded_executor.ipp>
-#endif
 
 #endif

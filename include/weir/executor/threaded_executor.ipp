@@ -13,7 +13,7 @@
 
 namespace weir::detail {
 
-WEIR_INLINE void* left_executor::functions() {
+inline void* left_executor::functions() {
     static const left_executor& it = *new left_executor;
     void* table = nullptr;
     std::memcpy(static_cast<void*>(&table), static_cast<const void*>(&it), sizeof table);

@@ -52,8 +52,6 @@ WEIR_COMPILED(class basic_process_meter<standard_platform>);
 
 }  // namespace weir::detail
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/measure/process_meter.ipp>
-#endif
 
 #endif

@@ -61,7 +61,8 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 // without the macro can be linked as well.
 //
 // WEIR_INLINE is for the functions in .ipp files. Without the macro, a header includes its .ipp file at the
-// end; with the macro, only weir/src.hpp does. WEIR_COMPILED names a template that weir/src.hpp instantiates.
+// end; with the macro, only weir/src.hpp does, unless the functions are templates. WEIR_COMPILED names a
+// template that weir/src.hpp instantiates.
 #if defined(WEIR_SEPARATE_COMPILATION)
 #define WEIR_INLINE
 #define WEIR_COMPILED(...) extern template __VA_ARGS__
