@@ -31,7 +31,7 @@ class channel;
 namespace weir::detail {
 
 template <class, class, bool>
-class channel_operation;
+class channel_awaiter;
 template <class, class>
 class put_operation;
 template <class, class>
@@ -243,7 +243,7 @@ class any_channel : public channel_store<Policy> {
     }
 
     template <class, class, bool>
-    friend class channel_operation;
+    friend class channel_awaiter;
     template <class, class>
     friend class put_operation;
     template <class, class>

@@ -15,8 +15,8 @@
 #include <weir/task/stop_token.hpp>
 
 #include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t
-#include <optional>     // for std::optional
+#include <cstdint>      // for std::uint64_t
+#include <optional>     // for std::nullopt
 #include <span>         // for std::span
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_copy_constructible_v

@@ -13,7 +13,7 @@
 #include <weir/platform/thread_record.hpp>
 
 #include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <cstdint>    // for std::uint64_t
 #include <stdexcept>  // for std::invalid_argument
 
 namespace weir::detail {

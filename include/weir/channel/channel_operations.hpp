@@ -3,8 +3,8 @@
 #ifndef WEIR_CHANNEL_CHANNEL_OPERATIONS_HPP
 #define WEIR_CHANNEL_CHANNEL_OPERATIONS_HPP
 
+#include <weir/channel/channel_awaiter.hpp>
 #include <weir/channel/channel_end.hpp>
-#include <weir/channel/channel_operation.hpp>
 #include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/platform/config.hpp>
@@ -22,8 +22,8 @@ namespace weir::detail {
 // The awaitable of a put. Its item is the caller's.
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is put")]] put_operation
-    : public channel_operation<typename Channel::policy_type, Stop, true> {
-    using base = channel_operation<typename Channel::policy_type, Stop, true>;
+    : public channel_awaiter<typename Channel::policy_type, Stop, true> {
+    using base = channel_awaiter<typename Channel::policy_type, Stop, true>;
     using T = typename Channel::value_type;
 
   public:
@@ -93,8 +93,8 @@ class [[nodiscard("co_await this, or nothing is put")]] put_made_operation
 // The awaitable of a get.
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is got")]] get_operation
-    : public channel_operation<typename Channel::policy_type, Stop, false> {
-    using base = channel_operation<typename Channel::policy_type, Stop, false>;
+    : public channel_awaiter<typename Channel::policy_type, Stop, false> {
+    using base = channel_awaiter<typename Channel::policy_type, Stop, false>;
     using T = typename Channel::value_type;
 
   public:
@@ -138,8 +138,8 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
 // The awaitable of a put or get of several items. It moves as many as it can without waiting. If that is
 // none, it waits with the first item as a put or get does, and then moves as many more as it can.
 template <class Channel, class Stop, bool Puts>
-class batch_operation : public channel_operation<typename Channel::policy_type, Stop, Puts> {
-    using base = channel_operation<typename Channel::policy_type, Stop, Puts>;
+class batch_operation : public channel_awaiter<typename Channel::policy_type, Stop, Puts> {
+    using base = channel_awaiter<typename Channel::policy_type, Stop, Puts>;
     using T = typename Channel::value_type;
     static_assert(Puts || std::is_nothrow_move_assignable_v<T>,
                   "weir: get_some moves items into objects that are there, so they must be assignable by a "

@@ -14,9 +14,6 @@
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
-#include <memory>   // for std::construct_at, std::destroy_at
-#include <string>   // for std::string
-#include <utility>  // for std::move
 
 namespace weir::detail {
 

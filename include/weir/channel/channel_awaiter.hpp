@@ -1,7 +1,7 @@
-// weir channel, internal: the base of the awaitables of put and get, which waits
+// weir channel, internal: the base of the awaiters of put and get, which suspends and resumes the coroutine
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_CHANNEL_CHANNEL_OPERATION_HPP
-#define WEIR_CHANNEL_CHANNEL_OPERATION_HPP
+#ifndef WEIR_CHANNEL_CHANNEL_AWAITER_HPP
+#define WEIR_CHANNEL_CHANNEL_AWAITER_HPP
 
 #include <weir/channel/any_channel.hpp>
 #include <weir/channel/channel_end.hpp>
@@ -19,10 +19,8 @@
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
-#include <cstdint>      // for std::uint64_t
 #include <memory>       // for std::construct_at
 #include <optional>     // for std::optional
-#include <type_traits>  // for std::is_same_v
 #include <utility>      // for std::move, std::exchange
 
 namespace weir::detail {
@@ -59,7 +57,7 @@ class stop_listener<no_stop, Callback, Platform> {
     static void listen_no_more() noexcept {}
 };
 
-// Base of the awaitables of put and get, for all item types. `Puts`: true for a put, false for a get.
+// Base of the awaiters of put and get, for all item types. `Puts`: true for a put, false for a get.
 //
 // 1. The derived class, which knows the item type, tries under the lock of one end: see `channel_items`.
 // 2. Where one lock is not enough, `suspend` decides under both locks: the operation is done, or its waiter
@@ -70,7 +68,7 @@ class stop_listener<no_stop, Callback, Platform> {
 // One object is made or restarted for each item. So its constructor writes little: most of the waiter is
 // written only when the operation has to wait.
 template <class Policy, class Stop, bool Puts>
-class channel_operation : public not_awaited {
+class channel_awaiter : public not_awaited {
     using store = any_channel<Policy>;
 
   protected:
@@ -83,16 +81,16 @@ class channel_operation : public not_awaited {
     using slot_type = typename core::slot_type;
     static constexpr side line_ = Puts ? side::put : side::get;
 
-    channel_operation(store& channel, void* item, slot_type* measured, Stop stop) noexcept
+    channel_awaiter(store& channel, void* item, slot_type* measured, Stop stop) noexcept
         : channel_(&channel), waiter_(item, measured), stop_(std::move(stop)) {}
     // The operation of a slot, which awaits it many times: `restart` before each await.
-    explicit channel_operation(slot_type& measured) noexcept
+    explicit channel_awaiter(slot_type& measured) noexcept
         : channel_(nullptr), waiter_(nullptr, &measured), stop_(Stop()) {}
-    channel_operation(const channel_operation&) = delete;
-    channel_operation& operator=(const channel_operation&) = delete;
+    channel_awaiter(const channel_awaiter&) = delete;
+    channel_awaiter& operator=(const channel_awaiter&) = delete;
 
     // Inlined, like everything that an operation that doesn't wait needs: see bench/results.md.
-    WEIR_ALWAYS_INLINE ~channel_operation() {
+    WEIR_ALWAYS_INLINE ~channel_awaiter() {
         if (is_prepared_) clean_up();
     }
 
@@ -284,12 +282,12 @@ class channel_operation : public not_awaited {
     uninitialised_slot<stop_callback<stop_waiting>> on_run_stop_;  // of the run in whose stage it waits
 };
 
-WEIR_COMPILED(class channel_operation<measured, no_stop, true>);
-WEIR_COMPILED(class channel_operation<measured, no_stop, false>);
-WEIR_COMPILED(class channel_operation<summed, no_stop, true>);
-WEIR_COMPILED(class channel_operation<summed, no_stop, false>);
-WEIR_COMPILED(class channel_operation<unmeasured, no_stop, true>);
-WEIR_COMPILED(class channel_operation<unmeasured, no_stop, false>);
+WEIR_COMPILED(class channel_awaiter<measured, no_stop, true>);
+WEIR_COMPILED(class channel_awaiter<measured, no_stop, false>);
+WEIR_COMPILED(class channel_awaiter<summed, no_stop, true>);
+WEIR_COMPILED(class channel_awaiter<summed, no_stop, false>);
+WEIR_COMPILED(class channel_awaiter<unmeasured, no_stop, true>);
+WEIR_COMPILED(class channel_awaiter<unmeasured, no_stop, false>);
 
 }  // namespace weir::detail
 

@@ -1,4 +1,4 @@
-#include <weir/channel/channel_operation.hpp>
+#include <weir/channel/channel_awaiter.hpp>
 
 #include "support/catch.hpp"
 
