@@ -96,7 +96,7 @@ class channel_awaiter : public not_awaited {
 
   public:
     // Tags for `co_await` of a task: the operation itself tells the slot that it waits, and moves an item.
-    using part_of_its_awaiter = void;
+    using updates_slot_itself = void;
     using moves_item = void;
 
     // Resumes on the coroutine's executor, by a post: of the put, get, stop or close of any thread that ends

@@ -106,14 +106,14 @@ class channel_refusals {
 
     // A plain loop, which can't wait.
     template <class Item = T>
-    no_place<T> begin() const {
+    not_an_iterator<T> begin() const {
         static_assert(std::is_void_v<Item>,
                       "weir: a plain loop can't wait for a channel; in a coroutine write "
                       "while (auto x = co_await channel.get()), in a thread "
                       "while (auto x = channel.blocking_get())");
         return {};
     }
-    no_place<T> end() const { return {}; }
+    not_an_iterator<T> end() const { return {}; }
 
   private:
     template <class Limit>

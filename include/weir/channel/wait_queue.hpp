@@ -166,7 +166,7 @@ class wait_queue<Rule>::visit : visitor {
     static constexpr bool is_measured = requires(Slot& s) { s.meter; };
 
   public:
-    using part_of_its_awaiter = void;  // tag for `co_await`: the visit itself tells the slot that it waits
+    using updates_slot_itself = void;  // tag for `co_await`: the visit itself tells the slot that it waits
 
     visit(wait_queue& room, ticket t, Slot& me, slot_state as) noexcept
         : visitor(std::move(t), me), room_(room), slot_(me), as_(as) {}

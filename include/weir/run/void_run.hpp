@@ -77,11 +77,11 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
         return run_result();
     }
     template <class Run = run>
-    detail::no_place<int> begin() {
+    detail::not_an_iterator<int> begin() {
         refuse<Run>();
         return {};
     }
-    detail::no_place<int> end() const { return {}; }
+    detail::not_an_iterator<int> end() const { return {}; }
 
   private:
     template <class>

@@ -123,13 +123,13 @@ class pipeline {
 
     /// Rejects a loop over what is no run yet at compile time.
     template <class Policy = measured>
-    detail::no_place<int> begin() const {
+    detail::not_an_iterator<int> begin() const {
         static_assert(std::is_void_v<Policy>,
                       "weir: a pipeline is a description, and holds no items: start it, and take them from "
                       "its run: auto run = pipeline.start(pool); for (auto& x : run)");
         return {};
     }
-    detail::no_place<int> end() const { return {}; }
+    detail::not_an_iterator<int> end() const { return {}; }
 
     /// The options of the stage of that name, to be changed before a start.
     /// Errors: `std::invalid_argument` if no stage, or more than one, has that name.

@@ -142,7 +142,7 @@ struct in_a_task {
 template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
     using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;
-    if constexpr (part_of_its_awaiter<A>) {
+    if constexpr (updates_slot_itself<A>) {
         return static_cast<unobserved<A>>(a);
     } else if constexpr (has_as_awaitable<A> || requires(awaiter& it) { it.ready_at(); }) {
         return observed<A>(std::move(a), env);

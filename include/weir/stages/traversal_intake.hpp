@@ -30,7 +30,7 @@ namespace weir::detail {
 template <class Slot>
 class yielded_turn {
   public:
-    using part_of_its_awaiter = void;  // it tells the slot by itself
+    using updates_slot_itself = void;  // it tells the slot by itself
 
     explicit yielded_turn(Slot& me) noexcept : me_(me) {}
     bool await_ready() const noexcept { return false; }

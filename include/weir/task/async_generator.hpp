@@ -57,13 +57,13 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
 
     /// Rejects a plain range-for loop, which can't await, at compile time.
     template <class Item = T>
-    detail::no_place<T> begin() const {
+    detail::not_an_iterator<T> begin() const {
         static_assert(std::is_void_v<Item>,
                       "weir: a plain loop can't wait for an async_generator; in a coroutine write "
                       "while (auto x = co_await generator.next())");
         return {};
     }
-    detail::no_place<T> end() const { return {}; }
+    detail::not_an_iterator<T> end() const { return {}; }
 
   private:
     using handle = std::coroutine_handle<promise_type>;
@@ -72,7 +72,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
 
     class [[nodiscard("co_await this, or nothing happens")]] next_operation {
       public:
-        using part_of_its_awaiter = void;
+        using updates_slot_itself = void;
         using moves_item = void;
         explicit next_operation(handle& generator) noexcept : handle_(&generator) {}
         bool await_ready() const noexcept { return !*handle_ || handle_->done(); }

@@ -204,11 +204,11 @@ decltype(auto) get_awaiter(A&& a) {
 // needs, so that compilers show the static_assert in `begin` first; it is no iterator, so that nothing takes
 // the class for a range.
 template <class T>
-class no_place {
+class not_an_iterator {
   public:
     std::conditional_t<std::is_copy_constructible_v<T>, T&, T&&> operator*() const;
     void operator++() const;
-    bool operator!=(no_place) const;
+    bool operator!=(not_an_iterator) const;
 };
 
 }  // namespace detail

@@ -22,7 +22,7 @@ namespace detail {
 // A task, which belongs to the same function of a stage as the coroutine that awaits it, or an awaitable that
 // updates the slot by itself: in both cases the await is not observed.
 template <class A>
-concept part_of_its_awaiter = is_task<A> || requires { typename A::part_of_its_awaiter; };
+concept updates_slot_itself = is_task<A> || requires { typename A::updates_slot_itself; };
 
 // Refers to an awaiter that can't be moved: g++ 12 moves the result of `await_transform`, even a reference.
 template <class A>

@@ -88,7 +88,7 @@ class task_promise_base : public pooled_frame {
                       "weir: co_await needs an awaitable; this expression is none. If it is a "
                       "coroutine function, call it; if it is a task with a name, it gives its result "
                       "away: co_await std::move(it); if it is a value, use it as it is");
-        if constexpr (part_of_its_awaiter<std::remove_cvref_t<A>>) {
+        if constexpr (updates_slot_itself<std::remove_cvref_t<A>>) {
             return static_cast<detail::unobserved<A>>(a);
         } else if constexpr (joins_frames<A>) {
             return observed_join<A>(std::forward<A>(a), *this);

@@ -33,14 +33,14 @@ TEST_CASE("the smaller and the larger of two numbers are those of the standard")
     CHECK(larger(0.5, 1e9) == std::max(0.5, 1e9));
 }
 
-TEST_CASE("a number is the same one as another type of integer") {
+TEST_CASE("number_as keeps the value of a number") {
     static_assert(std::is_same_v<decltype(number_as<std::size_t>(std::uint64_t{1})), std::size_t>);
     static_assert(number_as<int>(std::uint64_t{7}) == 7);
     static_assert(number_as<std::size_t>(std::size_t{7}) == 7);
     static_assert(number_as<std::uint16_t>(65535) == 65535);
 }
 
-TEST_CASE("numbers are equal as == has it") {
+TEST_CASE("are_equal compares as ==") {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
                      inf = std::numeric_limits<double>::infinity();
     for (const double a : {0.0, -0.0, 1.0, 1.0 + 1e-15, -inf, inf, nan, 5e-324}) {
@@ -50,7 +50,7 @@ TEST_CASE("numbers are equal as == has it") {
     }
 }
 
-TEST_CASE("times stop at the longest one there is") {
+TEST_CASE("time_between is at most INT64_MAX") {
     constexpr std::int64_t most = INT64_MAX, least = INT64_MIN;
     CHECK(time_between(3, 10) == 7);
     CHECK(time_between(10, 3) == 0);
@@ -61,7 +61,7 @@ TEST_CASE("times stop at the longest one there is") {
     CHECK(time_between(most, least) == 0);
 }
 
-TEST_CASE("a sum along a way is exact, however long that is, and read as no longer than there is") {
+TEST_CASE("add_way is exact modulo 2^64, and read_sum is at most INT64_MAX") {
     CHECK(add_way(5, 10, 13) == 8);
     std::int64_t whole = 0, part = 0;
     for (const auto& [from, to] : {std::pair<std::int64_t, std::int64_t>(INT64_MIN, -3), {-3, INT64_MAX}}) {

@@ -21,7 +21,7 @@ WEIR_ALWAYS_INLINE int four() { return 4; }
 
 }  // namespace
 
-TEST_CASE("a function may be kept out of its caller or put into it, and does the same") {
+TEST_CASE("functions that are never or always inlined behave the same") {
     CHECK(three() + four() == 7);
     int n = 0;
     CHECK(detail::in_register(&n) == &n);

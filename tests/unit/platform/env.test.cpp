@@ -66,7 +66,7 @@ TEST_CASE("the environment of a coroutine of ours is the one in its promise") {
     CHECK(env_of(c.handle).measured == nullptr);
 }
 
-TEST_CASE("a foreign coroutine is at home on the executor whose work the thread does") {
+TEST_CASE("the environment of a foreign coroutine has the executor that the thread runs") {
     weir::virtual_time time;
     const auto c = empty<no_env>();
     CHECK(env_of(c.handle).executor == nullptr);

@@ -77,13 +77,13 @@ int twice(int n) { return 2 * n; }
 
 std::string line(unsigned n) { return "message_text.test.cpp:" + std::to_string(n); }
 
-TEST_CASE("a place is told by its file's own name and its line") {
+TEST_CASE("place_text gives the name of the file without its folder, and the line") {
     const auto here = std::source_location::current();
     CHECK(place_text(here) == line(here.line()));
     CHECK(place_behind(here) == " (" + line(here.line()) + ")");
 }
 
-TEST_CASE("a place that isn't known, or is weir's own, is nothing to tell") {
+TEST_CASE("place_text is empty for an unknown place, and for one in weir's headers") {
     CHECK(place_text({}).empty());
     CHECK(place_behind({}).empty());
     const auto without_braces = weir::stage_options();

@@ -35,7 +35,7 @@ std::string error_of(F&& f) {
 
 }  // namespace
 
-TEST_CASE("a file is made where there is none, and goes on where there is one") {
+TEST_CASE("an output_file creates a missing file, and appends to an existing one") {
     const files::folder here("weir output_file test");
     const std::string path = here / "a.csv";
     {

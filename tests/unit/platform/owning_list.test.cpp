@@ -44,7 +44,7 @@ TEST_CASE("an owning list keeps objects in the order in which they came, and whe
     CHECK(gone.empty());
 }
 
-TEST_CASE("an owning list destroys what it holds once, the first one first") {
+TEST_CASE("an owning list destroys its objects once, the first one first") {
     std::string gone;
     {
         owning_list<letter> list;
@@ -56,7 +56,7 @@ TEST_CASE("an owning list destroys what it holds once, the first one first") {
     CHECK(gone == "cab");
 }
 
-TEST_CASE("an owning list that was given room does not lose what it held") {
+TEST_CASE("reserve keeps the objects of an owning list") {
     std::string gone;
     owning_list<letter> list;
     list.push_back(std::make_unique<letter>('a', gone));

@@ -137,7 +137,7 @@ TEST_CASE("an object in no registry leaves none") {
     CHECK(sites_of(r) == "b");
 }
 
-TEST_CASE("a registry that goes lets all go, and another one may take them") {
+TEST_CASE("after a registry was destroyed, its objects may be added to another one") {
     site a('a'), b('b');
     {
         registry first;

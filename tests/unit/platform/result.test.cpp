@@ -37,7 +37,7 @@ TEST_CASE("a result gives away the value that was set") {
     CHECK(r.take() == "value");
 }
 
-TEST_CASE("a result holds what can only be moved") {
+TEST_CASE("a result holds move-only values") {
     result<std::unique_ptr<int>> r;
     r.set_value(std::make_unique<int>(5));
     const std::unique_ptr<int> got = r.take();

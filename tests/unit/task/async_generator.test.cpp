@@ -55,7 +55,7 @@ async_generator<int> count(int n) {
 
 }  // namespace
 
-TEST_CASE("an async generator gives its values in order, and then nothing, however often it is asked") {
+TEST_CASE("an async generator gives its values in order, and then an empty optional each time") {
     CHECK(weir::sync_wait(all(count(4))) == std::vector<int>{1, 2, 3, 4});
     CHECK(weir::sync_wait(all(count(0))).empty());
     struct body {
@@ -117,7 +117,7 @@ TEST_CASE("an async generator waits between its values") {
     CHECK(time.now() == t0 + 9s);
 }
 
-TEST_CASE("what an async generator throws comes out of the next in which it was thrown, and ends it") {
+TEST_CASE("an exception of an async generator is thrown by the current next, and ends the generator") {
     struct body {
         static async_generator<int> fail_after(int n) {
             for (int i = 0; i < n; ++i) co_yield i;
@@ -180,7 +180,7 @@ TEST_CASE("an async generator may be destroyed before it began, half-way, and af
     CHECK(counted::alive == 0);
 }
 
-TEST_CASE("co_yield of what has a name gives a copy, and the name keeps its value") {
+TEST_CASE("co_yield of an lvalue gives a copy, and doesn't change the lvalue") {
     struct body {
         static async_generator<std::string> repeat(int n) {
             const std::string constant = "a string that is too long to be kept inside of the object";
@@ -230,7 +230,7 @@ TEST_CASE("an aggregate that an async generator yields by name is moved or copie
     CHECK(alive.use_count() == 1);
 }
 
-TEST_CASE("a copy that throws comes out of the next, and the generator may go on") {
+TEST_CASE("an exception of a copy in co_yield is thrown by next, and the generator may continue") {
     class fragile {
       public:
         fragile() noexcept {}
@@ -267,7 +267,7 @@ TEST_CASE("a copy that throws comes out of the next, and the generator may go on
     CHECK(weir::sync_wait(body::ask()) == "vX-");
 }
 
-TEST_CASE("an async generator gives what can only be moved") {
+TEST_CASE("an async generator gives move-only values") {
     struct body {
         static async_generator<std::unique_ptr<int>> boxes() {
             co_yield std::make_unique<int>(1);
@@ -281,7 +281,7 @@ TEST_CASE("an async generator gives what can only be moved") {
     CHECK(*boxes[1] == 2);
 }
 
-TEST_CASE("async generators can be asked through one another") {
+TEST_CASE("an async generator can await another one") {
     struct body {
         static async_generator<int> doubled(async_generator<int> g) {
             while (auto v = co_await g.next()) co_yield 2 * *v;
@@ -290,7 +290,7 @@ TEST_CASE("async generators can be asked through one another") {
     CHECK(weir::sync_wait(all(body::doubled(body::doubled(count(3))))) == std::vector<int>{4, 8, 12});
 }
 
-TEST_CASE("whoever asks goes on where it was, wherever the async generator went") {
+TEST_CASE("the coroutine that awaits next resumes on its own executor, wherever the async generator ran") {
     struct body {
         static async_generator<weir::executor*> travel(weir::executor& there) {
             for (int i = 0; i < 3; ++i) {
@@ -315,7 +315,7 @@ TEST_CASE("whoever asks goes on where it was, wherever the async generator went"
     CHECK(weir::sync_wait(here, body::ask(here, there)));
 }
 
-TEST_CASE("a million values that come without waiting need no more stack than a few") {
+TEST_CASE("a million values that are yielded without a wait need no more stack than a few") {
     struct depth {
         std::uintptr_t low = UINTPTR_MAX, high = 0;
         WEIR_NOINLINE void note() {
@@ -346,7 +346,7 @@ TEST_CASE("a million values that come without waiting need no more stack than a 
     CHECK(d.high - d.low < 64 * 1024);
 }
 
-TEST_CASE("a coroutine of another library asks an async generator") {
+TEST_CASE("a coroutine of another library awaits next of an async generator") {
     struct foreign {
         struct promise_type {
             foreign get_return_object() const noexcept { return {}; }

@@ -120,7 +120,7 @@ static_assert(std::same_as<weir::await_result_t<weir::task<int&>>, int&>);
 static_assert(std::same_as<decltype(weir::detail::get_awaiter(std::declval<ready<int>&>())), ready<int>&>);
 static_assert(std::same_as<decltype(weir::detail::get_awaiter(std::declval<by_member>())), ready<int>>);
 
-TEST_CASE("what satisfies the concept can be awaited, whichever way it is made") {
+TEST_CASE("all types that satisfy the concept awaitable can be awaited") {
     CHECK(weir::sync_wait(await_it(ready<int>(3))) == 3);
     CHECK(weir::sync_wait(await_it(by_member())) == 1);
     CHECK(weir::sync_wait(await_it(by_function())) == "free");
@@ -129,7 +129,7 @@ TEST_CASE("what satisfies the concept can be awaited, whichever way it is made")
     weir::sync_wait(await_it(odd()));
 }
 
-TEST_CASE("an awaiter is used as it is, not copied") {
+TEST_CASE("an awaiter is used in place, not copied") {
     const ready<int> r(1);
     CHECK(&weir::detail::get_awaiter(r) == &r);
 }
@@ -141,7 +141,9 @@ static_assert(std::is_same_v<weir::await_result_t<stand_ins::sender<int>>, int>)
 static_assert(std::is_same_v<weir::await_result_t<stand_ins::just_nothing>, void>);
 static_assert(!weir::detail::has_as_awaitable<task<int>>);
 
-TEST_CASE("a sender that is made awaitable gives its value, its error, or says that it was stopped") {
+TEST_CASE(
+    "awaiting a sender gives its value, throws its error, or throws operation_canceled if the sender was "
+    "stopped") {
     thread_pool pool(2);
     const auto adds = []() -> task<int> {
         const std::unique_ptr<int> moved = co_await just(std::make_unique<int>(2));
@@ -161,7 +163,9 @@ TEST_CASE("a sender that is made awaitable gives its value, its error, or says t
     CHECK(a + b == 11);
 }
 
-TEST_CASE("whoever completes a sender, the coroutine goes on on its own executor, and once") {
+TEST_CASE(
+    "a coroutine that awaits a sender resumes once, on its own executor, on whichever thread the sender "
+    "completes") {
     stand_ins::engine engine;
     thread_pool pool(2);
     const auto awaits = [&]() -> task<int> {
@@ -185,7 +189,8 @@ TEST_CASE("senders that complete at once keep the stack flat") {
 }
 
 TEST_CASE(
-    "a member as_awaitable goes before an operator co_await, and a stage's function may give a sender") {
+    "a member as_awaitable has precedence over an operator co_await, and a stage's function may return a "
+    "sender") {
     CHECK(sync_wait(stand_ins::both_ways()) == 1);
     weir::virtual_time time;
     auto run =

@@ -42,7 +42,7 @@ task<> fail() {
 
 }  // namespace
 
-TEST_CASE("a root runs from when it is started, and tells its owner once that it has ended") {
+TEST_CASE("a detached task runs after its start, and tells its owner once that it has ended") {
     weir::virtual_time time;
     counts owner;
     task<int> t = give_after_a_second(3);
@@ -59,7 +59,7 @@ TEST_CASE("a root runs from when it is started, and tells its owner once that it
     CHECK(time.now() == weir::time_point(1s));
 }
 
-TEST_CASE("a root keeps what its coroutine threw") {
+TEST_CASE("a detached task keeps the exception of its coroutine") {
     weir::virtual_time time;
     counts owner;
     task<> t = fail();
@@ -72,7 +72,7 @@ TEST_CASE("a root keeps what its coroutine threw") {
     CHECK_THROWS_AS(r.take(), std::runtime_error);
 }
 
-TEST_CASE("a root that is moved is the same, and one that never ran is destroyed without a run") {
+TEST_CASE("a detached task can be moved, and destroyed without having run") {
     weir::virtual_time time;
     counts owner;
     task<int> t = give_after_a_second(3);
@@ -87,7 +87,7 @@ TEST_CASE("a root that is moved is the same, and one that never ran is destroyed
     CHECK(owner.times == 1);
 }
 
-TEST_CASE("a root hands executor and slot on to what it awaits") {
+TEST_CASE("a task that a detached task awaits has its executor and slot") {
     class env_of_awaiter {
       public:
         env_of_awaiter() noexcept {}
@@ -119,7 +119,7 @@ TEST_CASE("a root hands executor and slot on to what it awaits") {
     CHECK(env.measured == &slot);
 }
 
-TEST_CASE("the owner may destroy the root as soon as it was told") {
+TEST_CASE("the owner may destroy the detached task inside of ended()") {
     // The thread that waits destroys it while the other one is still on its way out.
     class owner final : public weir::detail::detached_task_owner {
       public:
@@ -138,7 +138,7 @@ TEST_CASE("the owner may destroy the root as soon as it was told") {
     SUCCEED();
 }
 
-TEST_CASE("who blocks sleeps, or runs the executor that needs it") {
+TEST_CASE("a thread that blocks sleeps, or runs the executor that has no other thread") {
     weir::virtual_time time;
     class owner final : public weir::detail::detached_task_owner {
       public:

@@ -13,7 +13,7 @@
 using weir::external_wait;
 using weir::detail::async_completion;
 
-TEST_CASE("it counts who has promised something, and who has kept it") {
+TEST_CASE("external_wait counts objects that were constructed, and objects that were destroyed") {
     const auto begun = external_wait::num_begun();
     const auto ended = external_wait::num_ended();
     {
@@ -43,7 +43,7 @@ std::uint64_t promised() { return external_wait::num_begun() - external_wait::nu
 
 }  // namespace
 
-TEST_CASE("an answer posts who waits for it; one that is there already is not waited for") {
+TEST_CASE("answer() posts the coroutine that waits; wait() returns false if the answer is there already") {
     counting home;
     async_completion late(home, nullptr, std::noop_coroutine());
     CHECK(late.wait());
@@ -58,7 +58,7 @@ TEST_CASE("an answer posts who waits for it; one that is there already is not wa
     CHECK(home.posts == 1);
 }
 
-TEST_CASE("who has left isn't posted") {
+TEST_CASE("a coroutine that has left isn't posted") {
     counting home;
     async_completion pending(home, nullptr, std::noop_coroutine());
     CHECK(pending.wait());
@@ -68,7 +68,7 @@ TEST_CASE("who has left isn't posted") {
     CHECK(home.posts == 0);
 }
 
-TEST_CASE("who leaves and waits is there until the answer") {
+TEST_CASE("leave_and_wait returns after the answer") {
     counting home;
     async_completion pending(home, nullptr, std::noop_coroutine());
     CHECK(pending.wait());
@@ -95,7 +95,7 @@ TEST_CASE("who leaves and waits is there until the answer") {
     CHECK(home.posts == 1);
 }
 
-TEST_CASE("an answer from outside is promised until it is there") {
+TEST_CASE("an external_wait exists from the construction of an async_completion to its answer") {
     counting home;
     const std::uint64_t before = promised();
     std::optional<async_completion> pending(std::in_place, home, nullptr, std::noop_coroutine());

@@ -41,7 +41,7 @@ TEST_CASE("blocks of all sizes are aligned as asked for and don't overlap") {
     CHECK(whole);
 }
 
-TEST_CASE("a block that was freed comes back for the next of its size") {
+TEST_CASE("a block that was freed is used for the next allocation of its size") {
     void* const first = allocate(200);
     release(first, 200);
     void* const second = allocate(199);
@@ -49,7 +49,7 @@ TEST_CASE("a block that was freed comes back for the next of its size") {
     release(second, 199);
 }
 
-TEST_CASE("more blocks than are kept go back to the heap") {
+TEST_CASE("blocks for which a list has no room are freed") {
     const bool aligned = GENERATE(false, true);
     std::set<void*> all;
     for (int i = 0; i < 1'000; ++i) all.insert(allocate(128, aligned));
@@ -57,7 +57,7 @@ TEST_CASE("more blocks than are kept go back to the heap") {
     for (void* const p : all) release(p, 128, aligned);
 }
 
-TEST_CASE("a block may be freed by another thread, and a thread's blocks go when it ends") {
+TEST_CASE("a block may be freed by another thread, and a thread's blocks are freed when it ends") {
     std::vector<void*> blocks;
     std::thread([&blocks] {
         for (int i = 0; i < 100; ++i) blocks.push_back(allocate(300));

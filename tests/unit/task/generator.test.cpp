@@ -112,12 +112,12 @@ std::vector<int> all_of(generator<int> g) {
 
 }  // namespace
 
-TEST_CASE("a generator yields one by one what a loop takes") {
+TEST_CASE("a loop gets the items of a generator one by one") {
     CHECK(all_of(up_to(4)) == std::vector<int>{0, 1, 2, 3});
     CHECK(all_of(up_to(0)).empty());
 }
 
-TEST_CASE("a generator runs nothing before it is asked, and no further than it is asked") {
+TEST_CASE("a generator runs only when its iterator advances") {
     int reached = 0;
     const auto body = [](int& place) -> generator<int> {
         place = 1;
@@ -140,7 +140,7 @@ TEST_CASE("a generator runs nothing before it is asked, and no further than it i
     CHECK(it == g.end());
 }
 
-TEST_CASE("a generator that is left early destroys what its body holds") {
+TEST_CASE("a generator that is destroyed early destroys the local variables of its body") {
     counted::reset();
     {
         generator<counted> g = fresh(100);
@@ -183,7 +183,7 @@ TEST_CASE("a yielded temporary is neither copied nor moved, a yielded lvalue is 
     CHECK(counted::alive == 0);
 }
 
-TEST_CASE("a yielded aggregate that has a name is moved or copied, and destroyed once") {
+TEST_CASE("a yielded aggregate lvalue is moved or copied, and destroyed once") {
     struct parcel {
         std::shared_ptr<int> alive;
         int weight;
@@ -216,14 +216,14 @@ TEST_CASE("a generator of references yields the objects themselves") {
     CHECK(sides == 8);
 }
 
-TEST_CASE("an exception of a generator's body comes out of begin") {
+TEST_CASE("an exception of a generator's body before its first item is thrown by begin") {
     generator<int> g = fails_after(0);
     CHECK_THROWS_AS(g.begin(), std::runtime_error);
     CHECK(g.begin() == g.end());
     CHECK(counted::alive == 0);
 }
 
-TEST_CASE("an exception of a generator's body comes out of the increment, and ends the range") {
+TEST_CASE("an exception of a generator's body is thrown by the increment, and ends the range") {
     generator<int> g = fails_after(2);
     auto it = g.begin();
     ++it;
@@ -234,7 +234,7 @@ TEST_CASE("an exception of a generator's body comes out of the increment, and en
     CHECK(counted::alive == 0);
 }
 
-TEST_CASE("a generator goes on where the loop before left it") {
+TEST_CASE("a second loop continues where the first one left the generator") {
     generator<int> g = up_to(5);
     for (const int i : g) {
         if (i == 2) break;

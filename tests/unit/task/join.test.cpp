@@ -38,7 +38,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a part that waits for what comes after a join of its own lets another part's end be known") {
+TEST_CASE("a part that waits after a join of its own doesn't hide the end of another part") {
     weir::thread_pool pool(1);
     weir::channel<int> first(1);
     bool joined = false;
@@ -57,7 +57,7 @@ TEST_CASE("a part that waits for what comes after a join of its own lets another
     CHECK(joined);
 }
 
-TEST_CASE("what was posted has its turn before the next part that the worker has forked itself") {
+TEST_CASE("a coroutine that was posted runs before the next part that the worker itself has forked") {
     weir::thread_pool pool(1);
     std::vector<int> order;
     const auto posted = [&]() -> weir::task<> {

@@ -89,7 +89,7 @@ TEST_CASE("sleeps wake in the order of their deadlines, and of their beginning w
     CHECK(log == std::vector<int>{1, 2, 3, 4, 5});
 }
 
-TEST_CASE("a sleep of nothing, or of less, goes once around the queue and takes no time") {
+TEST_CASE("a sleep of zero or less lets other ready coroutines run, and takes no time") {
     struct body {
         static task<> step(weir::duration d, std::vector<int>& log, int name, bool& slept) {
             log.push_back(name);
@@ -113,7 +113,7 @@ TEST_CASE("a sleep of nothing, or of less, goes once around the queue and takes 
     CHECK(time.now() == t0);
 }
 
-TEST_CASE("what sleeps before all at an instant comes to rest before anything else of that instant") {
+TEST_CASE("a sleep before_all wakes before everything else that is due at the same instant") {
     virtual_time time;
     std::vector<int> log;
     const weir::time_point t = t0 + 5s;
@@ -206,7 +206,7 @@ TEST_CASE("a sleep knows when it ended: at its deadline, when it was stopped, or
     CHECK(std::get<2>(ends) == 1'000'000'000);
 }
 
-TEST_CASE("a sleep that is too long for the clock is one without an end") {
+TEST_CASE("a sleep that is too long for the clock never ends") {
     virtual_time time;
     weir::stop_source source;
     time.run_until(t0 + 1h);
@@ -250,7 +250,7 @@ TEST_CASE("a sleeping coroutine that is destroyed takes its timer with it") {
     CHECK(done == 1);
 }
 
-TEST_CASE("a deadlock among sleeps without an end harms no later one") {
+TEST_CASE("a deadlock of sleeps that never end doesn't affect later sleeps") {
     virtual_time time;
     CHECK_THROWS_AS(sync_wait(time, sleep_for(weir::duration::max())), weir::deadlock_error);
     CHECK_THROWS_AS(sync_wait(time, when_all(sleep_for(weir::duration::max()), sleep_for(1s))),
@@ -260,7 +260,8 @@ TEST_CASE("a deadlock among sleeps without an end harms no later one") {
     CHECK(time.now() == t0 + 2s);
 }
 
-TEST_CASE("a coroutine of another library sleeps where it is run, else on a thread of the library's own") {
+TEST_CASE(
+    "a coroutine of another library sleeps on its executor, or without one on a thread of the library") {
     int done = 0;
     struct foreign {
         struct promise_type {

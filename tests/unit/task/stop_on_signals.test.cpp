@@ -90,7 +90,7 @@ class told {
 
 }  // namespace
 
-TEST_CASE("a signal stops the run that was given the token, whatever it does") {
+TEST_CASE("a signal stops the run that has the token, whatever the run does") {
     const own_handler program(one_signal);
     const stop_on_signals interrupted({one_signal, other_signal});
     weir::thread_pool pool(2);
@@ -105,7 +105,7 @@ TEST_CASE("a signal stops the run that was given the token, whatever it does") {
     CHECK(own_handler::calls == 0);
 }
 
-TEST_CASE("the first signal gives all of them back, so that the next is handled as ever") {
+TEST_CASE("the first signal restores all handlers, so that the next signal is handled as before") {
     const own_handler first(one_signal);
     const own_handler second(other_signal);
     const stop_on_signals interrupted({one_signal, other_signal});
@@ -117,7 +117,7 @@ TEST_CASE("the first signal gives all of them back, so that the next is handled 
     CHECK(is_handled_by_the_program(other_signal));
 }
 
-TEST_CASE("who goes before a signal came gives it back, also while nothing runs") {
+TEST_CASE("an object that is destroyed before a signal comes restores the handlers") {
     const own_handler program(one_signal);
     {
         const stop_on_signals unused({one_signal});
@@ -133,7 +133,7 @@ TEST_CASE("who goes before a signal came gives it back, also while nothing runs"
     CHECK(is_handled_by_the_program(one_signal));
 }
 
-TEST_CASE("each that names a signal is stopped by it, and the others are not") {
+TEST_CASE("a signal requests the stop of each object that names it, and of no other") {
     const own_handler first(one_signal);
     const own_handler second(other_signal);
     const stop_on_signals one({one_signal});
@@ -158,7 +158,7 @@ TEST_CASE("each that names a signal is stopped by it, and the others are not") {
     CHECK(is_handled_by_the_program(other_signal));
 }
 
-TEST_CASE("who hears of the stop may destroy the object that told, and make another") {
+TEST_CASE("a stop callback may destroy the stop_on_signals object, and make another") {
     const own_handler program(one_signal);
     std::optional<stop_on_signals> interrupted(std::in_place, std::initializer_list<int>{one_signal});
     weir::detail::parker done;
@@ -176,7 +176,7 @@ TEST_CASE("who hears of the stop may destroy the object that told, and make anot
 }
 
 #if !defined(_WIN32)
-TEST_CASE("a signal that all other threads have blocked is taken all the same") {
+TEST_CASE("a signal that all other threads have blocked requests a stop") {
     const own_handler program(other_signal);
     sigset_t blocked;
     sigset_t before;
@@ -204,7 +204,7 @@ TEST_CASE("a signal that the program ignores stays ignored") {
     CHECK(std::signal(one_signal, before) == SIG_IGN);
 }
 
-TEST_CASE("who takes a signal after the library has it keeps it") {
+TEST_CASE("a handler that the program installs later is kept") {
     const own_handler program(one_signal);
     {
         const stop_on_signals interrupted({one_signal});
@@ -213,7 +213,8 @@ TEST_CASE("who takes a signal after the library has it keeps it") {
     CHECK(std::signal(one_signal, SIG_DFL) == SIG_IGN);
 }
 
-TEST_CASE("what can't request a stop is refused by its number, and leaves nothing behind") {
+TEST_CASE(
+    "signals that can't request a stop are rejected with their number, and no handler stays installed") {
     const own_handler program(one_signal);
     for (const int wrong : no_signals) {
         const std::string what = message_of([wrong] { const stop_on_signals it({one_signal, wrong}); });

@@ -52,7 +52,7 @@ struct blocking : weir::detail::basic_stop_node<Platform> {
 
 }  // namespace
 
-TEST_CASE("a stop state runs the nodes that are in it, the newest first") {
+TEST_CASE("a stop state runs its callbacks, the newest first") {
     const ref s(new state);
     int first = 0;
     int second = 0;
@@ -76,7 +76,7 @@ TEST_CASE("a stop state runs the nodes that are in it, the newest first") {
     CHECK_FALSE(s->add(b));
 }
 
-TEST_CASE("a stop state can be stopped while it has a source or was stopped") {
+TEST_CASE("a stop state is possible while it has a source, or after a request") {
     const ref s(new state);
     CHECK(s->possible());
     s->add_source();
@@ -88,7 +88,7 @@ TEST_CASE("a stop state can be stopped while it has a source or was stopped") {
     CHECK(s->possible());
 }
 
-TEST_CASE("a reference to a stop state counts") {
+TEST_CASE("a stop state lives as long as its last reference") {
     ref a;
     CHECK_FALSE(static_cast<bool>(a));
     ref b(new state);
@@ -102,7 +102,7 @@ TEST_CASE("a reference to a stop state counts") {
     CHECK(c->requested());
 }
 
-TEST_CASE("a node that another thread runs is removed when that is done, by sleeping until then") {
+TEST_CASE("removing a callback that another thread runs sleeps until the callback has returned") {
     const weir::detail::basic_stop_ref<watched> s(new weir::detail::basic_stop_state<watched>);
     blocking<watched> node_of_1;
     s->add(node_of_1);
@@ -123,7 +123,7 @@ TEST_CASE("a node that another thread runs is removed when that is done, by slee
     CHECK(left_before);
 }
 
-TEST_CASE("a stop state takes the platform's word for which thread this is") {
+TEST_CASE("a stop state asks its platform for the current thread") {
     const weir::detail::basic_stop_ref<simulated> s(new weir::detail::basic_stop_state<simulated>);
     blocking<simulated> node_of_1;
     s->add(node_of_1);

@@ -79,7 +79,7 @@ TEST_CASE("a stop is requested once and seen by every token") {
     CHECK_FALSE(token == stop_source().get_token());
 }
 
-TEST_CASE("a token whose sources are gone can't stop any more, unless it has") {
+TEST_CASE("a token without sources can't stop any more, unless a stop was requested") {
     auto a = std::make_unique<stop_source>();
     auto b = std::make_unique<stop_source>(*a);
     const stop_token left_alone = a->get_token();
@@ -136,7 +136,7 @@ TEST_CASE("a callback runs in its constructor if the stop was requested before")
     CHECK(calls == 1);
 }
 
-TEST_CASE("a callback that is gone is not called") {
+TEST_CASE("a destroyed callback is not called") {
     stop_source source;
     int calls = 0;
     std::vector<std::unique_ptr<callback>> all;
@@ -186,7 +186,7 @@ TEST_CASE("a callback may destroy itself") {
     CHECK_FALSE(on_stop.has_value());
 }
 
-TEST_CASE("a callback may destroy its source, and all else that keeps the state alive") {
+TEST_CASE("a callback may destroy all owners of its state") {
     std::optional<stop_source> source(std::in_place);
     std::optional<stop_token> token(source->get_token());
     std::optional<callback> on_stop;
@@ -236,7 +236,7 @@ TEST_CASE("two sources may stop each other") {
     CHECK(calls == 2);
 }
 
-TEST_CASE("of many threads that request a stop one makes it") {
+TEST_CASE("if many threads request a stop, one request succeeds") {
     for (int round = 0; round < 50; ++round) {
         stop_source source;
         std::atomic<int> made{0};
@@ -252,7 +252,7 @@ TEST_CASE("of many threads that request a stop one makes it") {
     }
 }
 
-TEST_CASE("what was written before the request is seen after it") {
+TEST_CASE("a thread that sees the request sees the writes before it") {
     for (int round = 0; round < 200; ++round) {
         stop_source source;
         int value = 0;
@@ -316,7 +316,7 @@ TEST_CASE("the last owner frees the state, whoever it is") {
 
 #ifdef __cpp_lib_jthread
 
-TEST_CASE("a std::stop_token is a stop token: of a stop there, those that were made from it hear") {
+TEST_CASE("a stop token that was made from a std::stop_token sees the requests of its source") {
     std::stop_source there;
     const stop_token here = there.get_token();
     const stop_token same = here;
@@ -335,7 +335,7 @@ TEST_CASE("a std::stop_token is a stop token: of a stop there, those that were m
     CHECK(stop_token(there.get_token()).stop_requested());
 }
 
-TEST_CASE("a std::stop_token that never stops is one of ours that never stops") {
+TEST_CASE("a std::stop_token without a source makes a stop token without one") {
     const stop_token never = std::stop_token();
     CHECK(never == stop_token());
     std::stop_token left;
@@ -385,7 +385,7 @@ TEST_CASE("a std::stop_source is asked to stop while other threads drop the toke
     }
 }
 
-TEST_CASE("whatever takes a stop token takes that of a std::jthread: runs, channels, sleeps and select") {
+TEST_CASE("runs, channels, sleeps and select take the stop token of a std::jthread") {
     weir::virtual_time time;
     std::stop_source stop;
     weir::channel<int> empty(1, time), full(1, time);

@@ -101,7 +101,7 @@ TEST_CASE("sync_wait runs a task on this thread, or on an executor") {
     CHECK(weir::detail::current_executor() == nullptr);
 }
 
-TEST_CASE("sync_wait gives what the await gives, and throws what it throws") {
+TEST_CASE("sync_wait returns the result of the await, and throws its exception") {
     struct body {
         static task<int&> same(int& x) { co_return x; }
         static task<std::unique_ptr<int>> box(int n) { co_return std::make_unique<int>(n); }
@@ -115,7 +115,7 @@ TEST_CASE("sync_wait gives what the await gives, and throws what it throws") {
     CHECK_THROWS_AS(sync_wait(pool, fail()), std::runtime_error);
 }
 
-TEST_CASE("sync_wait moves a task's result no more often than an await does, any other once more") {
+TEST_CASE("sync_wait moves a task's result as often as an await, and any other result once more") {
     struct body {
         static task<moves> make() {
             moves it;
@@ -132,7 +132,7 @@ TEST_CASE("sync_wait moves a task's result no more often than an await does, any
     CHECK(sync_wait(pool, body::make()).times() == sync_wait(pool, body::await()));
 }
 
-TEST_CASE("sync_wait gives what can only be copied") {
+TEST_CASE("sync_wait returns results that can only be copied") {
     struct body {
         static task<only_copied> make() {
             const only_copied it(3);
@@ -149,7 +149,7 @@ TEST_CASE("sync_wait gives what can only be copied") {
     CHECK(sync_wait(body::await()) == 10);
 }
 
-TEST_CASE("what an awaitable moves from inside of itself is moved out of sync_wait") {
+TEST_CASE("sync_wait returns a value if an awaitable gives an rvalue reference to its member") {
     const auto made = [text = std::make_shared<std::string>("text")]() -> std::string&& {
         return std::move(*text);
     };
@@ -160,7 +160,7 @@ TEST_CASE("what an awaitable moves from inside of itself is moved out of sync_wa
     CHECK(&sync_wait(gives(shown)) == &x);
 }
 
-TEST_CASE("sync_wait takes any awaitable, by value or by name") {
+TEST_CASE("sync_wait takes any awaitable, as rvalue or lvalue") {
     weir::virtual_time time;
     CHECK(sync_wait(time, weir::sleep_for(2s)));
     CHECK(time.now() == weir::time_point(2s));
@@ -173,7 +173,7 @@ TEST_CASE("sync_wait takes any awaitable, by value or by name") {
     for (int i = 0; i < 100; ++i) sync_wait(weir::schedule(pool));
 }
 
-TEST_CASE("sync_wait on a thread's own loop serves all that is started there") {
+TEST_CASE("sync_wait on a loop of its own runs all coroutines that are started there") {
     weir::channel<int> there(1), back(1);
     struct body {
         static task<int> echo(weir::channel<int>& in, weir::channel<int>& out, int rounds) {
@@ -222,7 +222,7 @@ TEST_CASE("a channel serves one sync_wait after the other, and measures in the s
     CHECK(s.get_blocked > weir::duration(0));
 }
 
-TEST_CASE("sync_wait inside of a coroutine does the work of that one's executor meanwhile") {
+TEST_CASE("sync_wait inside of a coroutine runs the executor of that coroutine meanwhile") {
     struct body {
         static task<int> inside(weir::executor& ex, int levels) {
             int below = 0;
@@ -280,7 +280,7 @@ TEST_CASE("sync_wait on a worker of a pool needs no second worker, whatever it w
     CHECK(sync_wait(pool, body::back_here(pool, other)) == 5);
 }
 
-TEST_CASE("sync_wait on virtual time throws where nothing can go on, and leaves nothing behind") {
+TEST_CASE("sync_wait on virtual time throws if no coroutine can continue, and destroys them") {
     weir::virtual_time time;
     weir::channel<int> c(1, time, "numbers");
     const auto token = std::make_shared<int>(0);
@@ -306,7 +306,7 @@ TEST_CASE("sync_wait on virtual time throws where nothing can go on, and leaves 
     CHECK(sync_wait(time, get(c)) == 5);
 }
 
-TEST_CASE("what a coroutine waits for by sync_wait on its own executor begins at once, on its thread") {
+TEST_CASE("sync_wait in a coroutine of the same executor starts the awaitable at once, on this thread") {
     struct body {
         static task<> waits(weir::executor& ex, bool& same) {
             const auto here = std::this_thread::get_id();

@@ -169,7 +169,7 @@ TEST_CASE("a task that is destroyed before it was awaited runs nothing and destr
     CHECK(log.empty());
 }
 
-TEST_CASE("a task keeps its arguments and its result no longer than the await of it") {
+TEST_CASE("a task destroys its arguments and its result at the end of the await") {
     struct body {
         static task<counted> give_one(counted) { co_return counted(); }
         static task<int> count() {
@@ -180,7 +180,7 @@ TEST_CASE("a task keeps its arguments and its result no longer than the await of
     CHECK(weir::sync_wait(body::count()) == 0);
 }
 
-TEST_CASE("a task that is awaited again, was moved from, or is empty says so") {
+TEST_CASE("awaiting a task that was awaited, moved from, or is empty throws a logic_error") {
     struct body {
         static task<int> one() { co_return 1; }
         static task<> nothing() { co_return; }
@@ -214,7 +214,7 @@ TEST_CASE("a task that is awaited again, was moved from, or is empty says so") {
     CHECK(weir::sync_wait(body::awaits(empty)) == 1);
 }
 
-TEST_CASE("a task gives a value, a reference, nothing, or what can only be moved") {
+TEST_CASE("a task gives a value, a reference, nothing, or a move-only value") {
     struct body {
         static task<std::string> text() { co_return "text"; }
         static task<int&> same(int& x) { co_return x; }
@@ -260,7 +260,7 @@ TEST_CASE("a task gives a reference to what a std::ref, or one of a derived clas
     CHECK(&weir::sync_wait(body::of_derived(d)) == &d);
 }
 
-TEST_CASE("what a task throws comes out of the await, wherever it was thrown") {
+TEST_CASE("an exception of a task is thrown by the await, on whichever thread it was thrown") {
     struct bad_copy {
         bad_copy() noexcept {}
         bad_copy(const bad_copy&) { throw std::runtime_error("copy"); }
@@ -358,7 +358,7 @@ TEST_CASE("a chain of a hundred thousand tasks, each awaited by the next, needs 
     CHECK(d.reached() < 64 * 1024);
 }
 
-TEST_CASE("whoever awaits a task goes on where it was, wherever the task went") {
+TEST_CASE("the coroutine that awaits a task resumes on its own executor, wherever the task ran") {
     struct body {
         static task<weir::executor*> hop(weir::executor& there) {
             co_await weir::schedule(there);
@@ -401,7 +401,7 @@ TEST_CASE("whoever awaits a task goes on where it was, wherever the task went") 
     CHECK(weir::sync_wait(body::hop(pool)) == &pool);
 }
 
-TEST_CASE("a task inherits its executor from whoever awaits it") {
+TEST_CASE("a task inherits the executor of the coroutine that awaits it") {
     struct body {
         static task<weir::executor*> whose() { co_return co_await home_of_awaiter(); }
         static task<weir::executor*> nested() { co_return co_await whose(); }
@@ -553,7 +553,7 @@ class owner final : public weir::detail::detached_task_owner {
 
 }  // namespace
 
-TEST_CASE("a stage's slot is told when its function is suspended, and what that awaits is a part of it") {
+TEST_CASE("a stage's slot records when its function suspends, also in tasks that the function awaits") {
     struct body {
         static task<int> part(manual& ex, inline_event& e) {
             ex.advance(1);  // runs

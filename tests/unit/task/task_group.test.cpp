@@ -92,7 +92,7 @@ TEST_CASE("join waits for all tasks that were spawned") {
     CHECK(time.now() == weir::time_point(20ms));
 }
 
-TEST_CASE("join of nothing doesn't wait, and a group is used again after a join") {
+TEST_CASE("join without tasks doesn't wait, and a group can be used again after a join") {
     weir::virtual_time time;
     struct body {
         static task<int> run(weir::virtual_time& time) {
@@ -119,7 +119,7 @@ TEST_CASE("a spawned task never runs inside of spawn") {
     CHECK(sum == 1);
 }
 
-TEST_CASE("a forked task has run when fork comes back, if it need not wait") {
+TEST_CASE("a forked task that doesn't wait has ended when fork returns") {
     weir::virtual_time time;
     struct body {
         static task<std::vector<int>> run(weir::virtual_time& time) {
@@ -137,7 +137,7 @@ TEST_CASE("a forked task has run when fork comes back, if it need not wait") {
     CHECK(sync_wait(time, body::run(time)) == std::vector<int>{1, 2, 3});
 }
 
-TEST_CASE("a group refuses a task that was moved from, and goes on") {
+TEST_CASE("a group rejects a task that was moved from, and can be used afterwards") {
     weir::run_loop loop;
     task_group group(loop);
     int sum = 0;
@@ -217,7 +217,7 @@ TEST_CASE("groups nest") {
     CHECK(leaves == 6'561);
 }
 
-TEST_CASE("a group on another executor runs its tasks there and wakes its owner at home") {
+TEST_CASE("a group on another executor runs its tasks there, and resumes its owner on the owner's executor") {
     weir::thread_pool pool(1);
     weir::blocking_pool io(2);
     struct body {
@@ -268,7 +268,7 @@ TEST_CASE("tasks of a group wait for each other") {
     CHECK(sum == 8 * 4'950);
 }
 
-TEST_CASE("tasks of a group that wait for ever are a deadlock like any other") {
+TEST_CASE("tasks of a group that wait for ever are reported as a deadlock") {
     static auto& never = *new weir::channel<int>(1);
     weir::virtual_time time;
     const auto owner = [&]() -> task<> {
@@ -325,7 +325,7 @@ TEST_CASE("a group that nobody joins waits for its tasks in its destructor, once
     const task_group nothing_spawned(pool);
 }
 
-TEST_CASE("a group that nobody joins leaves those that wait for ever, and the exception goes its way") {
+TEST_CASE("the destructor of a group leaves tasks that wait for ever, and doesn't replace an exception") {
     static auto& never = *new weir::channel<int>(1);
     weir::virtual_time time;
     const auto owner = [&]() -> task<> {
@@ -336,7 +336,7 @@ TEST_CASE("a group that nobody joins leaves those that wait for ever, and the ex
     CHECK_THROWS_WITH(weir::sync_wait(time, owner()), "between");
 }
 
-TEST_CASE("tasks that are forked end where they began, or elsewhere, and a join waits for both") {
+TEST_CASE("forked tasks end on the thread of the fork or on another one, and a join waits for both") {
     for (const unsigned workers : {1U, 2U, 4U}) {
         CAPTURE(workers);
         weir::thread_pool pool(workers);
@@ -407,7 +407,9 @@ task<> fails(std::string why, weir::duration after) {
 
 }  // namespace
 
-TEST_CASE("a group that nobody joins tells the exceptions of its tasks, the first that ended and how many") {
+TEST_CASE(
+    "a group that was not joined gives the unjoined sink the first exception of its tasks, and their "
+    "number") {
     const listener told;
     virtual_time time;
     {
@@ -420,7 +422,7 @@ TEST_CASE("a group that nobody joins tells the exceptions of its tasks, the firs
     CHECK(heard == std::vector<std::string>{"2: early"});
 }
 
-TEST_CASE("a group that was joined tells nothing, and what is spawned later is told again") {
+TEST_CASE("a group that was joined doesn't call the unjoined sink, unless later tasks fail") {
     const listener told;
     virtual_time time;
     {
@@ -434,7 +436,7 @@ TEST_CASE("a group that was joined tells nothing, and what is spawned later is t
     CHECK(heard == std::vector<std::string>{"1: later"});
 }
 
-TEST_CASE("what passes between spawn and join hides no exception of a task") {
+TEST_CASE("an exception between spawn and join hides no exception of a task") {
     const listener told;
     weir::thread_pool pool(2);
     try {
@@ -446,7 +448,7 @@ TEST_CASE("what passes between spawn and join hides no exception of a task") {
     }
 }
 
-TEST_CASE("without a sink nobody is told, and a task that ended well is never told") {
+TEST_CASE("without a sink nothing is called, nor if all tasks succeeded") {
     const listener told;
     virtual_time time;
     {

@@ -38,7 +38,7 @@ static_assert(!returnable<long&, const int&>);
 
 static_assert(detail::is_task<weir::task<int>>);
 static_assert(!detail::is_task<int>);
-static_assert(detail::part_of_its_awaiter<weir::task<>>);
+static_assert(detail::updates_slot_itself<weir::task<>>);
 
 // Is told of the end, and where it was.
 struct join final : detail::task_join {
@@ -55,7 +55,7 @@ weir::task<int> seven() { co_return 7; }
 
 }  // namespace
 
-TEST_CASE("a task that is joined tells the join where it ended, and keeps its result until it is taken") {
+TEST_CASE("a joined task tells its join that it has ended, and keeps its result until take") {
     weir::run_loop loop;
     join j;
     weir::task<int> owned = seven();
@@ -95,7 +95,7 @@ weir::task<aligned_result> waits(weir::channel<int>& never, std::string& gone) {
 }
 }  // namespace
 
-TEST_CASE("of a chain that waits what is awaited is destroyed first, while what it refers to is there") {
+TEST_CASE("of a chain of suspended tasks the awaited one is destroyed first") {
     weir::virtual_time time;
     weir::channel<int> never(1, time);
     std::string all;

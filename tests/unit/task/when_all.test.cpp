@@ -116,7 +116,7 @@ TEST_CASE("when_all gives the results in the order of its arguments, whichever e
     CHECK(time.now() == t0 + 3s);
 }
 
-TEST_CASE("in the results of when_all a void is a monostate, a reference a reference") {
+TEST_CASE("in the results of when_all, void is a monostate, and a reference stays a reference") {
     weir::virtual_time time;
     int x = 1;
     auto results = weir::sync_wait(time, when_all(wait(1s), refer(x), give_after(1s, 2)));
@@ -125,7 +125,7 @@ TEST_CASE("in the results of when_all a void is a monostate, a reference a refer
     CHECK(std::get<2>(results) == 2);
 }
 
-TEST_CASE("what when_all's awaitables move from inside of themselves is moved into its results") {
+TEST_CASE("when_all gives a value if an awaitable gives an rvalue reference to its member") {
     weir::virtual_time time;
     auto both = weir::sync_wait(time, when_all(gives_of_its_own("one"), gives_of_its_own("two")));
     static_assert(std::same_as<decltype(both), std::tuple<std::string, std::string>>);
@@ -138,7 +138,7 @@ TEST_CASE("what when_all's awaitables move from inside of themselves is moved in
     CHECK(texts == std::vector<std::string>{"three", "four"});
 }
 
-TEST_CASE("an awaitable with a name gives when_all the reference that it gives") {
+TEST_CASE("the reference that an lvalue awaitable gives is a result of when_all") {
     weir::virtual_time time;
     shows_its_own named;
     auto results = weir::sync_wait(time, when_all(named, give_after(1s, 2)));
@@ -160,7 +160,7 @@ TEST_CASE("when_all of a vector of tasks that give references gives references")
     CHECK(&second == &y);
 }
 
-TEST_CASE("when_all of nothing but void, or of nothing at all, gives nothing") {
+TEST_CASE("when_all of void results only, or without arguments, gives nothing") {
     weir::virtual_time time;
     static_assert(std::is_void_v<decltype(weir::sync_wait(time, when_all(wait(1s), wait(2s))))>);
     static_assert(std::is_void_v<decltype(weir::sync_wait(time, when_all()))>);
@@ -205,7 +205,7 @@ TEST_CASE("when_all joins everything before it throws the first error in the ord
     CHECK(time.now() == t0 + 10s);
 }
 
-TEST_CASE("when_all of a task that was moved from says so, and starts none") {
+TEST_CASE("when_all of a task that was moved from throws a logic_error, and starts no part") {
     bool begun = false;
     const auto begins = [&]() -> task<> {
         begun = true;
@@ -221,7 +221,7 @@ TEST_CASE("when_all of a task that was moved from says so, and starts none") {
     CHECK_FALSE(begun);
 }
 
-TEST_CASE("when_all that is awaited again says so") {
+TEST_CASE("a second await of when_all throws a logic_error") {
     const auto nothing = []() -> task<> { co_return; };
     const auto refuses = [](auto& all) -> task<> {
         CHECK_NOTHROW(co_await all);
@@ -254,7 +254,7 @@ TEST_CASE("when_all starts its parts in order, and none of them before it is awa
     CHECK(log == std::vector<int>{1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("when_all takes awaitables that can't be moved, and others that have a name") {
+TEST_CASE("when_all takes awaitables that can't be moved, and lvalues") {
     class answer {
       public:
         explicit answer(int n) noexcept : n_(n) {}
@@ -303,7 +303,7 @@ TEST_CASE("the parts of when_all run at the same time where there are several th
     }
 }
 
-TEST_CASE("whoever awaits when_all goes on where it was, wherever the parts ended") {
+TEST_CASE("the coroutine that awaits when_all resumes on its own executor, wherever the parts ended") {
     struct body {
         static task<> leave_for(weir::executor& there) { co_await weir::schedule(there); }
         static task<bool> stay(weir::executor& here, weir::executor& there) {
@@ -319,7 +319,7 @@ TEST_CASE("whoever awaits when_all goes on where it was, wherever the parts ende
     CHECK(weir::sync_wait(here, body::stay(here, there)));
 }
 
-TEST_CASE("the parts that a coroutine without an executor awaits run on a thread of the library's own") {
+TEST_CASE("the parts of when_all in a coroutine without an executor run on a thread of the library") {
     struct foreign {
         struct promise_type {
             foreign get_return_object() const noexcept { return {}; }
@@ -344,7 +344,8 @@ TEST_CASE("the parts that a coroutine without an executor awaits run on a thread
     CHECK(log == std::vector<int>{1, 2});
 }
 
-TEST_CASE("from the end of the last part of when_all until its awaiter goes on, that one is ready to run") {
+TEST_CASE(
+    "the slot of the awaiter is runnable from the end of the last part of when_all until the resumption") {
     // A tick passes before each resumption, which is when the slot's clock is read.
     class ticking final : public weir::executor {
       public:
@@ -387,7 +388,7 @@ TEST_CASE("from the end of the last part of when_all until its awaiter goes on, 
     CHECK(runnable == 10);
 }
 
-TEST_CASE("when_all that can never end leaves nothing behind when it is destroyed") {
+TEST_CASE("a when_all that can never end leaks nothing when it is destroyed") {
     struct counted {
         int& alive;
         explicit counted(int& a) noexcept : alive(++a) {}

@@ -70,7 +70,7 @@ std::string error_of(virtual_time& time, auto&& awaitable) {
 
 }  // namespace
 
-TEST_CASE("the first to end gives its result, and the others have ended at that instant") {
+TEST_CASE("when_any gives the result of the first to end, and the others have ended at that instant") {
     virtual_time time;
     std::atomic<int> here{0};
     const auto first =
@@ -81,7 +81,8 @@ TEST_CASE("the first to end gives its result, and the others have ended at that 
     CHECK(here == 0);
 }
 
-TEST_CASE("nothing is a monostate, a reference is kept as one, and what only moves is moved") {
+TEST_CASE(
+    "in the result of when_any, void is a monostate, references are kept, and move-only values are moved") {
     virtual_time time;
     int mine = 3;
     const auto refers = [](int& n) -> task<int&> { co_return n; };
@@ -96,7 +97,7 @@ TEST_CASE("nothing is a monostate, a reference is kept as one, and what only mov
     CHECK(time.now() == t0);
 }
 
-TEST_CASE("of a vector it gives the index and the result, or the index alone") {
+TEST_CASE("when_any of a vector gives the index and the result, or the index alone") {
     virtual_time time;
     std::atomic<int> here{0};
     std::vector<task<int>> values;
@@ -115,7 +116,7 @@ TEST_CASE("of a vector it gives the index and the result, or the index alone") {
     CHECK_THROWS_AS(when_any(std::vector<task<>>()), std::invalid_argument);
 }
 
-TEST_CASE("what isn't a task is awaited where it is") {
+TEST_CASE("when_any awaits other awaitables than tasks in place") {
     virtual_time time;
     const auto waits = [&]() -> task<> {
         const auto first = co_await when_any(weir::sleep_for(1h), weir::sleep_for(3ms));
@@ -135,7 +136,7 @@ task<std::unique_ptr<int>> takes(channel<std::unique_ptr<int>>& c) {
 
 }  // namespace
 
-TEST_CASE("an item that a task got in the moment of the time-out is in the others of the result") {
+TEST_CASE("an item that a task got at the instant of a time-out is in the others of the result") {
     int first = 0;
     int late = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -168,7 +169,7 @@ TEST_CASE("an item that a task got in the moment of the time-out is in the other
     CHECK(late > 0);
 }
 
-TEST_CASE("what others of a vector gave is beside the result, which [index, value] takes apart") {
+TEST_CASE("the others of a vector are the later results, and [index, value] binds to the first one") {
     virtual_time time;
     const auto catches = [](int n) -> task<int> {
         try {
@@ -202,7 +203,7 @@ TEST_CASE("what others of a vector gave is beside the result, which [index, valu
     CHECK(c.size() == 1);
 }
 
-TEST_CASE("if the first to end fails that is the error, and if another one does, nobody hears of it") {
+TEST_CASE("when_any throws the exception of the first to end, and drops those of the others") {
     virtual_time time;
     std::atomic<int> here{0};
     CHECK(error_of(time, when_any(gives(9ms, 1, here), fails(5ms, "early"))) == "early");
@@ -221,7 +222,7 @@ TEST_CASE("if the first to end fails that is the error, and if another one does,
     CHECK(time.now() == t0 + 6ms);
 }
 
-TEST_CASE("a task that was moved from, and a second await, are refused") {
+TEST_CASE("when_any rejects a task that was moved from, and a second await") {
     const auto one = []() -> task<int> { co_return 1; };
     task<int> from = one();
     task<int> to = std::move(from);
@@ -240,7 +241,7 @@ TEST_CASE("a task that was moved from, and a second await, are refused") {
     weir::sync_wait(refuses(several));
 }
 
-TEST_CASE("who awaits nothing that can be stopped is waited for") {
+TEST_CASE("when_any waits for arguments whose awaits can't be stopped") {
     virtual_time time;
     int done = 0;
     const auto goes_on = [&]() -> task<> {
@@ -257,7 +258,8 @@ TEST_CASE("who awaits nothing that can be stopped is waited for") {
     CHECK(time.now() == t0 + 5ms);
 }
 
-TEST_CASE("each is started, also where one ends at once, and its first wait ends it then") {
+TEST_CASE(
+    "when_any starts each argument, also if one ends at once; the first wait of the others throws stopped") {
     virtual_time time;
     int begun = 0;
     int ended = 0;
@@ -272,7 +274,7 @@ TEST_CASE("each is started, also where one ends at once, and its first wait ends
     CHECK(time.now() == t0);
 }
 
-TEST_CASE("one inside of another is stopped with it") {
+TEST_CASE("a when_any inside of another one is stopped with it") {
     virtual_time time;
     std::atomic<int> here{0};
     const auto inner = [&]() -> task<int> {
@@ -284,7 +286,7 @@ TEST_CASE("one inside of another is stopped with it") {
     CHECK(time.now() == t0 + 1ms);
 }
 
-TEST_CASE("a stop of the run stops the parts of a stage's function") {
+TEST_CASE("a stop of the run stops the arguments of a when_any in a stage's function") {
     virtual_time time;
     std::atomic<int> here{0};
     int ended = 0;
@@ -306,7 +308,7 @@ TEST_CASE("a stop of the run stops the parts of a stage's function") {
     CHECK(ended == 0);
 }
 
-TEST_CASE("parts that wait for ever are a deadlock, and are destroyed with what awaits them") {
+TEST_CASE("arguments that wait for ever are reported as a deadlock, and destroyed with the when_any") {
     virtual_time time;
     std::atomic<int> here{0};
     channel<int> c(1, time);
@@ -318,7 +320,7 @@ TEST_CASE("parts that wait for ever are a deadlock, and are destroyed with what 
     CHECK(here == 0);
 }
 
-TEST_CASE("on a loop and on a pool nothing outlives it") {
+TEST_CASE("no argument outlives a when_any, on a loop and on a pool") {
     std::atomic<int> here{0};
     weir::run_loop loop;
     CHECK(sync_wait(loop, when_any(gives(1h, 1, here), gives(1ms, 2, here))).index() == 1);
