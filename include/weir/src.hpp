@@ -5,8 +5,8 @@
 
 #include <weir/channel/any_channel.hpp>
 #include <weir/channel/channel_accounts.hpp>
+#include <weir/channel/channel_awaiter.hpp>
 #include <weir/channel/channel_core.hpp>
-#include <weir/channel/channel_operation.hpp>
 #include <weir/channel/channel_store.hpp>
 #include <weir/channel/choice.hpp>
 #include <weir/executor/blocking_pool.hpp>
