@@ -1,7 +1,7 @@
 // Random pipelines of a sampler's draws, cut behind each item and resumed: wherever a checkpoint is given, the
 // consumers take each item exactly once, before the cut or after it; where none is, it is for the reason that
 // the docs name.
-#include <weir/run/progress_keeper.hpp>
+#include <weir/run/progress_recorder.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"

@@ -16,7 +16,7 @@
 namespace weir::detail {
 
 class origin;
-class progress_keeper;
+class progress_recorder;
 
 // Is told which items of the source the consumer has taken.
 class progress_listener {
@@ -25,7 +25,7 @@ class progress_listener {
     virtual void settle(origin& from, bool taken) noexcept = 0;
 
     // This, if it keeps a checkpoint; else null.
-    virtual const progress_keeper* keeper() const noexcept { return nullptr; }
+    virtual const progress_recorder* recorder() const noexcept { return nullptr; }
 
   protected:
     ~progress_listener() = default;

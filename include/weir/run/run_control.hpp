@@ -20,7 +20,7 @@
 namespace weir {
 
 namespace detail {
-class progress_keeper;
+class progress_recorder;
 }
 
 /// The result of `run::wait`, `run::drain` and `co_await run`.
@@ -67,13 +67,13 @@ class run_control {
     /// before: the function may have given up because of it. Functions must decide by the item alone.
     /// Errors: `std::logic_error` if the run has no checkpoint; the message says why.
     /// Needs `#include <weir/stages/epochs.hpp>`, so that other programs don't compile it.
-    template <class Keeper = detail::progress_keeper>
+    template <class Recorder = detail::progress_recorder>
     [[nodiscard]] auto checkpoint() const {
-        constexpr bool known = requires { sizeof(Keeper); };
+        constexpr bool known = requires { sizeof(Recorder); };
         static_assert(known,
                       "weir: a checkpoint is of a source that draws from a sampler: "
                       "#include <weir/stages/epochs.hpp>");
-        if constexpr (known) return static_cast<const Keeper&>(core().keeper()).checkpoint();
+        if constexpr (known) return static_cast<const Recorder&>(core().recorder()).checkpoint();
     }
 
     /// Stops the run: no stage takes another item, the items in the queues are destroyed, and the call blocks

@@ -142,8 +142,8 @@ class run_core final : public profiled_graph<Policy> {
         return true;
     }
 
-    const progress_keeper& keeper() {
-        if (this->why_no_checkpoint().empty()) return *this->progress()->keeper();
+    const progress_recorder& recorder() {
+        if (this->why_no_checkpoint().empty()) return *this->progress()->recorder();
         throw std::logic_error("weir: this run has no checkpoint: " + this->why_no_checkpoint());
     }
 

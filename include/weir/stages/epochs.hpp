@@ -5,7 +5,7 @@
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/run/progress_keeper.hpp>
+#include <weir/run/progress_recorder.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/sampling/draw.hpp>
 #include <weir/sampling/sampler.hpp>
@@ -171,7 +171,7 @@ class items_of<draws_of<Sampler>> {
     static constexpr bool waits = false;
 
     explicit items_of(draws_of<Sampler>&& from)
-        : from_(std::move(from)), progress_(std::make_shared<progress_keeper>(from_.sampler.start())) {}
+        : from_(std::move(from)), progress_(std::make_shared<progress_recorder>(from_.sampler.start())) {}
 
     void add_progress(run_context& run) {
         run.add_progress(from_.sampler.epoch(), progress_);
@@ -193,7 +193,7 @@ class items_of<draws_of<Sampler>> {
 
   private:
     draws_of<Sampler> from_;
-    std::shared_ptr<progress_keeper> progress_;
+    std::shared_ptr<progress_recorder> progress_;
     run_context* run_ = nullptr;
 };
 

@@ -1,7 +1,7 @@
 // weir run, internal: records which draws of a sampler the consumers of a run have taken
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_RUN_PROGRESS_KEEPER_HPP
-#define WEIR_RUN_PROGRESS_KEEPER_HPP
+#ifndef WEIR_RUN_PROGRESS_RECORDER_HPP
+#define WEIR_RUN_PROGRESS_RECORDER_HPP
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/platform.hpp>
@@ -19,9 +19,9 @@ namespace weir::detail {
 
 // Makes the checkpoints of a run. Each item calls `settle` when a consumer takes it, or it is dropped. Any
 // thread.
-class progress_keeper final : public progress_listener {
+class progress_recorder final : public progress_listener {
   public:
-    explicit progress_keeper(weir::checkpoint start) : progress_(std::move(start)) {}
+    explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}
 
     // All draws of an item at once, so that no checkpoint has half of a batch. If memory lacks, the next
     // checkpoint would be wrong, and throws.
@@ -34,7 +34,7 @@ class progress_keeper final : public progress_listener {
         }
     }
 
-    const progress_keeper* keeper() const noexcept override { return this; }
+    const progress_recorder* recorder() const noexcept override { return this; }
 
     weir::checkpoint checkpoint() const {
         const std::lock_guard guard(lock_);
