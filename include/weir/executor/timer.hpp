@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_TIMER_HPP
 
 #include <weir/measure/clock.hpp>
+#include <weir/platform/config.hpp>
 
 #include <coroutine>  // for std::coroutine_handle, std::noop_coroutine
 #include <cstdint>    // for std::uint64_t
