@@ -1,5 +1,7 @@
 // A program with every stage and every report, for what compilers are asked for: warnings, no type information.
 // SPDX-License-Identifier: BSL-1.0
+#include "../../support/item_stages.hpp"
+
 #include <weir/report/csv.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/html.hpp>
@@ -84,6 +86,8 @@ void rows(weir::executor& home) {
         weir::flat_map([](int n) { return std::vector<int>(2, n); }) | weir::skip(2) | weir::take(20) |
         weir::shuffle(5, 1) | weir::aggregate(4) | weir::disaggregate() | weir::aggregate_for(1h) |
         weir::pipe(add, {.output_order = weir::output_order::input}) | weir::sink();
+    equal("each stage that puts what it takes",
+          sum_of(item_stages::behind(weir::source({1, 2, 3}), 2) | weir::sink(), home), 6U);
     equal("a long row", sum_of(batches, home), 2U * (4U + 6U + 8U + 10U + 12U + 14U + 16U + 18U + 20U + 22U));
     const auto heavy =
         weir::source({3, 4, 5}) |

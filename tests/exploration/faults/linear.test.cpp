@@ -2,6 +2,7 @@
 #include "reference.hpp"
 
 #include "support/catch.hpp"
+#include "support/item_stages.hpp"
 
 #include <weir/graph/merge.hpp>
 #include <weir/stages/aggregate.hpp>
@@ -122,6 +123,14 @@ weir::async_generator<item> slowly(item i) {
     point("async generator");
     item other(i.value() + 1000);
     co_yield std::move(other);
+}
+
+// Each stage that puts what it takes, one behind the other.
+faults::reference of_items() {
+    return faults::make_reference(
+        "of_items",
+        [] { return item_stages::behind(weir::source(count_to(3), {.name = the_source}), 1) | weir::sink(); },
+        faults::no_options, faults::by_get());
 }
 
 // One item becomes many.
@@ -283,6 +292,9 @@ TEST_CASE("there are 10 000 points or more at which something goes wrong") {
 
 TEST_CASE("each fault in a plain pipeline is told, and nothing is lost") { explore_faults(plain()); }
 TEST_CASE("each fault in slots that overlap is told, and nothing is lost") { explore_faults(in_order()); }
+TEST_CASE("each fault in each stage that puts what it takes is told, and nothing is lost") {
+    explore_faults(of_items());
+}
 TEST_CASE("each fault where one item becomes many is told, and nothing is lost") { explore_faults(many()); }
 TEST_CASE("each fault where a stage adds items to itself is told, and nothing is lost") {
     explore_faults(traversed());
@@ -298,6 +310,7 @@ TEST_CASE("each fault where the end acts on the items is told, and nothing is lo
 
 TEST_CASE("a plain pipeline can be stopped at each step") { explore_stops(plain()); }
 TEST_CASE("slots that overlap can be stopped at each step") { explore_stops(in_order()); }
+TEST_CASE("each stage that puts what it takes can be stopped at each step") { explore_stops(of_items()); }
 TEST_CASE("generators can be stopped at each step") { explore_stops(many()); }
 TEST_CASE("sources that are coroutines can be stopped at each step") { explore_stops(generated()); }
 TEST_CASE("batches can be stopped at each step") { explore_stops(batches()); }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "pipelines.hpp"
 
+#include "support/item_stages.hpp"
+
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
@@ -141,6 +143,16 @@ void shuffled(world& w) {
     auto pipeline = weir::source(maker(book, items), {.capacity = 1}) |
                     weir::shuffle(2, 1 + w.draw(3), {.capacity = 1}) | weir::sink(1);
     run_or_stop(w, book, pipeline, 45, items, [&](const item& i) { to.got_in_any_order(i); });
+}
+
+// A stage that puts what it takes.
+void of_items(world& w) {
+    ledger book;
+    consumer to(book);
+    item_stages::visit(w.draw(item_stages::count), 1, [&](auto stage) {
+        auto pipeline = weir::source(maker(book, items), {.capacity = 1}) | std::move(stage) | weir::sink(1);
+        run_or_stop(w, book, pipeline, 45, items, [&](const item& i) { to.got_in_any_order(i); });
+    });
 }
 
 // Exactly so many come, and the source doesn't run on for long.
@@ -303,6 +315,7 @@ const schedules::registered all("kinds", {{"batches", batches},
                                           {"many_of_one", many_of_one},
                                           {"a_generator_stage", a_generator_stage},
                                           {"shuffled", shuffled},
+                                          {"of_items", of_items},
                                           {"taken", taken},
                                           {"skipped", skipped},
                                           {"epochs", epochs},

@@ -8,14 +8,18 @@
 #include <weir/stages/pipeline.hpp>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <ranges>
+#include <set>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 using items::take_all;
 using weir::virtual_time;
+using weir::detail::transform_stage;
 using namespace std::chrono_literals;
 using ints = std::vector<int>;
 
@@ -41,7 +45,7 @@ class echo_op {
     int left_ = 0;
 };
 
-struct echo_stage : weir::detail::transform_stage<echo_stage> {
+struct echo_stage : transform_stage<echo_stage> {
     static constexpr const char* kind = "echo";
     static constexpr const char* one_slot = "echoes: its concurrency is 1";
 
@@ -52,7 +56,50 @@ struct echo_stage : weir::detail::transform_stage<echo_stage> {
     }
 };
 
+// Drops an item whose key was seen before.
+template <class T, class Key>
+class dedupe_op {
+  public:
+    explicit dedupe_op(Key key) : key_(std::move(key)) {}
+
+    void push(T&& item, std::optional<T>& result) {
+        if (seen_.insert(std::invoke(key_, std::as_const(item))).second) result.emplace(std::move(item));
+    }
+
+  private:
+    Key key_;
+    std::set<std::decay_t<std::invoke_result_t<Key&, const T&>>> seen_;
+};
+
+template <class Key>
+struct dedupe_stage : transform_stage<dedupe_stage<Key>> {
+    static constexpr const char* kind = "dedupe";
+    static constexpr const char* one_slot = "compares each item with all before it: its concurrency is 1";
+
+    explicit dedupe_stage(Key k) : key(std::move(k)) { this->options.name = kind; }
+
+    template <class T>
+    static auto op(const dedupe_stage& self) {
+        return dedupe_op<T, Key>(self.key);
+    }
+
+    Key key;
+};
+
 }  // namespace
+
+TEST_CASE("an operation may drop an item, in any epoch") {
+    virtual_time time;
+    const auto last_digit = [](const int& i) { return i % 10; };
+    auto run =
+        (weir::source(weir::epochs(ints{1, 2, 11, 3, 12}, 2)) | dedupe_stage(last_digit) | weir::sink())
+            .start(time);
+    CHECK(take_all(run) == ints{1, 2, 3});
+    const auto stats = run.stats();
+    CHECK(stats.stages[1].kind == "dedupe");
+    CHECK(stats.stages[1].num_tasks == 10);
+    CHECK(stats.stages[1].num_failures == 0);
+}
 
 TEST_CASE("what an op has for one item leaves in a row, and what it has at the end, too") {
     virtual_time time;
