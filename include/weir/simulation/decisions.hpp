@@ -3,6 +3,7 @@
 #ifndef WEIR_SIMULATION_DECISIONS_HPP
 #define WEIR_SIMULATION_DECISIONS_HPP
 
+#include <weir/platform/config.hpp>
 #include <weir/platform/random_bits.hpp>
 
 #include <cstddef>      // for std::size_t
