@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_EXECUTOR_IPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/platform/config.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 

@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_EXECUTOR_USERS_IPP
 
 #include <weir/executor/executor_users.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstdio>   // for std::fprintf
 #include <cstdlib>  // for std::abort, std::atexit

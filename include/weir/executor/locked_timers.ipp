@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_LOCKED_TIMERS_IPP
 
 #include <weir/executor/locked_timers.hpp>
+#include <weir/platform/config.hpp>
 
 namespace weir {
 

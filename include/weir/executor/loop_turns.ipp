@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_LOOP_TURNS_IPP
 
 #include <weir/executor/loop_turns.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstddef>  // for std::ptrdiff_t
 #include <utility>  // for std::exchange

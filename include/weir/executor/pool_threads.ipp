@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_POOL_THREADS_IPP
 
 #include <weir/executor/pool_threads.hpp>
+#include <weir/platform/config.hpp>
 
 #include <memory>  // for std::construct_at
 

@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_RUN_LOOP_IPP
 
 #include <weir/executor/run_loop.hpp>
+#include <weir/platform/config.hpp>
 
 #include <mutex>    // for std::lock_guard
 #include <utility>  // for std::exchange

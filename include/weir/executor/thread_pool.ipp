@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_THREAD_POOL_IPP
 
 #include <weir/executor/thread_pool.hpp>
+#include <weir/platform/config.hpp>
 
 namespace weir {
 

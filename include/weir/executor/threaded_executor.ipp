@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_THREADED_EXECUTOR_IPP
 
 #include <weir/executor/threaded_executor.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstdio>     // for std::fprintf
 #include <cstring>    // for std::memcpy

@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_TIMER_IPP
 
 #include <weir/executor/timer.hpp>
+#include <weir/platform/config.hpp>
 
 namespace weir {
 

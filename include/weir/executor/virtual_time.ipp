@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_VIRTUAL_TIME_IPP
 
 #include <weir/executor/virtual_time.hpp>
+#include <weir/platform/config.hpp>
 
 #include <mutex>    // for std::lock_guard
 #include <utility>  // for std::swap

@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_WAIT_SITE_IPP
 
 #include <weir/executor/wait_site.hpp>
+#include <weir/platform/config.hpp>
 
 #include <utility>  // for std::move
 

@@ -4,6 +4,7 @@
 #define WEIR_MEASURE_HISTOGRAM_IPP
 
 #include <weir/measure/histogram.hpp>
+#include <weir/platform/config.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 

@@ -4,6 +4,7 @@
 #define WEIR_MEASURE_PROCESS_METER_IPP
 
 #include <weir/measure/process_meter.hpp>
+#include <weir/platform/config.hpp>
 
 #include <mutex>  // for std::lock_guard
 

@@ -4,6 +4,7 @@
 #define WEIR_MEASURE_STATS_IPP
 
 #include <weir/measure/stats.hpp>
+#include <weir/platform/config.hpp>
 
 namespace weir {
 

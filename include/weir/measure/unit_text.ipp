@@ -4,6 +4,7 @@
 #define WEIR_MEASURE_UNIT_TEXT_IPP
 
 #include <weir/measure/unit_text.hpp>
+#include <weir/platform/config.hpp>
 
 #include <charconv>  // for std::to_chars
 

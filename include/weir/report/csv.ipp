@@ -4,6 +4,7 @@
 #define WEIR_REPORT_CSV_IPP
 
 #include <weir/report/csv.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::ranges::find
 #include <cstddef>    // for std::size_t

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_DEADLOCK_REPORT_IPP
 
 #include <weir/report/deadlock_report.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::find
 #include <sstream>    // for std::ostringstream

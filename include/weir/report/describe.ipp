@@ -4,6 +4,7 @@
 #define WEIR_REPORT_DESCRIBE_IPP
 
 #include <weir/report/describe.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>    // for std::ranges::find
 #include <string_view>  // for std::string_view

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_ESCAPE_IPP
 
 #include <weir/report/escape.hpp>
+#include <weir/platform/config.hpp>
 
 #include <utility>  // for std::move
 

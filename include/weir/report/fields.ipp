@@ -4,6 +4,7 @@
 #define WEIR_REPORT_FIELDS_IPP
 
 #include <weir/report/fields.hpp>
+#include <weir/platform/config.hpp>
 
 namespace weir::detail {
 

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_HTML_IPP
 
 #include <weir/report/html.hpp>
+#include <weir/platform/config.hpp>
 
 namespace weir::detail {
 

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_HTML_MARKUP_IPP
 
 #include <weir/report/html_markup.hpp>
+#include <weir/platform/config.hpp>
 
 #include <charconv>  // for std::to_chars
 #include <cmath>     // for std::floor

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_HTML_PLOTS_IPP
 
 #include <weir/report/html_plots.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::sort
 #include <utility>    // for std::move

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_HTML_SECTIONS_IPP
 
 #include <weir/report/html_sections.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::min
 #include <cmath>      // for std::log10, std::lround

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_JSON_IPP
 
 #include <weir/report/json.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstdint>       // for std::int64_t
 #include <fstream>       // for std::ifstream

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_JSON_VALUE_IPP
 
 #include <weir/report/json_value.hpp>
+#include <weir/platform/config.hpp>
 
 #include <charconv>      // for std::from_chars
 #include <stdexcept>     // for std::runtime_error

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_LINE_IPP
 
 #include <weir/report/line.hpp>
+#include <weir/platform/config.hpp>
 
 namespace weir {
 

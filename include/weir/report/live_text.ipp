@@ -4,6 +4,7 @@
 #define WEIR_REPORT_LIVE_TEXT_IPP
 
 #include <weir/report/live_text.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>    // for std::max, std::ranges::sort
 #include <cmath>        // for std::round

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_LOG_IPP
 
 #include <weir/report/log.hpp>
+#include <weir/platform/config.hpp>
 
 #include <mutex>    // for std::lock_guard
 #include <utility>  // for std::move

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_METRIC_FAMILIES_IPP
 
 #include <weir/report/metric_families.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstdint>  // for std::int64_t
 

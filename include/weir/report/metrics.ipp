@@ -4,6 +4,7 @@
 #define WEIR_REPORT_METRICS_IPP
 
 #include <weir/report/metrics.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::ranges::find, std::ranges::sort
 #include <stdexcept>  // for std::invalid_argument

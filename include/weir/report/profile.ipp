@@ -4,6 +4,7 @@
 #define WEIR_REPORT_PROFILE_IPP
 
 #include <weir/report/profile.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::ranges::min_element, std::ranges::sort
 

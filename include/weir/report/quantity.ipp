@@ -4,6 +4,7 @@
 #define WEIR_REPORT_QUANTITY_IPP
 
 #include <weir/report/quantity.hpp>
+#include <weir/platform/config.hpp>
 
 #include <utility>  // for std::move
 

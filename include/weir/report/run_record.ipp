@@ -4,6 +4,7 @@
 #define WEIR_REPORT_RUN_RECORD_IPP
 
 #include <weir/report/run_record.hpp>
+#include <weir/platform/config.hpp>
 
 #include <string>   // for std::to_string
 #include <utility>  // for std::move

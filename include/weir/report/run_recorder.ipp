@@ -4,6 +4,7 @@
 #define WEIR_REPORT_RUN_RECORDER_IPP
 
 #include <weir/report/run_recorder.hpp>
+#include <weir/platform/config.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 #include <utility>    // for std::move

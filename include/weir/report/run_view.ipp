@@ -4,6 +4,7 @@
 #define WEIR_REPORT_RUN_VIEW_IPP
 
 #include <weir/report/run_view.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cmath>    // for std::lround
 #include <utility>  // for std::move

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_STRUCTURE_IPP
 
 #include <weir/report/structure.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::ranges::any_of, std::ranges::count_if
 #include <utility>    // for std::move

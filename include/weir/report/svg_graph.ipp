@@ -4,6 +4,7 @@
 #define WEIR_REPORT_SVG_GRAPH_IPP
 
 #include <weir/report/svg_graph.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::min, std::ranges::any_of, std::ranges::minmax
 #include <utility>    // for std::move, std::pair

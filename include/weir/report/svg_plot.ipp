@@ -4,6 +4,7 @@
 #define WEIR_REPORT_SVG_PLOT_IPP
 
 #include <weir/report/svg_plot.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::min
 #include <cmath>      // for std::ceil, std::floor, std::log10, std::pow

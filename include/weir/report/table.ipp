@@ -4,6 +4,7 @@
 #define WEIR_REPORT_TABLE_IPP
 
 #include <weir/report/table.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::min, std::ranges::any_of
 #include <utility>    // for std::exchange

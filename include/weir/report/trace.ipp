@@ -4,6 +4,7 @@
 #define WEIR_REPORT_TRACE_IPP
 
 #include <weir/report/trace.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::ranges::sort
 #include <memory>     // for std::make_shared

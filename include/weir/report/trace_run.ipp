@@ -4,6 +4,7 @@
 #define WEIR_REPORT_TRACE_RUN_IPP
 
 #include <weir/report/trace_run.hpp>
+#include <weir/platform/config.hpp>
 
 #include <memory>   // for std::make_unique, std::make_unique_for_overwrite
 #include <utility>  // for std::move

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_TYPE_NAME_IPP
 
 #include <weir/report/type_name.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstddef>  // for std::size_t
 

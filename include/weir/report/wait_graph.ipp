@@ -4,6 +4,7 @@
 #define WEIR_REPORT_WAIT_GRAPH_IPP
 
 #include <weir/report/wait_graph.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstdint>  // for std::uintptr_t
 #include <numeric>  // for std::iota

@@ -4,6 +4,7 @@
 #define WEIR_REPORT_WAIT_REPORTS_IPP
 
 #include <weir/report/wait_reports.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::find, std::max
 #include <map>        // for std::multimap

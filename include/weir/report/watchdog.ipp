@@ -4,6 +4,7 @@
 #define WEIR_REPORT_WATCHDOG_IPP
 
 #include <weir/report/watchdog.hpp>
+#include <weir/platform/config.hpp>
 
 #include <mutex>      // for std::lock_guard
 #include <stdexcept>  // for std::invalid_argument

@@ -4,6 +4,7 @@
 #define WEIR_SAMPLING_ALIAS_TABLE_IPP
 
 #include <weir/sampling/alias_table.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max
 #include <bit>        // for std::bit_cast

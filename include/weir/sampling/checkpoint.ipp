@@ -4,6 +4,7 @@
 #define WEIR_SAMPLING_CHECKPOINT_IPP
 
 #include <weir/sampling/checkpoint.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::sort
 #include <iterator>   // for std::back_inserter

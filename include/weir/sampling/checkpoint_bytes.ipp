@@ -4,6 +4,7 @@
 #define WEIR_SAMPLING_CHECKPOINT_BYTES_IPP
 
 #include <weir/sampling/checkpoint_bytes.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max
 #include <bit>        // for std::bit_width

@@ -4,6 +4,7 @@
 #define WEIR_SAMPLING_PROGRESS_IPP
 
 #include <weir/sampling/progress.hpp>
+#include <weir/platform/config.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 #include <utility>    // for std::move

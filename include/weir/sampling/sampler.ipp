@@ -4,6 +4,7 @@
 #define WEIR_SAMPLING_SAMPLER_IPP
 
 #include <weir/sampling/sampler.hpp>
+#include <weir/platform/config.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 

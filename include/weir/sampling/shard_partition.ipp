@@ -4,6 +4,7 @@
 #define WEIR_SAMPLING_SHARD_PARTITION_IPP
 
 #include <weir/sampling/shard_partition.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::binary_search, std::lower_bound, std::max
 

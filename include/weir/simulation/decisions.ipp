@@ -4,6 +4,7 @@
 #define WEIR_SIMULATION_DECISIONS_IPP
 
 #include <weir/simulation/decisions.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>     // for std::min
 #include <charconv>      // for std::from_chars

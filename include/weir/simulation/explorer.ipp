@@ -4,6 +4,7 @@
 #define WEIR_SIMULATION_EXPLORER_IPP
 
 #include <weir/simulation/explorer.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>     // for std::any_of, std::count_if, std::fill, std::min
 #include <charconv>      // for std::from_chars

@@ -4,6 +4,7 @@
 #define WEIR_SIMULATION_IDENTITIES_IPP
 
 #include <weir/simulation/identities.hpp>
+#include <weir/platform/config.hpp>
 
 namespace weir::simulation::detail {
 

@@ -4,6 +4,7 @@
 #define WEIR_SIMULATION_WORLD_IPP
 
 #include <weir/simulation/world.hpp>
+#include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::lower_bound, std::rotate
 #include <exception>  // for std::current_exception
