@@ -27,11 +27,16 @@
 #include <weir/executor/virtual_time.ipp>
 #include <weir/executor/wait_site.ipp>
 #include <weir/executor/work_finder.hpp>
+#include <weir/graph/merge_rule.ipp>
 #include <weir/measure/histogram.ipp>
 #include <weir/measure/process_meter.hpp>
 #include <weir/measure/stats.ipp>
 #include <weir/measure/unit_text.ipp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/message_text.ipp>
+#include <weir/platform/output_file.ipp>
+#include <weir/platform/process.ipp>
+#include <weir/platform/process_resources.ipp>
 #include <weir/report/csv.ipp>
 #include <weir/report/deadlock_report.ipp>
 #include <weir/report/describe.ipp>
@@ -63,10 +68,21 @@
 #include <weir/report/wait_graph.ipp>
 #include <weir/report/wait_reports.ipp>
 #include <weir/report/watchdog.ipp>
+#include <weir/run/diagnosis.ipp>
+#include <weir/run/failure.ipp>
+#include <weir/run/fused_sink.ipp>
+#include <weir/run/priority_lanes.ipp>
+#include <weir/run/profile_trial.ipp>
 #include <weir/run/profiled_graph.hpp>
+#include <weir/run/progress_recorder.ipp>
+#include <weir/run/run_context.ipp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_graph.hpp>
+#include <weir/run/run_report.ipp>
 #include <weir/run/running_stage.hpp>
+#include <weir/run/stage_gate.ipp>
+#include <weir/run/stage_options.ipp>
+#include <weir/run/stage_trials.ipp>
 #include <weir/run/worker_set.hpp>
 #include <weir/sampling/alias_table.ipp>
 #include <weir/sampling/checkpoint.ipp>
@@ -78,7 +94,9 @@
 #include <weir/simulation/explorer.ipp>
 #include <weir/simulation/identities.ipp>
 #include <weir/simulation/world.ipp>
+#include <weir/stages/item_tracer.ipp>
 #include <weir/task/stop_state.hpp>
+#include <weir/task/task_group.ipp>
 
 static_assert(
     weir::detail::compiled_separately,

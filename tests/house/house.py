@@ -185,7 +185,7 @@ def unsaid_resumptions(root):
     for name in file_names(root):
         lines = (root / "include" / "weir" / name).read_text(encoding="utf-8").split("\n")
         for i, line in enumerate(lines):
-            if not re.search(r"\bawait_suspend\((std::coroutine_handle|handle)\b", line.split("//")[0]):
+            if not re.search(r"(?<!::)\bawait_suspend\((std::coroutine_handle|handle)\b", line.split("//")[0]):
                 continue
             if not any("//" in near and re.search(r"resume", near, re.IGNORECASE)
                        for near in lines[max(0, i - NEAR):i]):

@@ -18,7 +18,6 @@
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::int64_t, std::uint64_t
-#include <memory>    // for std::make_unique
 #include <optional>  // for std::optional
 #include <string>    // for std::string
 #include <utility>   // for std::move
@@ -96,84 +95,20 @@ class any_channel : public channel_store<Policy> {
     }
 
     // A put or get by a thread, which blocks for `max_wait` at most.
-    outcome block(side line, void* item, duration max_wait) {
-        detail::check_threads_of(core::clock_.owner());
-        typename core::parker flag;
-        waiter w(item, nullptr);
-        w.set_thread(&flag, max_wait != (duration::max)());
-        wakes woken;
-        executor* ex = nullptr;
-        outcome how;
-        {
-            const typename core::whole_lock held(*this);
-            how = this->attempt(line, w, woken);
-            if (how == outcome::pending) ex = core::wait_in_line(w, line);
-        }
-        core::wake_all(woken);
-        return how == outcome::pending ? block_in_line(w, line, flag, ex, max_wait) : how;
-    }
+    outcome block(side line, void* item, duration max_wait);
 
-    void close() noexcept {
-        change locked(*this);
-        this->close_locked(locked.woken());
-    }
-    void close_to_newcomers() noexcept {
-        change locked(*this);
-        this->close_to_newcomers_locked(locked.woken());
-    }
-    void cancel() noexcept {
-        ring discarded(this->type_);
-        std::uint64_t first = 0;
-        std::uint64_t last = 0;
-        {
-            change locked(*this);
-            this->close_locked(locked.woken());
-            first = this->get_end_.count.load(std::memory_order_relaxed);
-            last = this->discard(discarded, locked.woken());
-        }
-        for (; first != last; ++first) discarded.destroy(first);
-    }
-    void set_capacity(std::size_t capacity, std::size_t of_sink = 0) {
-        core::check_capacity(capacity);
-        ring other(this->type_, capacity);  // the old block is freed after unlocking
-        change locked(*this, true);
-        if (core::has_sink() && of_sink != 0) core::sink_->set_capacity(of_sink);
-        this->replace_ring(other, capacity, locked.woken());
-    }
+    void close() noexcept;
+    void close_to_newcomers() noexcept;
+    void cancel() noexcept;
+    void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
     // Makes this queue serve as the queue of the sink that follows, too. Called before the queue is used.
     // `capacity` is that of both queues, and 1 for the item that the sink holds. Limits in bytes are added.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
-                    std::size_t bytes_of_sink) {
-        core::merged_name_ = std::make_unique<const std::string>(core::name_ + " | " + sink);
-        set_max_bytes(core::bytes_.most + bytes_of_sink);
-        set_capacity(capacity);
-        if constexpr (Policy::statistics) {
-            core::sink_ =
-                std::make_unique<sink_meter<typename core::platform, keeps_histograms<Policy>>>(of_sink);
-            const typename core::whole_lock held(*this, true);
-            core::apply_capacity(capacity, true);
-        }
-    }
-    void set_max_bytes(std::size_t bytes) {
-        detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
-        change locked(*this);
-        this->set_byte_limit(bytes, locked.woken());
-    }
+                    std::size_t bytes_of_sink);
+    void set_max_bytes(std::size_t bytes);
     // `now`: in ns of the clock, an instant after which nothing has happened; empty: the current time.
     // `sink`: receives the figures of the sink that this queue serves, too, if it serves one.
-    channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr) {
-        channel_stats s;
-        s.name = core::name_;  // takes memory, so not under the locks
-        const typename core::whole_lock held(*this);
-        core::fill(s, now, sink);
-        if (sink != nullptr && sink->has_value() && s.size != 0 && core::bytes_.counts()) {
-            const std::uint64_t end = this->put_end_.count.load(std::memory_order_relaxed);
-            for (std::uint64_t i = end - (*sink)->num_before; i != end; ++i) {
-                (*sink)->bytes_before += this->type_.bytes(this->ring_[i]);
-            }
-        }
-        return s;
-    }
+    channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr);
     const std::string& name() const noexcept { return core::name_; }
 
   protected:
@@ -202,45 +137,9 @@ class any_channel : public channel_store<Policy> {
     // Blocks the thread until `w` is served or the time is over. `ex`: the channel's executor, by whose clock
     // the time is measured; or null. An executor without threads is run by this thread meanwhile:
     // `help_until`.
-    outcome block_in_line(waiter& w, side line, typename core::parker& flag, executor* ex,
-                          duration max_wait) {
-        const bool has_no_limit = max_wait == (duration::max)();
-        const basic_blocked_thread<typename core::platform> here(has_no_limit ? &flag : nullptr);
-        const auto now = [ex] {
-            return ex != nullptr ? ex->now() : time_point(duration(core::platform::now()));
-        };
-        const time_point limit = has_no_limit
-                                     ? (time_point::max)()
-                                     : weir::saturating_add(now(), detail::larger(max_wait, duration(0)));
-        try {
-            while (!flag.is_set()) {
-                const bool helping = detail::help_until(flag, ex, limit);
-                if (flag.is_set()) break;
-                if (!helping) thread_place::leave_here();
-                if (has_no_limit) {
-                    if (!helping) here.wait(flag);
-                    continue;
-                }
-                const std::int64_t left =
-                    time_between(now().time_since_epoch().count(), limit.time_since_epoch().count());
-                if (left <= 0) break;
-                if (!helping) flag.wait(left);
-            }
-        } catch (...) {
-            if (forget(w, line)) throw;  // else the waiter was served
-        }
-        if (!flag.is_set()) {
-            if (forget(w, line)) return outcome::timed_out;
-            while (!flag.wait()) {  // whoever has just served the waiter sets the flag next
-            }
-        }
-        return w.outcome;
-    }
+    outcome block_in_line(waiter& w, side line, typename core::parker& flag, executor* ex, duration max_wait);
 
-    void admit_waiting_puts() noexcept {
-        change locked(*this);
-        if (core::bytes_.most != 0) this->admit_putters(nullptr, locked.woken());
-    }
+    void admit_waiting_puts() noexcept;
 
     template <class, class, bool>
     friend class channel_awaiter;
@@ -261,5 +160,7 @@ WEIR_COMPILED(class any_channel<summed>);
 WEIR_COMPILED(class any_channel<unmeasured>);
 
 }  // namespace weir::detail
+
+#include <weir/channel/any_channel.ipp>
 
 #endif

@@ -43,25 +43,7 @@ class channel_store : public channel_items<Policy> {
     ~channel_store() = default;
 
   public:
-    const char* contradiction() const noexcept override {
-        const std::size_t size = core::size();
-        // A first put that was served elsewhere, and was too large, admits those behind it when it is
-        // removed.
-        const waiter* const putter =
-            first_unanswered(putters_.front()) == putters_.front() ? putters_.front() : nullptr;
-        const waiter* const getter = first_unanswered(getters_.front());
-        if (size > ring_.places()) return "more items are in a channel than it has places";
-        if (getter != nullptr && size != 0) {
-            return "somebody waits to get from a channel that has an item";
-        }
-        if (putter != nullptr && size < capacity_ && fits(size, putter->item)) {
-            return "somebody waits to put into a channel that has room";
-        }
-        if (closed_ && ((putter != nullptr && !drains_puts_) || getter != nullptr)) {
-            return "somebody waits on a channel that is closed";
-        }
-        return nullptr;
-    }
+    const char* contradiction() const noexcept override;
 
     // The marks of traced items in this queue; null: no item of the run is traced, or there is no run.
     trail_marks* marks() const noexcept { return marks_; }
@@ -126,39 +108,12 @@ class channel_store : public channel_items<Policy> {
     }
 
     // Moves the items of waiting puts to the places that are free.
-    void admit_putters(slot* measured, wakes& woken) noexcept {
-        while (core::size() < capacity_ && !putters_.empty()) {
-            waiter* const putter = putters_.front();
-            if (!fits(core::size(), putter->item)) break;
-            if (!core::claim_waiter(*putter, side::put)) continue;
-            const bool mark = is_mark(putter->item);
-            core::remove_waiter(*putter, side::put, outcome::done, core::reading(measured), !mark);
-            push(putter->item);
-            const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed) - 1;
-            const std::uint64_t gets = get_end_.count.load(std::memory_order_relaxed);
-            slot* const owner = putter->measured;
-            if (is_traced(owner) && !mark) record_trace(*owner, number, gets, measured);
-            woken.push(*putter);
-        }
-    }
+    void admit_putters(slot* measured, wakes& woken) noexcept;
 
-    void close_locked(wakes& woken) noexcept {
-        closed_ = true;
-        for (const side line : {side::put, side::get}) {
-            while (waiter* const w = core::claim_first_waiter(line)) {
-                core::remove_waiter(*w, line, outcome::closed, core::reading(nullptr));
-                woken.push(*w);
-            }
-        }
-        if (core::has_sink() && !this->sink_->is_over()) items::tell_sink(nullptr);
-    }
+    void close_locked(wakes& woken) noexcept;
 
     // Closes for new puts; those that wait are admitted when there is room. No get waits while a put does.
-    void close_to_newcomers_locked(wakes& woken) noexcept {
-        if (putters_.empty()) return close_locked(woken);
-        closed_ = true;
-        drains_puts_ = true;
-    }
+    void close_to_newcomers_locked(wakes& woken) noexcept;
 
     WEIR_ALWAYS_INLINE void push(void* item) noexcept {
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
@@ -174,44 +129,12 @@ class channel_store : public channel_items<Policy> {
 
     // Moves all items to `discarded`, to be destroyed after unlocking. Returns the number after the last
     // item.
-    std::uint64_t discard(ring& discarded, wakes& woken) noexcept {
-        const std::uint64_t first = get_end_.count.load(std::memory_order_relaxed);
-        const std::uint64_t last = put_end_.count.load(std::memory_order_relaxed);
-        core::discard(last - first);
-        get_end_.seen = last;
-        get_end_.count.store(last, std::memory_order_relaxed);
-        if (first != last) core::emptiness_changed(true, nullptr);
-        ring_.swap(discarded);
-        woken.budget = core::bytes_.remove(core::bytes_.bytes);
-        return last;
-    }
+    std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
 
     // `other` has room for `capacity` items, and receives the old block.
-    void replace_ring(ring& other, std::size_t capacity, wakes& woken) noexcept {
-        core::apply_capacity(capacity, core::has_sink());
-        if (capacity > ring_.places() && ring_.places() != 0) {  // no places: the channel was cancelled
-            const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
-            for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
-                ring_.move(i, other);
-            }
-            ring_.swap(other);
-        }
-        admit_putters(nullptr, woken);
-        if (core::has_sink()) items::tell_sink(nullptr);
-    }
+    void replace_ring(ring& other, std::size_t capacity, wakes& woken) noexcept;
 
-    void set_byte_limit(std::size_t bytes, wakes& woken) noexcept {
-        const bool counted = core::bytes_.counts();
-        core::bytes_.most = bytes;
-        if (counted && !core::bytes_.counts()) core::bytes_.bytes = 0;
-        if (!counted && core::bytes_.counts()) {
-            const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
-            for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
-                add_bytes(ring_[i]);
-            }
-        }
-        admit_putters(nullptr, woken);
-    }
+    void set_byte_limit(std::size_t bytes, wakes& woken) noexcept;
 
     bool fits(std::size_t before, const void* item) const noexcept {
         return core::bytes_.most == 0 || before == 0 || core::bytes_.has_room_for(type_.bytes(item));
@@ -246,5 +169,7 @@ WEIR_COMPILED(class channel_store<summed>);
 WEIR_COMPILED(class channel_store<unmeasured>);
 
 }  // namespace weir::detail
+
+#include <weir/channel/channel_store.ipp>
 
 #endif

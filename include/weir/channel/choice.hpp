@@ -155,16 +155,7 @@ class choice_operation : public not_awaited {
   public:
     using moves_item = void;
 
-    bool await_ready() {
-        const std::size_t first = first_to_try();
-        for (std::size_t i = 0; i < count_; ++i) {
-            const std::size_t at = first + i < count_ ? first + i : first + i - count_;
-            if (cases_[at] == nullptr || !cases_[at]->try_now()) continue;
-            chosen_ = at;
-            return !cases_[at]->ends_slice();
-        }
-        return limit_.is_nothing();
-    }
+    bool await_ready();
 
     // Resumes on the coroutine's executor, by a post: of the first operation that serves it, of its timer, or
     // of this call where the coroutine only yields.
@@ -175,11 +166,7 @@ class choice_operation : public not_awaited {
     }
 
     // For accounting: when the coroutine became ready to resume, in ns; 0: unknown.
-    std::int64_t ready_at() noexcept {
-        settle();
-        if (yielded_at_ != 0) return yielded_at_;
-        return chosen_ == count_ ? choice_.timed_out_at() : cases_[chosen_]->ready();
-    }
+    std::int64_t ready_at() noexcept;
 
   protected:
     using any_case = any_choice_case<Platform>;
@@ -192,25 +179,12 @@ class choice_operation : public not_awaited {
 
     // Called by the destructors of derived classes, before their cases are destroyed.
     ~choice_operation() = default;
-    void clean_up() noexcept {
-        if (!is_unsettled_) return;
-        listen_no_more();
-        choice_.abandon();
-        for (std::size_t i = 0; i < count_; ++i) {
-            if (cases_[i] != nullptr) cases_[i]->leave();
-        }
-    }
+    void clean_up() noexcept;
 
     // The number of the case that was done; the number of cases if none was: then see `status_without_case`.
     // Errors: `stopped` if the run was stopped in whose stage the coroutine waits.
-    std::size_t resumed() {
-        settle();
-        if (choice_.was_stopped(stopped_by::run)) throw stopped();
-        return chosen_;
-    }
-    channel_status status_without_case() const noexcept {
-        return choice_.was_stopped(stopped_by::request) ? channel_status::stopped : channel_status::timed_out;
-    }
+    std::size_t resumed();
+    channel_status status_without_case() const noexcept;
 
   private:
     struct end_waiting {
@@ -220,64 +194,16 @@ class choice_operation : public not_awaited {
     };
 
     // Random, but the same in each replay of a schedule.
-    std::size_t first_to_try() const noexcept {
-        std::size_t i = 0;
-        while (cases_[i] == nullptr) ++i;
-        if (count_ == 1) return i;
-        return static_cast<std::size_t>(high_product(splitmix64(0, cases_[i]->number()), count_));
-    }
+    std::size_t first_to_try() const noexcept;
 
-    bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept {
-        if (env.executor == nullptr) return false;
-        if (env.measured != nullptr) yielded_at_ = clock_of(*env.measured);
-        env.executor->post(h);  // the coroutine may be running elsewhere from here on
-        return true;
-    }
+    bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept;
 
-    WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {
-        executor& ex = detail::executor_of(env);
-        std::optional<time_point> until;
-        if (!limit_.is_for_ever()) {
-            const time_point now = ex.now();
-            until = limit_.after(now);
-            if (*until <= now) return false;
-        }
-        choice_.begin(h, ex, until ? &*until : nullptr);
-        // These claim the choice at once if the stop was requested before.
-        if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, end_waiting{&choice_, stopped_by::run});
-        if (stop_.stop_possible()) on_stop_.emplace(stop_, end_waiting{&choice_, stopped_by::request});
-        is_unsettled_ = true;
-        for (std::size_t i = 0; i < count_; ++i) {
-            if (cases_[i] == nullptr) continue;
-            const auto how = cases_[i]->join(choice_, env.measured);
-            if (how == any_case::joined::waits) continue;
-            if (how == any_case::joined::too_late) break;
-            chosen_ = i;
-            return false;
-        }
-        return choice_.try_suspend();  // if true, this frame may be running elsewhere from here on
-    }
+    bool suspend(std::coroutine_handle<> h, const coroutine_env& env);
 
     // Waits for a callback that is running.
-    void listen_no_more() noexcept {
-        on_stop_.reset();
-        on_end_.reset();
-    }
+    void listen_no_more() noexcept;
 
-    void settle() noexcept {
-        if (!is_unsettled_) return;
-        is_unsettled_ = false;
-        listen_no_more();
-        const auto* const winner = chosen_ == count_ ? choice_.winner() : nullptr;
-        for (std::size_t i = 0; i < count_; ++i) {
-            if (cases_[i] == nullptr || i == chosen_) continue;
-            if (winner != nullptr && cases_[i]->is_of(winner)) {
-                chosen_ = i;
-            } else {
-                cases_[i]->leave();
-            }
-        }
-    }
+    void settle() noexcept;
 
     any_case* const* cases_ = nullptr;
     const std::size_t count_;
@@ -294,5 +220,7 @@ class choice_operation : public not_awaited {
 WEIR_COMPILED(class choice_operation<standard_platform>);
 
 }  // namespace weir::detail
+
+#include <weir/channel/choice.ipp>
 
 #endif

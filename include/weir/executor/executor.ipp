@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/executor.hpp
+// weir executor, internal: bodies of the functions of executor/executor.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_EXECUTOR_IPP
 #define WEIR_EXECUTOR_EXECUTOR_IPP
 
 #include <weir/executor/executor.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <stdexcept>  // for std::invalid_argument

@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/executor_users.hpp
+// weir executor, internal: bodies of the functions of executor/executor_users.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_EXECUTOR_USERS_IPP
 #define WEIR_EXECUTOR_EXECUTOR_USERS_IPP
 
 #include <weir/executor/executor_users.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <cstdio>   // for std::fprintf

@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/locked_timers.hpp
+// weir executor, internal: bodies of the functions of executor/locked_timers.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_LOCKED_TIMERS_IPP
 #define WEIR_EXECUTOR_LOCKED_TIMERS_IPP
 
 #include <weir/executor/locked_timers.hpp>
+
 #include <weir/platform/config.hpp>
 
 namespace weir {

@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/loop_turns.hpp
+// weir executor, internal: bodies of the functions of executor/loop_turns.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_LOOP_TURNS_IPP
 #define WEIR_EXECUTOR_LOOP_TURNS_IPP
 
 #include <weir/executor/loop_turns.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <cstddef>  // for std::ptrdiff_t

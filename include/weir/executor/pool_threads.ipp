@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/pool_threads.hpp
+// weir executor, internal: bodies of the functions of executor/pool_threads.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_POOL_THREADS_IPP
 #define WEIR_EXECUTOR_POOL_THREADS_IPP
 
 #include <weir/executor/pool_threads.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <memory>  // for std::construct_at

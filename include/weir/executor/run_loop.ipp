@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/run_loop.hpp
+// weir executor, internal: bodies of the functions of executor/run_loop.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_RUN_LOOP_IPP
 #define WEIR_EXECUTOR_RUN_LOOP_IPP
 
 #include <weir/executor/run_loop.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <mutex>    // for std::lock_guard

@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/thread_pool.hpp
+// weir executor, internal: bodies of the functions of executor/thread_pool.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_THREAD_POOL_IPP
 #define WEIR_EXECUTOR_THREAD_POOL_IPP
 
 #include <weir/executor/thread_pool.hpp>
+
 #include <weir/platform/config.hpp>
 
 namespace weir {

@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/threaded_executor.hpp
+// weir executor, internal: bodies of the functions of executor/threaded_executor.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_THREADED_EXECUTOR_IPP
 #define WEIR_EXECUTOR_THREADED_EXECUTOR_IPP
 
 #include <weir/executor/threaded_executor.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <cstdio>     // for std::fprintf

@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/timer.hpp
+// weir executor, internal: bodies of the functions of executor/timer.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_TIMER_IPP
 #define WEIR_EXECUTOR_TIMER_IPP
 
 #include <weir/executor/timer.hpp>
+
 #include <weir/platform/config.hpp>
 
 namespace weir {

@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/virtual_time.hpp
+// weir executor, internal: bodies of the functions of executor/virtual_time.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_VIRTUAL_TIME_IPP
 #define WEIR_EXECUTOR_VIRTUAL_TIME_IPP
 
 #include <weir/executor/virtual_time.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <mutex>    // for std::lock_guard

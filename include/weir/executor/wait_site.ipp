@@ -1,9 +1,10 @@
-// weir executor, internal: bodies of executor/wait_site.hpp
+// weir executor, internal: bodies of the functions of executor/wait_site.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_WAIT_SITE_IPP
 #define WEIR_EXECUTOR_WAIT_SITE_IPP
 
 #include <weir/executor/wait_site.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <utility>  // for std::move

@@ -1,9 +1,10 @@
-// weir measure, internal: bodies of measure/histogram.hpp
+// weir measure, internal: bodies of the functions of measure/histogram.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_HISTOGRAM_IPP
 #define WEIR_MEASURE_HISTOGRAM_IPP
 
 #include <weir/measure/histogram.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <stdexcept>  // for std::invalid_argument

@@ -1,9 +1,10 @@
-// weir measure, internal: bodies of measure/process_meter.hpp
+// weir measure, internal: bodies of the functions of measure/process_meter.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_PROCESS_METER_IPP
 #define WEIR_MEASURE_PROCESS_METER_IPP
 
 #include <weir/measure/process_meter.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <mutex>  // for std::lock_guard

@@ -1,9 +1,10 @@
-// weir measure, internal: bodies of measure/stats.hpp
+// weir measure, internal: bodies of the functions of measure/stats.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_STATS_IPP
 #define WEIR_MEASURE_STATS_IPP
 
 #include <weir/measure/stats.hpp>
+
 #include <weir/platform/config.hpp>
 
 namespace weir {

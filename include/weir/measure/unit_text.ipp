@@ -1,9 +1,10 @@
-// weir measure, internal: bodies of measure/unit_text.hpp
+// weir measure, internal: bodies of the functions of measure/unit_text.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_UNIT_TEXT_IPP
 #define WEIR_MEASURE_UNIT_TEXT_IPP
 
 #include <weir/measure/unit_text.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <charconv>  // for std::to_chars

@@ -6,7 +6,7 @@
 #include <weir/platform/config.hpp>
 
 #include <cstddef>          // for std::size_t
-#include <exception>        // for std::exception_ptr, std::rethrow_exception
+#include <exception>        // for std::exception_ptr
 #include <new>              // for std::bad_alloc
 #include <source_location>  // for std::source_location
 #include <stdexcept>        // for std::runtime_error
@@ -18,82 +18,27 @@
 namespace weir::detail {
 
 // The type of the exception that is being handled, as written in a program; "?" if the compiler can't tell.
-inline std::string type_of_current_exception() {
-    const char* const name = detail::name_of_current_exception_type();
-    std::string type = name == nullptr ? "?" : demangled(name);
-    return type.starts_with("std::__cxx11::basic_string<char,") ? "std::string" : type;
-}
+std::string type_of_current_exception();
 
 // The text of an exception followed by the type of the one that is being handled.
-inline std::string text_with_type(std::string_view text) {
-    const std::string type = detail::type_of_current_exception();
-    if (text.empty()) return "an exception of type " + type + ", without a text";
-    return std::string(text) + " (thrown as " + type + ")";
-}
+std::string text_with_type(std::string_view text);
 
 // For a `std::exception` with a text: `what()`. For a thrown string or number: its text and type. Otherwise
 // the type. Errors: `std::bad_alloc`.
-inline std::string error_text(const std::exception_ptr& error) {
-    if (!error) return "no exception";
-    try {
-        std::rethrow_exception(error);
-    } catch (const std::exception& e) {
-        const char* const what = e.what();
-        return what == nullptr || *what == '\0' ? detail::text_with_type({}) : what;
-    } catch (const std::string& text) {
-        return detail::text_with_type(text);
-    } catch (const std::string_view& text) {
-        return detail::text_with_type(text);
-    } catch (const char* text) {
-        return detail::text_with_type(text == nullptr ? "" : text);
-    } catch (int n) {
-        return detail::text_with_type(std::to_string(n));
-    } catch (unsigned n) {
-        return detail::text_with_type(std::to_string(n));
-    } catch (long n) {
-        return detail::text_with_type(std::to_string(n));
-    } catch (unsigned long n) {
-        return detail::text_with_type(std::to_string(n));
-    } catch (long long n) {
-        return detail::text_with_type(std::to_string(n));
-    } catch (unsigned long long n) {
-        return detail::text_with_type(std::to_string(n));
-    } catch (double n) {
-        return detail::text_with_type(std::to_string(n));
-    } catch (...) {
-        return detail::text_with_type({});
-    }
-}
+std::string error_text(const std::exception_ptr& error);
 
 // The type of an exception, to distinguish exceptions with the same text.
-inline std::string error_type(const std::exception_ptr& error) {
-    try {
-        std::rethrow_exception(error);
-    } catch (...) {
-        return detail::type_of_current_exception();
-    }
-}
+std::string error_type(const std::exception_ptr& error);
 
 // The folder of weir's own headers. A location there means nothing to a user: it comes from options that weir
 // itself constructs.
-inline std::string_view folder_of_weir() noexcept {
-    const std::string_view here = std::source_location::current().file_name();
-    return here.substr(0, here.size() - std::string_view("platform/message_text.hpp").size());
-}
+std::string_view folder_of_weir() noexcept;
 
 // "loader.cpp:42", without the folder, which differs between machines; empty if unknown.
-inline std::string place_text(const std::source_location& where) {
-    std::string_view file = where.file_name();
-    if (where.line() == 0 || file.starts_with(folder_of_weir())) return {};
-    file.remove_prefix(file.find_last_of("/\\") + 1);  // npos + 1 is 0
-    return std::string(file) + ":" + std::to_string(where.line());
-}
+std::string place_text(const std::source_location& where);
 
 // The same to follow a name: " (loader.cpp:42)".
-inline std::string place_behind(const std::source_location& where) {
-    const std::string place = place_text(where);
-    return place.empty() ? place : " (" + place + ")";
-}
+std::string place_behind(const std::source_location& where);
 
 // Out of memory for a large request. Derived from `std::bad_alloc`, which handlers catch. For a small request
 // a text explains nothing, and there may be no memory for one: then a plain `std::bad_alloc` is thrown.
@@ -108,9 +53,7 @@ class memory_shortage final : public std::bad_alloc {
     explicit memory_shortage(const std::string& lack) : text_("weir: " + lack) {}
     // There is memory for `possible` of `wanted` things; `whose`: the start of the sentence.
     memory_shortage(const std::string& whose, std::size_t wanted, const std::string& things,
-                    std::size_t possible)
-        : memory_shortage(whose + "no memory for " + std::to_string(wanted) + " " + things + "; for " +
-                          std::to_string(possible) + " there is") {}
+                    std::size_t possible);
 
     const char* what() const noexcept override { return text_.what(); }
 
@@ -163,5 +106,9 @@ class thread_shortage final : public std::system_error {
 };
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/platform/message_text.ipp>
+#endif
 
 #endif

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/csv.hpp
+// weir report, internal: bodies of the functions of report/csv.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_CSV_IPP
 #define WEIR_REPORT_CSV_IPP
 
 #include <weir/report/csv.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::ranges::find

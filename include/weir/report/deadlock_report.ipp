@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/deadlock_report.hpp
+// weir report, internal: bodies of the functions of report/deadlock_report.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_DEADLOCK_REPORT_IPP
 #define WEIR_REPORT_DEADLOCK_REPORT_IPP
 
 #include <weir/report/deadlock_report.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::find

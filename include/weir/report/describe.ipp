@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/describe.hpp
+// weir report, internal: bodies of the functions of report/describe.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_DESCRIBE_IPP
 #define WEIR_REPORT_DESCRIBE_IPP
 
 #include <weir/report/describe.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>    // for std::ranges::find

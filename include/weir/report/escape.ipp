@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/escape.hpp
+// weir report, internal: bodies of the functions of report/escape.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_ESCAPE_IPP
 #define WEIR_REPORT_ESCAPE_IPP
 
 #include <weir/report/escape.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <utility>  // for std::move

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/fields.hpp
+// weir report, internal: bodies of the functions of report/fields.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_FIELDS_IPP
 #define WEIR_REPORT_FIELDS_IPP
 
 #include <weir/report/fields.hpp>
+
 #include <weir/platform/config.hpp>
 
 namespace weir::detail {

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/html.hpp
+// weir report, internal: bodies of the functions of report/html.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_IPP
 #define WEIR_REPORT_HTML_IPP
 
 #include <weir/report/html.hpp>
+
 #include <weir/platform/config.hpp>
 
 namespace weir::detail {

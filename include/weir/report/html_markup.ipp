@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/html_markup.hpp
+// weir report, internal: bodies of the functions of report/html_markup.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_MARKUP_IPP
 #define WEIR_REPORT_HTML_MARKUP_IPP
 
 #include <weir/report/html_markup.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <charconv>  // for std::to_chars

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/html_plots.hpp
+// weir report, internal: bodies of the functions of report/html_plots.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_PLOTS_IPP
 #define WEIR_REPORT_HTML_PLOTS_IPP
 
 #include <weir/report/html_plots.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::sort

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/html_sections.hpp
+// weir report, internal: bodies of the functions of report/html_sections.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_SECTIONS_IPP
 #define WEIR_REPORT_HTML_SECTIONS_IPP
 
 #include <weir/report/html_sections.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::min

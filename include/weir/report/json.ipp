@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/json.hpp
+// weir report, internal: bodies of the functions of report/json.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_JSON_IPP
 #define WEIR_REPORT_JSON_IPP
 
 #include <weir/report/json.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <cstdint>       // for std::int64_t

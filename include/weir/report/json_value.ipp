@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/json_value.hpp
+// weir report, internal: bodies of the functions of report/json_value.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_JSON_VALUE_IPP
 #define WEIR_REPORT_JSON_VALUE_IPP
 
 #include <weir/report/json_value.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <charconv>      // for std::from_chars

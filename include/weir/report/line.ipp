@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/line.hpp
+// weir report, internal: bodies of the functions of report/line.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LINE_IPP
 #define WEIR_REPORT_LINE_IPP
 
 #include <weir/report/line.hpp>
+
 #include <weir/platform/config.hpp>
 
 namespace weir {

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/live_text.hpp
+// weir report, internal: bodies of the functions of report/live_text.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LIVE_TEXT_IPP
 #define WEIR_REPORT_LIVE_TEXT_IPP
 
 #include <weir/report/live_text.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>    // for std::max, std::ranges::sort

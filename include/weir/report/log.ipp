@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/log.hpp
+// weir report, internal: bodies of the functions of report/log.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LOG_IPP
 #define WEIR_REPORT_LOG_IPP
 
 #include <weir/report/log.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <mutex>    // for std::lock_guard

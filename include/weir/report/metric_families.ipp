@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/metric_families.hpp
+// weir report, internal: bodies of the functions of report/metric_families.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_METRIC_FAMILIES_IPP
 #define WEIR_REPORT_METRIC_FAMILIES_IPP
 
 #include <weir/report/metric_families.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <cstdint>  // for std::int64_t

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/metrics.hpp
+// weir report, internal: bodies of the functions of report/metrics.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_METRICS_IPP
 #define WEIR_REPORT_METRICS_IPP
 
 #include <weir/report/metrics.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::ranges::find, std::ranges::sort

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/profile.hpp
+// weir report, internal: bodies of the functions of report/profile.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_PROFILE_IPP
 #define WEIR_REPORT_PROFILE_IPP
 
 #include <weir/report/profile.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::ranges::min_element, std::ranges::sort

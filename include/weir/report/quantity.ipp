@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/quantity.hpp
+// weir report, internal: bodies of the functions of report/quantity.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_QUANTITY_IPP
 #define WEIR_REPORT_QUANTITY_IPP
 
 #include <weir/report/quantity.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <utility>  // for std::move

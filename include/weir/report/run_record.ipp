@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/run_record.hpp
+// weir report, internal: bodies of the functions of report/run_record.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_RUN_RECORD_IPP
 #define WEIR_REPORT_RUN_RECORD_IPP
 
 #include <weir/report/run_record.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <string>   // for std::to_string

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/run_view.hpp
+// weir report, internal: bodies of the functions of report/run_view.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_RUN_VIEW_IPP
 #define WEIR_REPORT_RUN_VIEW_IPP
 
 #include <weir/report/run_view.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <cmath>    // for std::lround

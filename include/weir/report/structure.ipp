@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/structure.hpp
+// weir report, internal: bodies of the functions of report/structure.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_STRUCTURE_IPP
 #define WEIR_REPORT_STRUCTURE_IPP
 
 #include <weir/report/structure.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::ranges::any_of, std::ranges::count_if

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/svg_plot.hpp
+// weir report, internal: bodies of the functions of report/svg_plot.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_SVG_PLOT_IPP
 #define WEIR_REPORT_SVG_PLOT_IPP
 
 #include <weir/report/svg_plot.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::min

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/table.hpp
+// weir report, internal: bodies of the functions of report/table.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_TABLE_IPP
 #define WEIR_REPORT_TABLE_IPP
 
 #include <weir/report/table.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::min, std::ranges::any_of

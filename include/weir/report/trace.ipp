@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/trace.hpp
+// weir report, internal: bodies of the functions of report/trace.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_TRACE_IPP
 #define WEIR_REPORT_TRACE_IPP
 
 #include <weir/report/trace.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::ranges::sort

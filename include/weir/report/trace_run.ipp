@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/trace_run.hpp
+// weir report, internal: bodies of the functions of report/trace_run.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_TRACE_RUN_IPP
 #define WEIR_REPORT_TRACE_RUN_IPP
 
 #include <weir/report/trace_run.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <memory>   // for std::make_unique, std::make_unique_for_overwrite

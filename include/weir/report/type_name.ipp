@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/type_name.hpp
+// weir report, internal: bodies of the functions of report/type_name.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_TYPE_NAME_IPP
 #define WEIR_REPORT_TYPE_NAME_IPP
 
 #include <weir/report/type_name.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <cstddef>  // for std::size_t

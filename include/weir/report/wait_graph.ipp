@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/wait_graph.hpp
+// weir report, internal: bodies of the functions of report/wait_graph.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_WAIT_GRAPH_IPP
 #define WEIR_REPORT_WAIT_GRAPH_IPP
 
 #include <weir/report/wait_graph.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <cstdint>  // for std::uintptr_t

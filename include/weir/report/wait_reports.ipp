@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/wait_reports.hpp
+// weir report, internal: bodies of the functions of report/wait_reports.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_WAIT_REPORTS_IPP
 #define WEIR_REPORT_WAIT_REPORTS_IPP
 
 #include <weir/report/wait_reports.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::find, std::max

@@ -1,9 +1,10 @@
-// weir report, internal: bodies of report/watchdog.hpp
+// weir report, internal: bodies of the functions of report/watchdog.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_WATCHDOG_IPP
 #define WEIR_REPORT_WATCHDOG_IPP
 
 #include <weir/report/watchdog.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <mutex>      // for std::lock_guard

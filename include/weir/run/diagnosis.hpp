@@ -13,14 +13,10 @@
 #include <weir/run/run_interfaces.hpp>
 #include <weir/run/stage_trials.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <cstdio>       // for std::fprintf, std::fputs, std::snprintf
-#include <cstdlib>      // for std::getenv
-#include <exception>    // for std::exception_ptr
-#include <memory>       // for std::make_unique, std::unique_ptr
-#include <stdexcept>    // for std::invalid_argument
-#include <string>       // for std::string
-#include <string_view>  // for std::string_view
+#include <cstddef>    // for std::size_t
+#include <exception>  // for std::exception_ptr
+#include <memory>     // for std::unique_ptr
+#include <string>     // for std::string
 
 // `WEIR_DIAGNOSE=1 program` prints a table on stderr for each run of an unchanged program: the rate of each
 // stage alone, measured as by `profile`. No item is lost:
@@ -48,104 +44,16 @@ namespace weir::detail {
 class profile_lines {
   public:
     // `longest`: the length of the longest name of a stage.
-    explicit profile_lines(std::size_t longest) noexcept
-        : width_(static_cast<int>(longest < 5      ? 5
-                                  : longest > most ? most
-                                                   : longest)) {}
+    explicit profile_lines(std::size_t longest) noexcept;
 
     // Without a column for `off`: no slot of a trial is off.
-    std::string head() const {
-        std::string names;
-        for (const auto& state : states_in_reports) {
-            if (state.state != slot_state::off) (names += "  ") += state.name;
-        }
-        const std::string title = " % of the slots' time ";
-        const std::size_t dashes = names.size() - 2 - title.size();
-        char text[400];
-        std::snprintf(
-            text, sizeof text,
-            "%*s%s%s%s\n%-*s  slots     items  failed      rate%*s  speed-up%*s       ave%s  readiness\n",
-            width_ + 53 + of_rate + of_speed_up, "", std::string(dashes / 2, '-').c_str(), title.c_str(),
-            std::string(dashes - dashes / 2, '-').c_str(), width_, "stage", of_rate, "95 %", of_speed_up,
-            "95 %", names.c_str());
-        return text;
-    }
+    std::string head() const;
 
     // `base`: the trial with which `t` is compared, maybe itself; null: there is no speed-up.
-    std::string line(const std::string& name, const profile_trial& t, const profile_trial* base) {
-        // A stage that was stuck, or not tried, has no rate.
-        const bool has_rate = t.end < trial_end::stuck;
-        ends_[static_cast<std::size_t>(t.end)] = true;
-        is_few_ = is_few_ || has_few(t);
-        std::string rates;
-        std::string ratio;
-        std::string ratios;
-        if (const auto i = has_rate && t.pace ? t.pace->rate_interval() : std::nullopt) {
-            rates = units::rate(i->low) + "-" + units::rate(i->high);
-        }
-        if (const auto i = has_rate && base != nullptr ? t.speed_up(*base) : std::nullopt) {
-            const bool is_base = t == *base;
-            if (is_base || !i->holds(1)) ratio = times(t.rate() / base->rate());
-            if (!is_base) ratios = times(i->low) + "-" + times(i->high);
-        }
-        std::string shares;
-        for (const auto& state : states_in_reports) {
-            if (state.state == slot_state::off) continue;
-            const auto part = static_cast<double>((t.times.*state.time).count());
-            const std::size_t column = std::string_view(state.name).size() + 2;
-            shares += units::right(share(part, static_cast<double>(t.times.total().count())), column);
-        }
-        char text[400];
-        const int size =
-            std::snprintf(text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s%*s  %8s%*s  %8s%s  %9s%s\n", width_,
-                          width_, name.c_str(), t.concurrency, units::count(t.num_items, 8).c_str(),
-                          units::count(t.num_failures, 6).c_str(),
-                          has_rate ? units::rate(t.rate()).c_str() : "-", of_rate, or_dash(rates),
-                          or_dash(ratio), of_speed_up, or_dash(ratios),
-                          t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares.c_str(),
-                          t.readiness ? share(*t.readiness, 1, " %").c_str() : "-", remark(t));
-        for (int i = 0; i + 1 < size; ++i) {
-            if (text[i] < ' ' || text[i] > '~') text[i] = '?';
-        }
-        return text;
-    }
+    std::string line(const std::string& name, const profile_trial& t, const profile_trial* base);
 
     // Explains the columns, and the remarks that occurred.
-    std::string foot() const {
-        std::string text =
-            "\nitems: invocations; rate: of them a second, and its 95 % confidence interval; below a "
-            "readiness "
-            "of 100 % the stage is faster than it was fed;\nspeed-up: over the fewest slots; none is told "
-            "where "
-            "its interval holds 1; runnable: no thread was free.\n";
-        if (is_few_) {
-            text +=
-                "few items: fewer than 4 for each slot, so the rate has no interval, and there is no "
-                "speed-up.\n";
-        }
-        if (has_end(trial_end::time_over)) {
-            text += "time over: a trial has a limit of time; its figures are of the items until then.\n";
-        }
-        if (has_end(trial_end::stuck)) {
-            text +=
-                "stuck: nothing moved any more, as where a function waits for what a later stage, or the "
-                "consumer, gives back;\nthe stage was tried no further.\n";
-        }
-        if (has_end(trial_end::too_few)) {
-            text +=
-                "too few items: the trials with fewer slots have used up those that the stage was given.\n";
-        }
-        if (has_end(trial_end::no_thread)) {
-            text +=
-                "no thread: each slot takes a thread, and so many would leave none of its executor's for "
-                "other "
-                "stages, which may free them.\n";
-        }
-        if (has_end(trial_end::not_tried)) {
-            text += "not tried: a trial before it was stuck, or the time for all was over.\n";
-        }
-        return text;
-    }
+    std::string foot() const;
 
   private:
     static constexpr std::size_t most = 20;
@@ -153,31 +61,11 @@ class profile_lines {
     static constexpr int of_speed_up = 12;
 
     bool has_end(trial_end what) const noexcept { return ends_[static_cast<std::size_t>(what)]; }
-    static bool has_few(const profile_trial& t) noexcept {
-        return !t.pace && t.num_items != 0 && t.end == trial_end::complete;
-    }
+    static bool has_few(const profile_trial& t) noexcept;
     static std::string times(double factor) { return units::fixed(factor, factor < 0.995 ? 2 : 1); }
     static const char* or_dash(const std::string& text) noexcept { return text.empty() ? "-" : text.c_str(); }
-    static const char* remark(const profile_trial& t) noexcept {
-        switch (t.end) {
-            case trial_end::complete:
-                return t.num_items == 0 ? "  no item" : has_few(t) ? "  few items" : "";
-            case trial_end::time_over:
-                return "  time over";
-            case trial_end::stuck:
-                return "  stuck";
-            case trial_end::too_few:
-                return "  too few items";
-            case trial_end::no_thread:
-                return "  no thread";
-            case trial_end::not_tried:
-                break;
-        }
-        return "  not tried";
-    }
-    static std::string share(double part, double all, const char* unit = "") {
-        return all <= 0 ? "-" : units::whole_percent(part / all) + unit;
-    }
+    static const char* remark(const profile_trial& t) noexcept;
+    static std::string share(double part, double all, const char* unit = "");
 
     int width_;
     bool is_few_ = false;
@@ -186,71 +74,30 @@ class profile_lines {
 
 class printed_trials final : public stage_trials {
   public:
-    printed_trials() noexcept
-        : stage_trials(1000, concurrencies,
-                       {.still = duration(3'000'000'000),
-                        .trial = duration(10'000'000'000),
-                        .all = duration(60'000'000'000),
-                        .leaves_threads = true,
-                        .rounds = 3}) {}
+    printed_trials() noexcept;
 
-    void finish(profiled_run& run) override {
-        if (run.was_interrupted()) {
-            std::fputs("weir: WEIR_DIAGNOSE=1: the run ended before all of its stages were tried\n", stderr);
-        } else {
-            std::fputs(lines_.foot().c_str(), stderr);
-        }
-    }
-    void abandon(profiled_run&, std::exception_ptr) noexcept override {
-        std::fputs("weir: WEIR_DIAGNOSE=1: memory lacks to try the stages of a run; it goes on without\n",
-                   stderr);
-    }
+    void finish(profiled_run& run) override;
+    void abandon(profiled_run&, std::exception_ptr) noexcept override;
 
   private:
     static constexpr std::size_t concurrencies[] = {1, 4, 8, 16, 32};
 
-    void on_begin(profiled_run& run) override {
-        std::size_t widest = 0;
-        for (std::size_t i = 0; i < run.num_stages(); ++i) {
-            widest = detail::larger(widest, run.name_of(i).size());
-        }
-        lines_ = profile_lines(widest);
-        std::fprintf(stderr,
-                     "weir: WEIR_DIAGNOSE=1: each stage alone first, with up to 32 slots, on the first 1000 "
-                     "items, for "
-                     "60 s at most; then the run goes on\n\n%s",
-                     lines_.head().c_str());
-    }
+    void on_begin(profiled_run& run) override;
     void on_trial(const profiled_run&, std::size_t, std::size_t) override {}
     void on_result(const profiled_run& run, std::size_t stage, std::size_t place,
-                   const profile_trial& trial) override {
-        if (place == 0) base_ = trial;
-        const bool grows = num_trials(run, stage) > 1;
-        const std::string name = place == 0 ? run.name_of(stage) : std::string();
-        std::fputs(lines_.line(name, trial, grows ? &base_ : nullptr).c_str(), stderr);
-    }
+                   const profile_trial& trial) override;
 
     profile_lines lines_{0};
     profile_trial base_;  // the trial of the stage with the fewest slots
 };
 
 // Called for each run that starts. Returns the profiler that the environment asks for, or null.
-inline std::unique_ptr<run_profiler> diagnosis(bool is_measured) {
-    const char* const found = std::getenv("WEIR_DIAGNOSE");  // NOLINT(concurrency-mt-unsafe): none sets one
-    if (found == nullptr) return nullptr;
-    const std::string_view text = found;
-    if (text.empty() || text == "0") return nullptr;
-    if (text != "1") {
-        throw std::invalid_argument("weir: the environment variable WEIR_DIAGNOSE is '" + std::string(text) +
-                                    "'; 1 profiles the stages of each run before it goes on, and 0, like "
-                                    "nothing, does not");
-    }
-    if (is_measured) return std::make_unique<printed_trials>();
-    std::fputs("weir: WEIR_DIAGNOSE=1 does nothing for a run that measures nothing (weir::unmeasured)\n",
-               stderr);
-    return nullptr;
-}
+std::unique_ptr<run_profiler> diagnosis(bool is_measured);
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/run/diagnosis.ipp>
+#endif
 
 #endif

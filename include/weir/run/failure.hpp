@@ -11,10 +11,7 @@
 #include <concepts>         // for std::integral
 #include <cstddef>          // for std::size_t
 #include <cstdint>          // for std::uint8_t, std::uint64_t
-#include <cstdio>           // for std::fprintf
 #include <exception>        // for std::exception_ptr, std::nested_exception
-#include <mutex>            // for std::lock_guard
-#include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <stdexcept>        // for std::runtime_error
 #include <string>           // for std::string
@@ -73,16 +70,7 @@ class pipeline_failure : public std::runtime_error {
     [[nodiscard]] const std::vector<failure>& failures() const noexcept { return failures_; }
 
   private:
-    static std::string describe(const std::vector<failure>& failures) {
-        const failure& first = failures.front();
-        std::string text = "weir: stage '" + first.stage + "'" + detail::place_behind(first.where) +
-                           " failed on item " + std::to_string(first.item) + ": " + first.message();
-        for (std::size_t i = 1; i < failures.size(); ++i) {
-            text += "; also stage '" + failures[i].stage + "'" + detail::place_behind(failures[i].where) +
-                    " on item " + std::to_string(failures[i].item) + ": " + failures[i].message();
-        }
-        return text;
-    }
+    static std::string describe(const std::vector<failure>& failures);
 
     std::vector<failure> failures_;
 };
@@ -155,10 +143,7 @@ class nesting_failure final : public pipeline_failure, public std::nested_except
     explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
 };
 
-inline void print_failure(std::string_view run, const pipeline_failure& what) noexcept {
-    std::fprintf(stderr, "weir: the run '%.*s' failed, and was destroyed before anybody asked: %s\n",
-                 static_cast<int>(run.size()), run.data(), what.what());
-}
+void print_failure(std::string_view run, const pipeline_failure& what) noexcept;
 
 inline constinit process_function<failure_sink> the_failure_sink{&print_failure};
 
@@ -181,25 +166,11 @@ class failure_counter {
     bool is_rate() const noexcept { return limit_.is_rate(); }
 
     // Returns whether the limit is exceeded.
-    bool count_failure(entry one) noexcept {
-        entry before;  // outlives the lock: destroys a user's exception
-        const std::lock_guard guard(lock_);
-        ++failures_;
-        const bool on_probation = ++invocations_ < failure_limit::probation;
-        if (is_rate() && on_probation) before = std::exchange(last_, std::move(one));
-        return limit_.exceeded(failures_, invocations_);
-    }
+    bool count_failure(entry one) noexcept;
 
     // Returns whether the limit is exceeded, by failures of which `last_failure()` is the last.
-    bool count_success() noexcept {
-        const std::lock_guard guard(lock_);
-        ++invocations_;
-        return invocations_ == failure_limit::probation && limit_.exceeded(failures_, invocations_);
-    }
-    entry last_failure() noexcept {
-        const std::lock_guard guard(lock_);
-        return last_;
-    }
+    bool count_success() noexcept;
+    entry last_failure() noexcept;
 
   private:
     const failure_limit limit_;
@@ -215,39 +186,10 @@ class failure_record {
     failure_record() { failures_.reserve(most); }
 
     // `reported`: `run_options::on_failure` was called.
-    void add(failure f, bool reported) noexcept {
-        const std::lock_guard guard(lock_);
-        is_unreported_ = is_unreported_ || !reported;
-        if (!is_thrown_ && failures_.size() < most) failures_.push_back(std::move(f));
-    }
-    bool has_failed() const noexcept {
-        const std::lock_guard guard(lock_);
-        return is_thrown_ || !failures_.empty();
-    }
+    void add(failure f, bool reported) noexcept;
+    bool has_failed() const noexcept;
     // Throws the failures, once. If memory lacks, throws `std::bad_alloc`, and the failures at the next call.
-    void throw_once() {
-        std::vector<failure> failures;
-        {
-            const std::lock_guard guard(lock_);
-            if (failures_.empty()) return;
-            failures.swap(failures_);
-            is_thrown_ = true;
-        }
-        std::optional<pipeline_failure> whole;
-        try {
-            whole.emplace(failures);
-        } catch (...) {
-            const std::lock_guard guard(lock_);
-            failures.swap(failures_);
-            is_thrown_ = false;
-            throw;
-        }
-        try {
-            std::rethrow_exception(failures.front().error);
-        } catch (...) {
-            throw nesting_failure(*std::move(whole));
-        }
-    }
+    void throw_once();
     // Calls the failure sink if nobody knows of the failures. The run has ended; `name()` returns its name.
     template <class Name>
     void report_unseen(Name name) noexcept {
@@ -274,10 +216,12 @@ class failure_record {
 
 /// Sets the failure sink of all runs of the process. The default prints a line on stderr; null is none.
 /// \returns the one before. Threads: any.
-inline failure_sink set_failure_sink(failure_sink sink) noexcept {
-    return detail::the_failure_sink.replace(sink);
-}
+failure_sink set_failure_sink(failure_sink sink) noexcept;
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/run/failure.ipp>
+#endif
 
 #endif

@@ -16,9 +16,6 @@
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::terminate
-#include <memory>     // for std::make_unique
-#include <mutex>      // for std::lock_guard
-#include <new>        // for std::bad_alloc
 #include <vector>     // for std::vector
 
 namespace weir {
@@ -45,45 +42,17 @@ namespace weir {
 class priority_lanes final : detail::detached_task_owner {
   public:
     /// \param base  the executor with the threads.
-    explicit priority_lanes(executor& base) : base_(&base, detail::executor_user::lanes) {
-        const std::size_t threads = base.traits().parallelism;
-        pumps_.reserve(threads);
-        for (std::size_t i = 0; i < threads; ++i) pumps_.push_back(pump(*this));
-        for (auto& each : pumps_) idle_.push_back(each.prepare(base, nullptr, *this));
-    }
+    explicit priority_lanes(executor& base);
     priority_lanes(const priority_lanes&) = delete;
     priority_lanes& operator=(const priority_lanes&) = delete;
-    ~priority_lanes() {
-        // In a forked child a pump may hold the lock; at exit inside of a coroutine, a pump never ends.
-        if (base_->orphaned() || detail::exits_in_a_coroutine()) {
-            for (auto& each : pumps_) each.forget();
-            return;
-        }
-        bool busy;
-        {
-            const std::lock_guard guard(lock_);
-            closing_ = true;
-            busy = idle_.size() != pumps_.size();
-        }
-        if (busy) detail::block_until(all_idle_, *base_);
-    }
+    ~priority_lanes();
 
     /// Adds a lane with priority over all existing ones.
     /// \returns the lane. Lifetime: that of this object.
-    executor& add() {
-        lanes_.push_back(std::make_unique<lane>(*this));
-        return *lanes_[lanes_.size() - 1];
-    }
+    executor& add();
 
     /// \returns whether a coroutine waits in a lane with priority over `than`; false if `than` is no lane.
-    [[nodiscard]] bool has_more_urgent(const executor& than) const noexcept {
-        bool ahead = false;
-        for (const lane* each : lanes_) {
-            if (ahead && !each->waiting.empty()) return true;
-            ahead = ahead || each == &than;
-        }
-        return false;
-    }
+    [[nodiscard]] bool has_more_urgent(const executor& than) const noexcept;
 
   private:
     class lane final : public executor {
@@ -94,29 +63,14 @@ class priority_lanes final : detail::detached_task_owner {
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
         // While a coroutine of a pump blocks, one more pump works.
-        bool drive(flag& done, time_point limit) override {
-            const bool is_pump = all_.has_lane(detail::current_executor());
-            if (is_pump) all_.pump_blocks();
-            const bool driven = all_.base_->drive(done, limit);
-            if (is_pump) all_.pump_goes_on();
-            return driven;
-        }
+        bool drive(flag& done, time_point limit) override;
 
-        bool run_one() {
-            void* const next = waiting.pop();
-            if (next != nullptr) resume(std::coroutine_handle<>::from_address(next));
-            return next != nullptr;
-        }
+        bool run_one();
         detail::basic_inbox<> waiting;
 
       private:
         // No forks: a thread whose coroutine suspends continues with the lane of the highest priority.
-        static executor_traits traits_of(executor& base) {
-            executor_traits all = base.traits();
-            all.continues_with_forks = false;
-            all.way_into = &base.lasting();
-            return all;
-        }
+        static executor_traits traits_of(executor& base);
         priority_lanes& all_;
     };
 
@@ -136,11 +90,7 @@ class priority_lanes final : detail::detached_task_owner {
         pause(priority_lanes& all, bool yields) noexcept : all_(all), yields_(yields) {}
         bool await_ready() const noexcept { return false; }
         // Resumes on the executor below: posted here, or by the next post to a lane.
-        bool await_suspend(std::coroutine_handle<> h) const noexcept {
-            if (!yields_) return all_.rest(h);
-            all_.base_->post(h);
-            return true;
-        }
+        bool await_suspend(std::coroutine_handle<> h) const noexcept;
         void await_resume() const noexcept {}
 
       private:
@@ -148,72 +98,20 @@ class priority_lanes final : detail::detached_task_owner {
         const bool yields_;
     };
 
-    bool run_first() {
-        for (std::size_t i = lanes_.size(); i-- != 0;) {
-            if (lanes_[i]->run_one()) return true;
-        }
-        return false;
-    }
+    bool run_first();
 
     // Wakes a pump if one rests. A pump looks at the lanes under the lock before it rests, so it finds every
     // post. The posted coroutine may run at once, and be the last: after the lock, no member may be used.
-    void add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept {
-        executor& base = *base_;
-        std::coroutine_handle<> woken;
-        {
-            const std::lock_guard guard(lock_);
-            waiting.push(h.address());
-            if (idle_.empty()) return;
-            woken = idle_.back();
-            idle_.pop_back();
-        }
-        base.post(woken);
-    }
+    void add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept;
 
-    bool has_lane(const executor* ex) const noexcept {
-        for (const lane* each : lanes_) {
-            if (each == ex) return true;
-        }
-        return false;
-    }
+    bool has_lane(const executor* ex) const noexcept;
     // Adds a pump, unless memory lacks, so that as many pumps work as the executor has threads.
-    void pump_blocks() noexcept {
-        {
-            const std::lock_guard guard(lock_);
-            if (pumps_.size() >= base_->traits().parallelism + ++blocked_) return;
-        }
-        std::coroutine_handle<> more;
-        try {
-            auto one = pump(*this);
-            const std::lock_guard guard(lock_);
-            idle_.reserve(pumps_.size() + 1);
-            pumps_.push_back(std::move(one));
-            more = pumps_.back().prepare(*base_, nullptr, *this);
-        } catch (const std::bad_alloc&) {
-            more = nullptr;
-        }
-        if (more) base_->post(more);
-    }
-    void pump_goes_on() noexcept {
-        const std::lock_guard guard(lock_);
-        --blocked_;
-    }
+    void pump_blocks() noexcept;
+    void pump_goes_on() noexcept;
 
     // False: there is a coroutine to run. Else the pump may run on another thread, or be destroyed, from here
     //        on.
-    bool rest(std::coroutine_handle<> h) noexcept {
-        bool last;
-        {
-            const std::lock_guard guard(lock_);
-            for (const lane* each : lanes_) {
-                if (!each->waiting.empty()) return false;
-            }
-            idle_.push_back(h);
-            last = closing_ && idle_.size() == pumps_.size();
-        }
-        if (last) all_idle_.set();  // the last thing: the destructor continues
-        return true;
-    }
+    bool rest(std::coroutine_handle<> h) noexcept;
 
     static constexpr int longest_slice = 64;
     detail::executor_use base_;
@@ -227,5 +125,9 @@ class priority_lanes final : detail::detached_task_owner {
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/run/priority_lanes.ipp>
+#endif
 
 #endif

@@ -48,15 +48,10 @@ struct profile_trial {
     std::optional<item_pace> pace = std::nullopt;
 
     /// \returns items taken per second (by a source: made), from `pace` if there is one, else from `elapsed`.
-    [[nodiscard]] double rate() const noexcept {
-        return pace ? pace->rate() : detail::per_second(num_items, elapsed);
-    }
+    [[nodiscard]] double rate() const noexcept;
     /// \returns a confidence interval of the rate divided by that of `base`, which may be of another stage.
     ///          If it contains 1, there is no difference. None if one of them has no pace or took no time.
-    [[nodiscard]] std::optional<confidence_interval> speed_up(const profile_trial& base) const noexcept {
-        if (!pace || !base.pace) return std::nullopt;
-        return detail::speed_up(*pace, *base.pace);
-    }
+    [[nodiscard]] std::optional<confidence_interval> speed_up(const profile_trial& base) const noexcept;
 
     [[nodiscard]] friend bool operator==(const profile_trial&, const profile_trial&) = default;
 };
@@ -74,39 +69,20 @@ class trial_shares {
     std::span<const std::size_t> concurrencies() const noexcept { return concurrencies_; }
 
     // How many trials so many items allow, of those with the fewest slots: at least 1.
-    std::size_t trials(std::size_t items) const noexcept {
-        std::size_t n = 1;
-        while (n < concurrencies_.size() && enough(n + 1) <= items) ++n;
-        return n;
-    }
+    std::size_t trials(std::size_t items) const noexcept;
     // The items of one of `n` trials, if `left` of all items are left; the last trial gets the rest. A
     // multiple of the number of slots, if there are enough.
-    std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept {
-        const double mine = part(trial, n) * static_cast<double>(items) + rounding;
-        if (trial + 1 < n) left = detail::smaller(left, static_cast<std::size_t>(mine));
-        return left > concurrencies_[trial] ? left - left % concurrencies_[trial] : left;
-    }
+    std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept;
 
     // How many items the first `n` trials need, so that each slot has four and each trial ten. A stage may
     // wait for places that only later stages free; with more slots than such places, items could wait for
     // each other for ever. But then an earlier trial has used up the places, and was stuck.
-    std::size_t enough(std::size_t n) const noexcept {
-        double most = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t least = detail::larger<std::size_t>(10, 4 * concurrencies_[i]);
-            most = detail::larger(most, static_cast<double>(least) / part(i, n));
-        }
-        return static_cast<std::size_t>(most + 1 - rounding);
-    }
+    std::size_t enough(std::size_t n) const noexcept;
 
   private:
     static constexpr double rounding = 1e-6;
 
-    double part(std::size_t trial, std::size_t n) const noexcept {
-        double sum = 0;
-        for (const std::size_t each : concurrencies_.first(n)) sum += static_cast<double>(each);
-        return (1 / static_cast<double>(n) + static_cast<double>(concurrencies_[trial]) / sum) / 2;
-    }
+    double part(std::size_t trial, std::size_t n) const noexcept;
 
     std::span<const std::size_t> concurrencies_;
 };
@@ -114,5 +90,9 @@ class trial_shares {
 }  // namespace detail
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/run/profile_trial.ipp>
+#endif
 
 #endif

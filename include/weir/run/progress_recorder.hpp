@@ -9,10 +9,7 @@
 #include <weir/sampling/progress.hpp>
 
 #include <cstddef>    // for std::ptrdiff_t
-#include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr
-#include <mutex>      // for std::lock_guard
-#include <stdexcept>  // for std::logic_error
 #include <utility>    // for std::move
 
 namespace weir::detail {
@@ -25,32 +22,11 @@ class progress_recorder final : public progress_listener {
 
     // All draws of an item at once, so that no checkpoint has half of a batch. If memory lacks, the next
     // checkpoint would be wrong, and throws.
-    void settle(origin& from, bool taken) noexcept override {
-        const std::lock_guard guard(lock_);
-        try {
-            num_torn_ += from.settle(taken, [this](std::uint64_t position) { progress_.took(position); });
-        } catch (...) {
-            error_ = std::current_exception();
-        }
-    }
+    void settle(origin& from, bool taken) noexcept override;
 
     const progress_recorder* recorder() const noexcept override { return this; }
 
-    weir::checkpoint checkpoint() const {
-        const std::lock_guard guard(lock_);
-        if (error_) std::rethrow_exception(error_);
-        if (num_torn_ != 0) {
-            throw std::logic_error(
-                "weir: no checkpoint is exact now: of what was made of one draw, or of one batch, the "
-                "consumer "
-                "has taken some items and not others, and a resumed run would give the first ones again; "
-                "take "
-                "the others first, as at the end of an epoch. Where a pipe between aggregate and "
-                "disaggregate "
-                "makes element k of a batch of element k alone, .elementwise = true says so");
-        }
-        return progress_.checkpoint();
-    }
+    weir::checkpoint checkpoint() const;
 
   private:
     mutable standard_platform::mutex lock_;
@@ -60,5 +36,9 @@ class progress_recorder final : public progress_listener {
 };
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/run/progress_recorder.ipp>
+#endif
 
 #endif

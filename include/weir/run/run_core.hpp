@@ -17,13 +17,8 @@
 #include <weir/task/stop_token.hpp>
 
 #include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t
-#include <cstdio>     // for std::fprintf
-#include <cstdlib>    // for std::abort
 #include <exception>  // for std::exception_ptr
 #include <optional>   // for std::optional
-#include <stdexcept>  // for std::logic_error
-#include <string>     // for std::string
 #include <utility>    // for std::forward, std::move
 
 namespace weir::detail {
@@ -37,182 +32,56 @@ class run_core final : public profiled_graph<Policy> {
 
   public:
     using base::base;
-    ~run_core() {
-        try {
-            stop();
-        } catch (const std::logic_error& within_itself) {
-            std::fprintf(stderr, "%s\n", within_itself.what());
-            std::abort();
-        }
-        this->report_unseen_failure([this] { return this->description(); });
-        this->leave_registry();
-        for (auto& stage : stages_) stage->destroy_workers();
-    }
+    ~run_core();
 
-    void start() {
-        std::size_t workers = 0;
-        for (auto& stage : stages_) {
-            stage->make_workers();
-            workers += stage->num_workers();
-        }
-        if (this->is_profiled()) {
-            this->hold_stages();
-            static_cast<void>(profiling_.emplace(profile_stages()));
-        }
-        if (has_laps() || has_end()) static_cast<void>(reporter_.emplace(report_laps()));
-        if (Policy::statistics && this->trail() != nullptr) this->mark_queues(*this->trail());
-        if (!this->reports_.empty()) announce();
-        // Nothing below throws.
-        this->begin_ = this->main_executor().now();
-        if (this->trail() != nullptr) this->trail()->begin(this->begin_.time_since_epoch().count());
-        if (Policy::statistics && !this->main_executor().traits().exclusive) this->process_.begin();
-        this->expect_workers(workers);
-        left_.store(workers + (reporter_ ? 1U : 0U) + (profiling_ ? 1U : 0U), std::memory_order_relaxed);
-        started_ = true;
-        on_all_left_.emplace(this->all_left(), end_run{this});
-        bool announced = true;
-        for (auto& stage : stages_) announced = announced && stage->call_begin_hooks();
-        const std::int64_t now = this->begin_.time_since_epoch().count();
-        for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i]->start_measuring(now, i == this->last_);
-        for (auto& stage : stages_) stage->begin(now);
-        if (!this->main_executor().traits().exclusive)
-            the_registry->add(*this);  // after everything has begun
-        // With later_stages_first, later stages start first, so that no earlier stage runs before them.
-        const std::size_t n = stages_.size();
-        const bool last_first = this->options_.later_stages_first;
-        for (std::size_t i = 0; i < n; ++i) stages_[last_first ? n - 1 - i : i]->start();
-        if (reporter_) reporter_->start(this->main_executor(), nullptr, *this);
-        if (profiling_) profiling_->start(this->main_executor(), nullptr, *this);
-        if (!announced) cancel();
-        if (this->options_.stop.stop_possible()) on_stop_.emplace(this->options_.stop, cancel_run{this});
-    }
+    void start();
 
     // Ends all queues, so that every worker ends after its current item. At any time.
-    void cancel() noexcept {
-        this->release_waiting();
-        this->end_profiling();
-        for (auto& queue : queues_) queue->cancel();
-    }
+    void cancel() noexcept;
 
     // Ends the stages, but not the queue from which the consumer takes their last results.
-    void cancel_stages() noexcept {
-        for (std::size_t i = 0; i < queues_.size(); ++i) {
-            if (i != this->last_) queues_[i]->cancel();
-        }
-    }
+    void cancel_stages() noexcept;
 
     // Asks the run to end, without waiting. Also from its own work.
-    void request_stop(run_outcome how = run_outcome::stopped) noexcept {
-        this->set_outcome(how);
-        cancel();
-    }
+    void request_stop(run_outcome how = run_outcome::stopped) noexcept;
 
     // The same, and blocks until all coroutines of the run have ended. Any number of threads.
-    void stop() {
-        if (!started_) return;
-        refuse_within_run();
-        request_stop();
-        join();
-        freeze();
-        if (this->end_) this->end_->close();  // if its stage was abandoned
-    }
+    void stop();
 
     // Throws in work of this run, which would wait for its own end for ever.
-    void refuse_within_run() const {
-        std::string who;
-        if (trampoline::is_below(this)) who = this->all_left().stop_requested() ? "on_end" : "on_lap";
-        for (const auto& stage : stages_) {
-            if (who.empty() && stage->is_below()) who = "stage '" + stage->name() + "'";
-        }
-        if (who.empty()) return;
-        throw std::logic_error("weir: " + who +
-                               " can't wait for the end of its own run, as stop(), wait(), drain() and the "
-                               "destructor do: request_stop() asks for it, and returns at once");
-    }
+    void refuse_within_run() const;
 
     void end() noexcept override { request_stop(); }
-    bool try_add_worker() noexcept override {
-        // relaxed, both: a worker that is left orders it, or nothing happens. 0 is final: the run may be
-        // destroyed then.
-        std::size_t left = left_.load(std::memory_order_relaxed);
-        do {
-            if (left == 0) return false;
-        } while (!left_.compare_exchange_weak(left, left + 1, std::memory_order_relaxed));
-        this->count_added_worker();
-        return true;
-    }
+    bool try_add_worker() noexcept override;
 
-    const progress_recorder& recorder() {
-        if (this->why_no_checkpoint().empty()) return *this->progress()->recorder();
-        throw std::logic_error("weir: this run has no checkpoint: " + this->why_no_checkpoint());
-    }
+    const progress_recorder& recorder();
 
-    // acq_rel; pairs with has_ended(): a reader of the end sees all work before it; and with end_run
-    void mark_ended() noexcept {
-        this->set_outcome(run_outcome::finished);
-        ended_.fetch_or(1, std::memory_order_acq_rel);
-    }
+    void mark_ended() noexcept;
     // acquire; pairs with mark_ended()
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire) != 0; }
 
     // Called at the end of each coroutine of the run.
-    void ended() noexcept override {
-        // acq_rel; pairs with itself: the last one sees what the others did. A thread that waits may destroy
-        // the run during the call: the stop state lives until it returns.
-        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) nothing_left_.request_stop();
-    }
+    void ended() noexcept override;
 
     // The end of the stream was seen: the statistics end now; or, if workers are still at work after a stop
     // or a failure, when the last of them ends and calls this.
-    void freeze() noexcept {
-        if (!this->have_all_left()) return;
-        this->process_.end();
-        std::int64_t expected = base::running;
-        // release; pairs with stats()
-        this->frozen_at_.compare_exchange_strong(expected, this->now(), std::memory_order_release,
-                                                 std::memory_order_relaxed);
-    }
+    void freeze() noexcept;
 
   private:
     struct cancel_run {
         run_core* run;
-        void operator()() const noexcept {
-            if (!run->orphaned()) run->request_stop(run_outcome::stopped_by_token);
-        }
+        void operator()() const noexcept;
     };
 
     // Called when all stages have ended. A run without a consumer has then ended, too.
     struct end_run {
         run_core* run;
-        void operator()() const noexcept {
-            if (run->end_) run->mark_ended();
-            // acq_rel; pairs with mark_ended(): the second of the two freezes
-            if (run->ended_.fetch_or(0, std::memory_order_acq_rel) != 0) run->freeze();
-        }
+        void operator()() const noexcept;
     };
 
-    void join() {
-        parker done;
-        const stop_callback when_over(nothing_left_.get_token(), [&done]() noexcept { done.set(); });
-        while (!done.is_set()) {
-            try {
-                detail::block_until(done, this->main_executor());
-            } catch (const deadlock_error&) {
-                // Virtual time: a stage's function waits for an event that never comes. Its frame is
-                // destroyed, which ends its waits; then others may continue.
-                abandon_one();
-            }
-        }
-    }
+    void join();
 
-    void abandon_one() noexcept {
-        for (auto& stage : stages_) {
-            if (!stage->abandon_one()) continue;
-            this->worker_left();
-            ended();
-            return;
-        }
-    }
+    void abandon_one() noexcept;
 
     detached_task<void> report_laps() {
         pipeline_stats before;
@@ -241,15 +110,8 @@ class run_core final : public profiled_graph<Policy> {
                 if (this->options_.on_end) this->options_.on_end(rest, all);
             }));
     }
-    void announce() {
-        // At time 0, as nothing has begun: else slots would have been off since the clock's first instant.
-        pipeline_stats all = this->stats_until([] { return std::int64_t{0}; });
-        all.process.reset();
-        this->reports_.tell([&all](run_report& r) { r.begins(all); });
-    }
-    bool has_laps() const noexcept {
-        return this->options_.lap > duration(0) && (this->options_.on_lap || !this->reports_.empty());
-    }
+    void announce();
+    bool has_laps() const noexcept;
     bool has_end() const noexcept { return this->options_.on_end || !this->reports_.empty(); }
     // Calls `told` with the statistics since `before`, and all. False: it threw, and the run fails.
     template <class Told>
@@ -294,5 +156,7 @@ WEIR_COMPILED(class run_core<summed>);
 WEIR_COMPILED(class run_core<unmeasured>);
 
 }  // namespace weir::detail
+
+#include <weir/run/run_core.ipp>
 
 #endif

@@ -22,7 +22,7 @@
 #include <weir/run/stage_options.hpp>
 
 #include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <cstdint>      // for std::int64_t
 #include <memory>       // for std::make_unique, std::unique_ptr
 #include <mutex>        // for std::lock_guard
 #include <optional>     // for std::optional
@@ -67,17 +67,7 @@ class run_graph : public run_context, public watched_run {
 
     // `inputs` and `outputs`: the queues that the stage takes from and puts into.
     void add_stage(std::unique_ptr<running_stage<Policy>> stage, std::vector<queue_id> inputs,
-                   std::vector<queue_id> outputs) {
-        std::vector<std::size_t> from = indexes_of(inputs);
-        std::vector<std::size_t> to = indexes_of(outputs);
-        if (budget() != nullptr) {
-            std::uint64_t sources = from.empty() ? budget()->add_source() : 0;
-            for (const std::size_t each : from) sources |= queues_[each]->sources();
-            for (const std::size_t each : to) queues_[each]->set_budget(budget(), sources);
-        }
-        stage->connect(std::move(from), std::move(to));
-        stages_.push_back(std::move(stage));
-    }
+                   std::vector<queue_id> outputs);
 
     // Makes a stage of the run, `options` and `args`, and adds it.
     template <class Running, class... Args>
@@ -123,62 +113,14 @@ class run_graph : public run_context, public watched_run {
     }
 
     running_stage<Policy>& stage_named(std::string_view name) { return *stages_[index_named(name, stages_)]; }
-    void set_concurrency(std::string_view name, std::size_t concurrency) {
-        if (sink_ && name == sink_->name()) {
-            refuse_unless(concurrency == 1, sink_->options(),
-                          "works on one item after the other; its concurrency is 1");
-            return;
-        }
-        stage_named(name).set_concurrency(concurrency);
-    }
+    void set_concurrency(std::string_view name, std::size_t concurrency);
     // Of the queue behind the stage of this name.
-    void set_capacity(std::string_view name, std::size_t capacity) {
-        stage_options named;
-        named.name = name;
-        named.capacity = capacity;
-        refuse_unless(capacity >= 1, named,
-                      "would have a queue of capacity 0, which never takes an item; "
-                      "give it 1 or more");
-        refuse_unless(!was_negative(capacity), named,
-                      "can't have a queue of a negative capacity; give it 1 or more");
-        const std::lock_guard guard(capacities_);
-        if (sink_ && name == sink_->name()) {
-            memory_shortage::with_prefix(stage(named), [&] {
-                queues_[last_]->set_capacity(sink_->set_capacity_behind(capacity), capacity);
-            });
-            return;
-        }
-        refuse_unless(!end_ || name != stages_[stages_.size() - 1]->name(), named,
-                      "is the last one, and has no queue behind it");
-        any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
-        const bool is_merged = sink_ && &queue == queues_[last_];
-        memory_shortage::with_prefix(stage(named), [&] {
-            queue.set_capacity(is_merged ? sink_->set_capacity_before(capacity) : capacity);
-        });
-    }
-    std::vector<std::string> stage_names() const {
-        std::vector<std::string> names;
-        for (const auto& stage : stages_) names.push_back(stage->name());
-        if (sink_) names.push_back(sink_->name());
-        return names;
-    }
+    void set_capacity(std::string_view name, std::size_t capacity);
+    std::vector<std::string> stage_names() const;
 
-    void inspect(run_seen& seen, bool states) const override {
-        seen.last = end_ ? end_.get() : queues_[last_];
-        seen.has_failed = has_failed();
-        for (const auto& stage : stages_) {
-            stage_seen& s = seen.stages.emplace_back();
-            for (const std::size_t i : stage->inputs()) s.from.push_back(queues_[i]);
-            for (const std::size_t i : stage->outputs()) s.to.push_back(queues_[i]);
-            stage->inspect(s, states);
-        }
-        if (end_) seen.stages.back().to.push_back(end_.get());
-    }
+    void inspect(run_seen& seen, bool states) const override;
 
-    pipeline_stats stats() const {
-        const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
-        return stats_until([this, end] { return end != running ? end : now(); });
-    }
+    pipeline_stats stats() const;
 
   protected:
     ~run_graph() = default;
@@ -208,20 +150,11 @@ class run_graph : public run_context, public watched_run {
         return s;
     }
 
-    std::string description() const {
-        std::string all;
-        for (const std::string& each : stage_names()) all += (all.empty() ? "" : " | ") + each;
-        return all;
-    }
+    std::string description() const;
 
     std::int64_t now() const noexcept { return main_executor().now().time_since_epoch().count(); }
 
-    void mark_queues(run_trail& trail) {
-        for (std::size_t i = 0; i < queues_.size(); ++i) {
-            const bool is_read = i != last_ || end_ != nullptr;
-            queues_[i]->mark_in(trail, is_read);
-        }
-    }
+    void mark_queues(run_trail& trail);
 
     static constexpr std::int64_t running = INT64_MIN;
     standard_platform::atomic<std::int64_t> frozen_at_{running};  // the time at which statistics end
@@ -234,41 +167,15 @@ class run_graph : public run_context, public watched_run {
     owning_list<running_stage<Policy>> stages_;
 
   private:
-    void add_first_item(pipeline_stats& s) const {
-        const std::optional<std::int64_t> first = queues_[last_]->first_got();
-        if (!first) return;
-        const duration after(time_between(begin_.time_since_epoch().count(), *first));
-        s.first_item = first_item_stats{after, detail::since(after, s.elapsed), s.num_items - 1};
-    }
+    void add_first_item(pipeline_stats& s) const;
 
     // The beginning of a message about a stage.
-    static std::string stage(const stage_options& options) {
-        return "stage '" + options.name + "' of capacity " + std::to_string(options.capacity) + ": ";
-    }
-    void adopt(any_channel<Policy>& queue, const stage_options& options) {
-        queues_.push_back(std::unique_ptr<any_channel<Policy>>(&queue));
-        if (options.max_bytes != 0) queue.set_max_bytes(options.max_bytes);
-    }
+    static std::string stage(const stage_options& options);
+    void adopt(any_channel<Policy>& queue, const stage_options& options);
 
-    std::vector<std::size_t> indexes_of(const std::vector<queue_id>& channels) const {
-        std::vector<std::size_t> numbers;
-        for (const queue_id channel : channels) {
-            for (std::size_t i = 0; i < queues_.size(); ++i) {
-                if (queues_[i] == channel.is) numbers.push_back(i);
-            }
-        }
-        return numbers;
-    }
+    std::vector<std::size_t> indexes_of(const std::vector<queue_id>& channels) const;
 
-    static void check_capacity(const stage_options& options) {
-        refuse_unless(options.capacity >= 1, options,
-                      "has a queue of capacity 0, which never takes an item; "
-                      "give it .capacity = 1 or more");
-        refuse_unless(!was_negative(options.capacity), options,
-                      "has a queue of a negative capacity; give it .capacity = 1 or more");
-        refuse_unless(!was_negative(options.max_bytes), options,
-                      "has a queue of a negative .max_bytes; 0 means no limit");
-    }
+    static void check_capacity(const stage_options& options);
 
     template <class Things>
     static std::size_t index_named(std::string_view name, const Things& things) {
@@ -294,5 +201,7 @@ WEIR_COMPILED(class run_graph<summed>);
 WEIR_COMPILED(class run_graph<unmeasured>);
 
 }  // namespace weir::detail
+
+#include <weir/run/run_graph.ipp>
 
 #endif

@@ -12,11 +12,8 @@
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <cstdio>       // for std::snprintf
 #include <exception>    // for std::exception_ptr
 #include <memory>       // for std::shared_ptr
-#include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 #include <utility>      // for std::move
@@ -54,10 +51,7 @@ class run_report {
     /// Called for an item that failed: see `run_options::on_failure`.
     virtual void failed(const failure& what) { static_cast<void>(what); }
     /// Called at the end of the run: see `run_options::on_end`. `rest`: the lap that was not whole.
-    virtual void ends(const pipeline_stats& rest, const pipeline_stats& all) {
-        static_cast<void>(rest);
-        static_cast<void>(all);
-    }
+    virtual void ends(const pipeline_stats& rest, const pipeline_stats& all);
     /// Called before `begins`.
     /// \returns a hook that is called around every invocation; null: none.
     [[nodiscard]] virtual std::shared_ptr<hook> around_invocations() { return nullptr; }
@@ -73,19 +67,7 @@ using report_warning = void (*)(std::string_view report, std::string_view why) n
 
 namespace detail {
 
-inline void print_report_warning(std::string_view report, std::string_view why) noexcept {
-    char line[1000];
-    const auto most = [](std::string_view text) {
-        return static_cast<int>(smaller<std::size_t>(text.size(), 400));
-    };
-    // NOLINTBEGIN(bugprone-suspicious-stringview-data-usage): the sizes are given
-    const int size = std::snprintf(line, sizeof line,
-                                   "weir: %.*s is no longer written, as this failed: %.*s; the run goes on\n",
-                                   most(report), report.data(), most(why), why.data());
-    // NOLINTEND(bugprone-suspicious-stringview-data-usage)
-    // Not by stderr: if it is a closed pipe, SIGPIPE would end the program.
-    if (size > 0) static_cast<void>(write_whole(2, {line, static_cast<std::size_t>(size)}));
-}
+void print_report_warning(std::string_view report, std::string_view why) noexcept;
 
 inline constinit standard_platform::atomic<report_warning> the_report_warning{&print_report_warning};
 
@@ -99,21 +81,7 @@ class run_reports {
 
   public:
     // The hooks of reports are appended to `hooks`.
-    run_reports(std::vector<std::shared_ptr<run_report>> all, std::vector<shared_hook>& hooks) {
-        for (auto& each : all) {
-            if (each == nullptr) throw std::invalid_argument("weir: a report of a run is null");
-            all_.push_back(std::make_unique<one>(std::move(each)));
-        }
-        tell([&hooks](run_report& r) {
-            if (auto around = r.around_invocations()) hooks.emplace_back(std::move(around));
-        });
-        tell([this](run_report& r) {
-            auto follows = r.follows_items();
-            if (follows == nullptr) return;
-            if (trail_ != nullptr) throw std::invalid_argument("weir: another one follows this run's items");
-            trail_ = std::move(follows);
-        });
-    }
+    run_reports(std::vector<std::shared_ptr<run_report>> all, std::vector<shared_hook>& hooks);
 
     run_trail* trail() const noexcept { return trail_.get(); }
 
@@ -133,17 +101,7 @@ class run_reports {
     }
 
   private:
-    static void give_up(one& it, const std::exception_ptr& why) noexcept {
-        if (it.abandon.exchange(true, std::memory_order_relaxed)) return;  // relaxed: only the first warns
-        // acquire; pairs with set_report_warning()
-        const report_warning warn = the_report_warning.load(std::memory_order_acquire);
-        if (warn == nullptr) return;
-        try {
-            warn(it.report->name(), detail::error_text(why));
-        } catch (...) {
-            warn("a report", "memory lacks to say what");
-        }
-    }
+    static void give_up(one& it, const std::exception_ptr& why) noexcept;
 
     std::vector<std::unique_ptr<one>> all_;
     std::shared_ptr<run_trail> trail_;
@@ -153,11 +111,12 @@ class run_reports {
 
 /// Sets the warning of all runs of the process. The default prints a line on stderr; null is none.
 /// \returns the one before. Threads: any.
-inline report_warning set_report_warning(report_warning warn) noexcept {
-    // acq_rel; pairs with itself and with give_up(), which sees all that was written before
-    return detail::the_report_warning.exchange(warn, std::memory_order_acq_rel);
-}
+report_warning set_report_warning(report_warning warn) noexcept;
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/run/run_report.ipp>
+#endif
 
 #endif

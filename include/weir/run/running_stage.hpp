@@ -16,10 +16,8 @@
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t
 #include <exception>  // for std::exception_ptr
-#include <new>        // for std::bad_alloc
 #include <optional>   // for std::optional
 #include <string>     // for std::string
-#include <utility>    // for std::move
 #include <vector>     // for std::vector
 
 namespace weir::detail {
@@ -30,19 +28,10 @@ class running_stage : public worker_set<Policy> {
   public:
     using typename worker_set<Policy>::slot;
 
-    running_stage(run_context& run, const char* kind, const stage_options& options)
-        : worker_set<Policy>(run, options), kind_(kind), hooks_(run.hooks()),
-          own_counts_(options.max_failures.value_or(failure_limit())),
-          failure_counts_(options.max_failures ? own_counts_ : run.failure_counts()),
-          by_rate_(failure_counts_.is_rate()) {
-        hooks_.insert(hooks_.end(), options.hooks.begin(), options.hooks.end());
-    }
+    running_stage(run_context& run, const char* kind, const stage_options& options);
 
     // The queues that the stage takes from and puts into, by their indices in the run.
-    void connect(std::vector<std::size_t> inputs, std::vector<std::size_t> outputs) noexcept {
-        inputs_ = std::move(inputs);
-        outputs_ = std::move(outputs);
-    }
+    void connect(std::vector<std::size_t> inputs, std::vector<std::size_t> outputs) noexcept;
 
     const char* kind() const noexcept { return kind_; }
     const std::vector<std::size_t>& inputs() const noexcept { return inputs_; }
@@ -51,16 +40,7 @@ class running_stage : public worker_set<Policy> {
     // Called before the workers start. False: a hook threw, and the run fails.
     bool call_begin_hooks() noexcept;
 
-    stage_stats stats(std::int64_t until, stillness& still) const {
-        stage_stats s;
-        s.kind = kind_;
-        s.inputs = inputs_;
-        s.outputs = outputs_;
-        this->add_times(s, until, still);
-        s.transfers = transfers();
-        s.added = added();
-        return s;
-    }
+    stage_stats stats(std::int64_t until, stillness& still) const;
 
   protected:
     using worker_set<Policy>::run_;
@@ -157,12 +137,10 @@ class running_stage : public worker_set<Policy> {
     }
     void call_end_hooks() noexcept;
     bool report_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
-    WEIR_NOINLINE bool check_failure_rate() noexcept;
+    bool check_failure_rate() noexcept;
     // `reported`: `on_failure` was called.
     void stop_run(const failure_counter::entry& who, bool reported) noexcept;
-    void stop_run(std::uint64_t item, std::exception_ptr error, bool reported = false) noexcept {
-        stop_run({&this->name(), item, std::move(error), this->where()}, reported);
-    }
+    void stop_run(std::uint64_t item, std::exception_ptr error, bool reported = false) noexcept;
 
     const char* kind_;
     std::vector<shared_hook> hooks_;
@@ -174,86 +152,12 @@ class running_stage : public worker_set<Policy> {
     const bool by_rate_;  // successes are counted only for a rate, as all slots share the counter
 };
 
-template <class Policy>
-bool running_stage<Policy>::call_begin_hooks() noexcept {
-    try {
-        for (const auto& hook : hooks_) {
-            hook->stage_begins(this->name());
-            ++announced_;
-        }
-        return true;
-    } catch (...) {
-        stop_run(0, std::current_exception());
-        return false;
-    }
-}
-
-template <class Policy>
-void running_stage<Policy>::call_end_hooks() noexcept {
-    while (announced_ > 0) {
-        try {
-            hooks_[--announced_]->stage_ends(this->name());
-        } catch (...) {
-            stop_run(0, std::current_exception());
-        }
-    }
-}
-
-template <class Policy>
-bool running_stage<Policy>::record_failure(slot& me, std::uint64_t item, std::exception_ptr error,
-                                           std::int64_t spent) noexcept {
-    if (!report_failure(me, item, error, spent)) return false;
-    const bool too_many =
-        failure_counts_.count_failure(failure_counter::entry{&this->name(), item, error, this->where()});
-    if (too_many) stop_run(item, std::move(error), run_.has_on_failure());
-    return !too_many;
-}
-
-template <class Policy>
-bool running_stage<Policy>::check_failure_rate() noexcept {
-    if (!failure_counts_.count_success()) return true;
-    const failure_counter::entry last = failure_counts_.last_failure();
-    stop_run(last, run_.has_on_failure());
-    return false;
-}
-
-template <class Policy>
-void running_stage<Policy>::fail_stage(slot& me, std::uint64_t item, std::exception_ptr error,
-                                       std::int64_t spent) noexcept {
-    if (report_failure(me, item, error, spent)) stop_run(item, std::move(error), run_.has_on_failure());
-}
-
-// False: the run was stopped, so that this is no failure; or `on_failure` threw, which stops the run for the
-// item's error and for that exception.
-template <class Policy>
-bool running_stage<Policy>::report_failure(slot& me, std::uint64_t item, std::exception_ptr error,
-                                           std::int64_t spent) noexcept {
-    if (run_.is_stopped_by(error)) return false;
-    me.count_failure(spent);
-    detail::begin_overhead(me);
-    try {
-        run_.tell(failure(this->name(), item, error, this->where()));
-    } catch (...) {
-        stop_run(item, std::move(error), true);
-        stop_run(item, std::current_exception());
-        return false;
-    }
-    return true;
-}
-
-template <class Policy>
-void running_stage<Policy>::stop_run(const failure_counter::entry& who, bool reported) noexcept {
-    try {
-        run_.record(failure(*who.stage, who.item, who.error, who.where), reported);
-    } catch (const std::bad_alloc&) {
-        run_.record(failure({}, who.item, who.error, who.where), reported);  // the name would need memory
-    }
-}
-
 WEIR_COMPILED(class running_stage<measured>);
 WEIR_COMPILED(class running_stage<summed>);
 WEIR_COMPILED(class running_stage<unmeasured>);
 
 }  // namespace weir::detail
+
+#include <weir/run/running_stage.ipp>
 
 #endif

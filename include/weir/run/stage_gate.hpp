@@ -13,7 +13,7 @@
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
-#include <cstdint>    // for SIZE_MAX, std::uint64_t
+#include <cstdint>    // for std::uint64_t
 #include <memory>     // for std::make_unique, std::unique_ptr
 #include <utility>    // for std::declval
 
@@ -24,18 +24,7 @@ class item_quota {
   public:
     // Whether a slot may begin with an item, or with the end of an epoch, which is not `counted`. If not, the
     // slot waits, and asks again. `clock`: the executor of the run.
-    bool try_admit(const executor& clock, bool counted = true) noexcept {
-        // relaxed: an open quota stays open; a slot that does not see it yet asks under the lock
-        if (is_open_.load(std::memory_order_relaxed)) return true;
-        bool admitted = false;
-        slots_.update([this, &clock, counted, &admitted](pause_rule& rule) {
-            admitted = left_ != 0;
-            if (!admitted || !counted) return;
-            meter_.count_item([&clock] { return clock.now().time_since_epoch().count(); });
-            if (--left_ == 0) rule.paused = true;
-        });
-        return admitted;
-    }
+    bool try_admit(const executor& clock, bool counted = true) noexcept;
     // Awaitable of bool: waits until items are admitted. False: the run ends.
     template <class Slot>
     auto wait(Slot& me) noexcept {
@@ -43,26 +32,13 @@ class item_quota {
     }
 
     // Admits so many items from now on, and measures their pace in a stage of `num_slots` slots.
-    void admit(std::size_t items, std::size_t num_slots = 1) noexcept {
-        slots_.update([this, items, num_slots](pause_rule& rule) {
-            left_ = items;
-            if (items != 0) meter_.restart(num_slots);
-            rule.paused = items == 0;
-        });
-    }
+    void admit(std::size_t items, std::size_t num_slots = 1) noexcept;
     // The pace of the items that were admitted last.
-    pace_meter meter() const noexcept {
-        return slots_.read([this](const pause_rule&) { return meter_; });
-    }
+    pace_meter meter() const noexcept;
     // Admits all items from now on, for good.
-    void open() noexcept {
-        is_open_.store(true, std::memory_order_relaxed);
-        admit(SIZE_MAX);
-    }
+    void open() noexcept;
     // The run ends: slots that wait are refused.
-    void end() noexcept {
-        slots_.update([](pause_rule& rule) { rule.over = true; });
-    }
+    void end() noexcept;
 
   private:
     standard_platform::atomic<bool> is_open_{false};
@@ -119,10 +95,7 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
 struct service_rule {
     using ticket = const slot*;
     bool over = false;
-    admission ask(const slot* who) const noexcept {
-        if (over) return admission::refused;
-        return who->recalled.load(std::memory_order_relaxed) ? admission::wait : admission::go;
-    }
+    admission ask(const slot* who) const noexcept;
 };
 
 // The base of every stage of a run: where the stage runs, and whether its slots may begin with an item.
@@ -143,12 +116,7 @@ class stage_gate {
     // for its quota. Every worker asks before each item, and again after each `wait_for_admission`.
     // `sources`: the sources of the run that the stage is, as bits; sources also wait for the limit of bytes.
     // `counted`: the slot begins with an item, not with the end of an epoch.
-    bool must_wait(std::uint64_t sources, bool counted) const noexcept {
-        if (!run_.may_have_to_wait()) return false;
-        if (run_.is_paused() || run_.yields_to_later_stages(executor_)) return true;
-        if (sources != 0 && run_.budget() != nullptr && run_.budget()->is_spent(sources)) return true;
-        return quota_ != nullptr && !quota_->try_admit(run_.main_executor(), counted);
-    }
+    bool must_wait(std::uint64_t sources, bool counted) const noexcept;
 
     // See `admission_wait`.
     template <class Slot>
@@ -165,5 +133,9 @@ class stage_gate {
 };
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/run/stage_gate.ipp>
+#endif
 
 #endif

@@ -18,11 +18,9 @@
 #include <cstddef>          // for std::size_t
 #include <functional>       // for std::function
 #include <memory>           // for std::shared_ptr
-#include <mutex>            // for std::lock_guard
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
-#include <utility>          // for std::move
 #include <vector>           // for std::vector
 
 namespace weir {
@@ -152,37 +150,19 @@ struct kept_defaults {
     spin_lock lock;
     std::shared_ptr<const run_defaults> kept;  // null: none were set
 
-    std::shared_ptr<const run_defaults> read() {
-        const std::lock_guard guard(lock);
-        return kept;
-    }
+    std::shared_ptr<const run_defaults> read();
 };
 
 // Never destroyed: a run may begin before main, and after it.
 inline constinit no_destroy<kept_defaults> the_defaults;
 
 // The options of a run that starts, with the defaults of the process.
-inline run_options with_defaults(run_options options) {
-    if (options.lap == duration(0) && !options.reports.empty()) options.lap = duration(1'000'000'000);
-    const std::shared_ptr<const run_defaults> all = the_defaults->read();
-    if (all == nullptr) return options;
-    options.hooks.insert(options.hooks.begin(), all->hooks.begin(), all->hooks.end());
-    if (!options.on_failure) options.on_failure = all->on_failure;
-    if (!options.on_end) options.on_end = all->on_end;
-    if (!options.on_lap && all->on_lap) {
-        options.on_lap = all->on_lap;
-        if (options.lap == duration(0)) options.lap = all->lap;
-    }
-    return options;
-}
+run_options with_defaults(run_options options);
 
 }  // namespace detail
 
 /// \returns the current defaults. Threads: any. Errors: `std::bad_alloc`.
-[[nodiscard]] inline run_defaults defaults() {
-    const auto all = detail::the_defaults->read();
-    return all == nullptr ? run_defaults() : *all;
-}
+[[nodiscard]] run_defaults defaults();
 
 /// Sets the defaults for all runs that start from now on. For tracing and logging of a whole program; a
 /// library should not call it.
@@ -194,15 +174,12 @@ inline run_options with_defaults(run_options options) {
 /// Threads:  any.
 /// Lifetime: the defaults are kept until they are replaced and the last run that uses them is destroyed; not
 ///           destroyed at the end of the program.
-inline run_defaults set_defaults(run_defaults all) {
-    std::shared_ptr<const run_defaults> changed = std::make_shared<const run_defaults>(std::move(all));
-    {
-        const std::lock_guard guard(detail::the_defaults->lock);
-        changed.swap(detail::the_defaults->kept);
-    }
-    return changed == nullptr ? run_defaults() : *changed;
-}
+run_defaults set_defaults(run_defaults all);
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/run/stage_options.ipp>
+#endif
 
 #endif

@@ -1,9 +1,10 @@
-// weir sampling, internal: bodies of sampling/alias_table.hpp
+// weir sampling, internal: bodies of the functions of sampling/alias_table.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_ALIAS_TABLE_IPP
 #define WEIR_SAMPLING_ALIAS_TABLE_IPP
 
 #include <weir/sampling/alias_table.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max

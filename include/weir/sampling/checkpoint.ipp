@@ -1,9 +1,10 @@
-// weir sampling, internal: bodies of sampling/checkpoint.hpp
+// weir sampling, internal: bodies of the functions of sampling/checkpoint.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_CHECKPOINT_IPP
 #define WEIR_SAMPLING_CHECKPOINT_IPP
 
 #include <weir/sampling/checkpoint.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::sort

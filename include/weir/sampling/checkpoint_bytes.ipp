@@ -1,9 +1,10 @@
-// weir sampling, internal: bodies of sampling/checkpoint_bytes.hpp
+// weir sampling, internal: bodies of the functions of sampling/checkpoint_bytes.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_CHECKPOINT_BYTES_IPP
 #define WEIR_SAMPLING_CHECKPOINT_BYTES_IPP
 
 #include <weir/sampling/checkpoint_bytes.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max

@@ -1,9 +1,10 @@
-// weir sampling, internal: bodies of sampling/progress.hpp
+// weir sampling, internal: bodies of the functions of sampling/progress.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_PROGRESS_IPP
 #define WEIR_SAMPLING_PROGRESS_IPP
 
 #include <weir/sampling/progress.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <stdexcept>  // for std::invalid_argument

@@ -1,9 +1,10 @@
-// weir sampling, internal: bodies of sampling/sampler.hpp
+// weir sampling, internal: bodies of the functions of sampling/sampler.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_SAMPLER_IPP
 #define WEIR_SAMPLING_SAMPLER_IPP
 
 #include <weir/sampling/sampler.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <stdexcept>  // for std::invalid_argument

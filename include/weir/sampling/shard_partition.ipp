@@ -1,9 +1,10 @@
-// weir sampling, internal: bodies of sampling/shard_partition.hpp
+// weir sampling, internal: bodies of the functions of sampling/shard_partition.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_SHARD_PARTITION_IPP
 #define WEIR_SAMPLING_SHARD_PARTITION_IPP
 
 #include <weir/sampling/shard_partition.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::binary_search, std::lower_bound, std::max

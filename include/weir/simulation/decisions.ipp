@@ -1,9 +1,10 @@
-// weir simulation, internal: bodies of simulation/decisions.hpp
+// weir simulation, internal: bodies of the functions of simulation/decisions.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_DECISIONS_IPP
 #define WEIR_SIMULATION_DECISIONS_IPP
 
 #include <weir/simulation/decisions.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>     // for std::min

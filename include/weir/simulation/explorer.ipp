@@ -1,9 +1,10 @@
-// weir simulation, internal: bodies of simulation/explorer.hpp
+// weir simulation, internal: bodies of the functions of simulation/explorer.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_EXPLORER_IPP
 #define WEIR_SIMULATION_EXPLORER_IPP
 
 #include <weir/simulation/explorer.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>     // for std::any_of, std::count_if, std::fill, std::min

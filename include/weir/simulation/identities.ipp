@@ -1,9 +1,10 @@
-// weir simulation, internal: bodies of simulation/identities.hpp
+// weir simulation, internal: bodies of the functions of simulation/identities.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_IDENTITIES_IPP
 #define WEIR_SIMULATION_IDENTITIES_IPP
 
 #include <weir/simulation/identities.hpp>
+
 #include <weir/platform/config.hpp>
 
 namespace weir::simulation::detail {

@@ -1,9 +1,10 @@
-// weir simulation, internal: bodies of simulation/world.hpp
+// weir simulation, internal: bodies of the functions of simulation/world.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_WORLD_IPP
 #define WEIR_SIMULATION_WORLD_IPP
 
 #include <weir/simulation/world.hpp>
+
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::lower_bound, std::rotate

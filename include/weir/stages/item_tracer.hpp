@@ -39,17 +39,7 @@ class item_tracer {
         return true;
     }
     // The same of an item that the stage makes. `nth`: how many it has made before.
-    WEIR_NOINLINE bool begin_new(std::uint64_t nth, std::uint64_t item, std::uint64_t epoch) noexcept {
-        stop_following();
-        slot_trail& trail = *me_.trail;
-        if (!trail.may_choose(nth)) return false;
-        const std::int64_t at = now();
-        const std::uint64_t tag = trail.chosen(nth, at);
-        if (tag == 0) return false;
-        trail.begin_new(tag, item, epoch, at);
-        me_.follow(tag);
-        return true;
-    }
+    bool begin_new(std::uint64_t nth, std::uint64_t item, std::uint64_t epoch) noexcept;
     // The work on something begins that is never followed: a mark, or nothing.
     void begin_none() noexcept { stop_following(); }
 
@@ -65,57 +55,19 @@ class item_tracer {
     }
 
     // The work is done. `was_none`: there was no item to make, as the source has ended.
-    WEIR_NOINLINE void worked(bool has_failed, bool was_none) noexcept {
-        if (!is_visited()) return;
-        me_.trail->end_step(now());
-        if (has_failed) {
-            me_.trail->failed();
-        } else if (was_none) {
-            me_.trail->did_not_begin();
-            me_.follow(0);
-        }
-    }
+    void worked(bool has_failed, bool was_none) noexcept;
 
     // The next result is to be put. `has_item`: the result contains the current item; `mark`: the result is
     // an end-of-epoch mark.
-    WEIR_NOINLINE void record_result(bool mark, bool has_item, std::uint64_t item,
-                                     std::uint64_t epoch) noexcept {
-        slot_trail& trail = *me_.trail;
-        if (origin_ == result_origin::its_item) {
-            if (is_visited()) trail.end_step(now());
-        } else if (mark) {
-            me_.follow(0);
-        } else if (origin_ == result_origin::all_held) {
-            if (!trail.has_kept() && trail.current() == 0) return;
-            me_.follow(trail.gives(has_item, item, epoch, now()));
-        } else {
-            me_.follow(0);
-            if (!trail.may_choose(num_given_++)) return;
-            const std::int64_t at = now();
-            const std::uint64_t tag = trail.chosen(num_given_ - 1, at);
-            if (tag == 0) return;
-            if (!trail.is_open()) trail.begin_new(tag, item, epoch, at);
-            trail.end_step(at);
-            me_.follow(tag);
-        }
-    }
+    void record_result(bool mark, bool has_item, std::uint64_t item, std::uint64_t epoch) noexcept;
     // Ends the visit, when the worker has put all results that are ready. `holds`: the stage still holds
     // items.
-    WEIR_NOINLINE void end(bool holds) noexcept {
-        if (origin_ == result_origin::its_item) return;
-        if (origin_ == result_origin::all_held) holds ? me_.trail->keep(now()) : me_.trail->forget_kept();
-        me_.trail->end();
-        me_.follow(0);
-    }
+    void end(bool holds) noexcept;
 
   private:
     std::int64_t now() const noexcept { return me_.clock().now().time_since_epoch().count(); }
-    bool is_visited() const noexcept {
-        return origin_ == result_origin::its_item ? me_.is_following() : me_.trail->is_open();
-    }
-    void stop_following() noexcept {
-        if (me_.is_following()) me_.follow(0);
-    }
+    bool is_visited() const noexcept;
+    void stop_following() noexcept;
     template <class Queue>
     bool take_tag(Queue& from, std::uint64_t number) noexcept {
         trail_marks* const marks = from.marks();
@@ -136,5 +88,9 @@ class item_tracer {
 };
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/stages/item_tracer.ipp>
+#endif
 
 #endif

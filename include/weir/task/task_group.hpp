@@ -19,9 +19,7 @@
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
-#include <cstdio>       // for std::fprintf
 #include <exception>    // for std::exception_ptr
-#include <mutex>        // for std::lock_guard
 #include <type_traits>  // for std::is_convertible_v
 #include <utility>      // for std::move
 
@@ -33,19 +31,7 @@ using unjoined_sink = void (*)(const std::exception_ptr& first, std::size_t coun
 
 namespace detail {
 
-inline void print_unjoined(const std::exception_ptr& first, std::size_t count) noexcept {
-    const auto print = [count](const char* what) {
-        std::fprintf(
-            stderr,
-            "weir: nobody joined a task_group; %zu of its tasks ended by an exception, the first by: %s\n",
-            count, what);
-    };
-    try {
-        print(detail::error_text(first).c_str());
-    } catch (...) {
-        print("memory lacks to say what");
-    }
-}
+void print_unjoined(const std::exception_ptr& first, std::size_t count) noexcept;
 
 inline constinit process_function<unjoined_sink> the_unjoined_sink{&print_unjoined};
 
@@ -62,9 +48,7 @@ std::suspend_never reject_task() noexcept {
 
 /// Sets the function for all groups of the process. The default one prints a line on stderr. Null: none.
 /// \returns the function before. Threads: any.
-inline unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept {
-    return detail::the_unjoined_sink.replace(sink);
-}
+unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept;
 
 /// Starts tasks one by one, and waits for all of them: no task outlives its group.
 ///
@@ -98,18 +82,12 @@ class task_group final : detail::task_join {
     }
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
-    ~task_group() {
-        if (!is_joined()) block();
-        report_errors();
-    }
+    ~task_group();
 
     /// Starts a task on the group's executor, never inside this call. May be called again after a `join`.
     ///
     /// Errors:   `std::logic_error` for a task that was awaited before or is empty.
-    void spawn(task<>&& t) {
-        detail::joined_task_ref<void>(t).check_valid();
-        executor_->fork(start(std::move(t)));
-    }
+    void spawn(task<>&& t);
 
     /// Starts a task at once, on this thread. The caller continues when the task waits for something or has
     /// ended, or before that on another thread: so the tasks of a long loop don't pile up.
@@ -152,10 +130,7 @@ class task_group final : detail::task_join {
         static constexpr bool resumes_own_parts = true;
 
         fork_operation(task_group& g, task<>&& t) noexcept : group_(&g), task_(std::move(t)) {}
-        bool await_ready() const {
-            detail::joined_task_ref<void>(task_).check_valid();
-            return false;
-        }
+        bool await_ready() const;
         // Resumes on the coroutine's executor, on any thread there: this thread runs the new task.
         template <class Promise>
         WEIR_NOINLINE std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) noexcept {
@@ -199,13 +174,7 @@ class task_group final : detail::task_join {
     };
 
     // Returns the coroutine, to be resumed on the group's executor.
-    std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept {
-        ++spawned_;
-        const std::coroutine_handle<> handle =
-            detail::joined_task_ref<void>(t).start(*this, *executor_, work_.ends(), forker);
-        detail::joined_task_ref<void>::release(t);
-        return handle;
-    }
+    std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept;
 
     // The value of `left_` before a join: so large that the ends of tasks never count it down to 0. A join
     // subtracts the difference to the number of tasks.
@@ -237,39 +206,14 @@ class task_group final : detail::task_join {
         return std::noop_coroutine();
     }
 
-    void keep(std::exception_ptr error) noexcept {
-        const std::lock_guard guard(lock_);
-        ++errors_;
-        if (!error_) error_ = std::move(error);
-    }
+    void keep(std::exception_ptr error) noexcept;
 
-    bool take_the_rest() noexcept {
-        const std::int64_t rest = unjoined - spawned_;
-        // acq_rel; pairs with task_ended(): the one that counts to 0 sees all that was done
-        return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
-    }
+    bool take_the_rest() noexcept;
 
-    void block() noexcept {
-        if (detail::exits_in_a_coroutine()) return;
-        detail::parker ended;
-        thread_ = &ended;
-        if (!take_the_rest()) return;
-        try {
-            detail::block_until(ended, *executor_);
-        } catch (...) {
-            return;  // the tasks can't end: a deadlock, or a fork of the process
-        }
-    }
+    void block() noexcept;
 
     // The sink is a function of the user's: it is not called under the lock.
-    void report_errors() noexcept {
-        const unjoined_sink sink = detail::the_unjoined_sink.get();
-        lock_.lock();
-        const std::exception_ptr first = std::exchange(error_, nullptr);
-        const std::size_t count = errors_;
-        lock_.unlock();
-        if (first && sink != nullptr) sink(first, count);
-    }
+    void report_errors() noexcept;
 
     // True also if a join waits and can't succeed: a `deadlock_error` has ended the wait.
     bool is_joined() const noexcept {
@@ -296,5 +240,9 @@ class task_group final : detail::task_join {
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/task/task_group.ipp>
+#endif
 
 #endif

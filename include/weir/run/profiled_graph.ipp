@@ -1,0 +1,173 @@
+// weir run, internal: bodies of the functions of run/profiled_graph.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_PROFILED_GRAPH_IPP
+#define WEIR_RUN_PROFILED_GRAPH_IPP
+
+#include <weir/run/profiled_graph.hpp>
+
+#include <weir/platform/config.hpp>
+
+#include <cstdint>    // for SIZE_MAX
+#include <exception>  // for std::current_exception
+#include <utility>    // for std::move
+
+namespace weir::detail {
+
+template <class Policy>
+WEIR_INLINE profiled_graph<Policy>::profiled_graph(executor& ex, run_options options,
+                                                   std::unique_ptr<run_profiler> profiler)
+    : base(ex, std::move(options)), profiler_(std::move(profiler)) {
+    this->set_profiled(profiler_ != nullptr);
+}
+
+template <class Policy>
+WEIR_INLINE bool profiled_graph<Policy>::can_change_slots(std::size_t stage) const noexcept {
+    const bool acts = stages_[stage]->outputs().empty();
+    return stages_[stage]->is_resizable() && (!acts || slots_[stage].before > 1);
+}
+
+template <class Policy>
+WEIR_INLINE auto profiled_graph<Policy>::max_slots(std::size_t stage) const -> std::size_t {
+    const executor_traits& where = stages_[stage]->own_executor().traits();
+    if (!stages_[stage]->blocks_threads() || where.exclusive) return SIZE_MAX;
+    std::size_t taken = 0;
+    for (const auto& each : stages_) {
+        each->for_each_slot([&taken](slot& s) { taken += has_thread(s.state_since().first) ? 1U : 0U; });
+    }
+    const std::size_t left = where.parallelism > taken ? where.parallelism - taken : 1;
+    return detail::larger(slots_[stage].before, where.parallelism == 2 ? left : left - 1);
+}
+
+template <class Policy>
+WEIR_INLINE auto profiled_graph<Policy>::activity(std::size_t stage) const -> stage_activity {
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+    stage_activity all = look_at_slots(stage, before);
+    // A slot that was idle may have been woken by another one that became idle later: looks twice.
+    all.is_idle = all.is_idle && look_at_slots(stage, after).is_idle && before == after;
+    all.is_idle = all.is_idle || this->have_all_left();  // abandoned slots are idle, too
+    return all;
+}
+
+template <class Policy>
+WEIR_INLINE auto profiled_graph<Policy>::figures(std::size_t stage) const -> stage_figures {
+    const pipeline_stats all = this->stats();
+    const stage_stats& s = all.stages[stage];
+    stage_figures f;
+    f.num_inputs = s.inputs.size();
+    f.num_slots = s.per_slot.size();
+    for (const std::size_t each : s.inputs) {
+        f.given += all.channels[each].num_put;
+        f.taken += all.channels[each].num_get;
+        f.starved += all.channels[each].get_blocked;
+    }
+    for (const std::size_t each : s.outputs) f.results += all.channels[each].num_put;
+    f.num_tasks = s.num_tasks;
+    f.num_failures = s.num_failures;
+    f.task_time = s.task_time;
+    f.times = s.times();
+    return f;
+}
+
+template <class Policy>
+WEIR_INLINE void profiled_graph<Policy>::set_slots(std::size_t stage, std::size_t num_slots) {
+    stages_[stage]->set_concurrency(num_slots);
+    slots_[stage].now = num_slots;
+}
+
+template <class Policy>
+WEIR_INLINE void profiled_graph<Policy>::reset_slots(std::size_t stage) {
+    const changed& its = slots_[stage];
+    if (its.now == its.before || stages_[stage]->concurrency() != its.now) return;
+    set_slots(stage, its.before);
+}
+
+template <class Policy>
+WEIR_INLINE void profiled_graph<Policy>::add_capacity(std::size_t stage, std::size_t items) {
+    for (const std::size_t each : stages_[stage]->outputs()) {
+        const site_seen seen = look(each);
+        if (rooms_[each].before == 0) rooms_[each].before = seen.capacity;
+        rooms_[each].now = seen.size + items;
+        queues_[each]->set_capacity(rooms_[each].now);
+    }
+}
+
+template <class Policy>
+WEIR_INLINE void profiled_graph<Policy>::admit(std::size_t stage, std::size_t items) noexcept {
+    stages_[stage]->quota()->admit(items, slots_[stage].now);
+}
+
+template <class Policy>
+WEIR_INLINE void profiled_graph<Policy>::hold_stages() {
+    rooms_.resize(queues_.size());
+    slots_.resize(stages_.size());
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        stages_[i]->add_quota();
+        slots_[i].before = slots_[i].now = stages_[i]->concurrency();
+    }
+}
+
+template <class Policy>
+WEIR_INLINE auto profiled_graph<Policy>::take_step() noexcept -> std::optional<time_point> {
+    try {
+        const std::optional<time_point> next = profiler_->step(*this);
+        if (!next) profiler_->finish(*this);
+        return next;
+    } catch (...) {
+        profiler_->abandon(*this, std::current_exception());
+        return std::nullopt;
+    }
+}
+
+template <class Policy>
+WEIR_INLINE void profiled_graph<Policy>::release_stages() noexcept {
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+        try {
+            if (rooms_[i].before == 0 || look(i).capacity != rooms_[i].now) continue;
+            queues_[i]->set_capacity(rooms_[i].before);
+        } catch (...) {
+            continue;  // no memory: the queue stays as it is
+        }
+    }
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        try {
+            reset_slots(i);
+        } catch (...) {
+            continue;
+        }
+    }
+    this->set_profiled(false);
+    for (auto& stage : stages_) stage->quota()->open();
+}
+
+template <class Policy>
+WEIR_INLINE void profiled_graph<Policy>::end_profiling() noexcept {
+    for (auto& stage : stages_) {
+        if (stage->quota() != nullptr) stage->quota()->end();
+    }
+}
+
+template <class Policy>
+WEIR_INLINE auto profiled_graph<Policy>::look_at_slots(std::size_t stage, std::uint64_t& sum) const
+    -> stage_activity {
+    stage_activity all{true, false, this->begin_.time_since_epoch().count()};
+    stages_[stage]->for_each_slot([&all, &sum](slot& each) {
+        const auto [state, since] = each.state_since();
+        all.is_idle = all.is_idle && detail::is_idle(state);
+        all.is_starved = all.is_starved || state == slot_state::wait_get;
+        all.since = detail::larger(all.since, since);
+        sum += static_cast<std::uint64_t>(since);
+    });
+    return all;
+}
+
+template <class Policy>
+WEIR_INLINE auto profiled_graph<Policy>::look(std::size_t queue) const -> site_seen {
+    site_seen seen;
+    queues_[queue]->inspect(seen);
+    return seen;
+}
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,141 @@
+// weir run, internal: bodies of the functions of run/run_context.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_RUN_CONTEXT_IPP
+#define WEIR_RUN_RUN_CONTEXT_IPP
+
+#include <weir/run/run_context.hpp>
+
+#include <weir/platform/config.hpp>
+
+#include <exception>  // for std::rethrow_exception
+#include <stdexcept>  // for std::invalid_argument
+#include <string>     // for std::to_string
+#include <utility>    // for std::move
+
+namespace weir::detail {
+
+WEIR_INLINE admission pause_rule::ask(ticket) const noexcept {
+    if (over) return admission::refused;
+    return paused ? admission::wait : admission::go;
+}
+
+WEIR_INLINE admission budget_rule::ask(ticket sources) const noexcept {
+    return budget->is_spent(sources) && !over ? admission::wait : admission::go;
+}
+
+WEIR_INLINE run_budget::run_budget(std::size_t most) noexcept
+    : byte_budget(most),
+      room_(budget_rule{this}, "for the run's queues to hold fewer bytes", wait_kind::room) {}
+
+WEIR_INLINE void run_budget::end() noexcept {
+    room_.update([](budget_rule& rule) { rule.over = true; });
+}
+
+WEIR_INLINE run_context::run_context(executor& ex, run_options options)
+    : reports_(std::move(options.reports), options.hooks), options_(std::move(options)),
+      executor_(&ex, executor_user::run) {
+    refuse_if(options_.lap < duration(0), "weir: a lap can't be negative; 0 means no laps");
+    refuse_negative(options_.max_bytes, "weir: the max_bytes of a run were negative; 0 means no limit");
+    check_threads_of(ex);
+    if (options_.later_stages_first) lanes_.emplace(ex);
+    if (options_.max_bytes != 0) budget_.emplace(options_.max_bytes);
+    change_pause([](pause_rule&) {});
+}
+
+WEIR_INLINE executor& run_context::executor_of(const stage_options& options) {
+    if (options.executor != nullptr && !executor_->traits().exclusive) {
+        check_threads_of(*options.executor);
+        others_.emplace_back(options.executor, executor_user::run);
+        return *options.executor;
+    }
+    return lanes_ ? lanes_->add() : *executor_;
+}
+
+WEIR_INLINE void run_context::check_threads() const {
+    if (orphaned()) throw forked_error();
+}
+
+WEIR_INLINE void run_context::refuse_unless(bool right, const stage_options& options, const char* what) {
+    if (!right) throw std::invalid_argument("weir: stage '" + options.name + "' " + what);
+}
+
+WEIR_INLINE bool run_context::yields_to_later_stages(const executor& ex) const noexcept {
+    return lanes_ && lanes_->has_more_urgent(ex);
+}
+
+WEIR_INLINE void run_context::add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
+    if (progress_ && first != first_epoch_) {
+        throw std::invalid_argument("weir: the sources of this run begin with epochs " +
+                                    std::to_string(first_epoch_) + " and " + std::to_string(first) +
+                                    "; they can only be joined if they are at the same one");
+    }
+    if (progress_) why_no_checkpoint_ = one_sampler;
+    first_epoch_ = first;
+    progress_ = std::move(progress);
+}
+
+WEIR_INLINE void run_context::set_no_checkpoint(const stage_options& options, const char* as_it) {
+    why_no_checkpoint_ = "stage '" + options.name + "' " + as_it;
+}
+
+WEIR_INLINE void run_context::pause(bool paused) noexcept {
+    change_pause([paused](pause_rule& rule) { rule.paused = paused; });
+}
+
+WEIR_INLINE void run_context::set_profiled(bool is_profiled) noexcept {
+    change_pause([this, is_profiled](pause_rule&) { is_profiled_ = is_profiled; });
+}
+
+WEIR_INLINE bool run_context::is_stopped_by(const std::exception_ptr& error) const noexcept {
+    if (!ended_.stop_requested()) return false;
+    try {
+        std::rethrow_exception(error);
+    } catch (const stopped&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
+WEIR_INLINE void run_context::tell(const failure& f) {
+    reports_.tell([&f](run_report& r) { r.failed(f); });
+    if (options_.on_failure) options_.on_failure(f);
+}
+
+WEIR_INLINE void run_context::set_outcome(run_outcome how) noexcept {
+    run_outcome before = run_outcome::running;
+    // acq_rel; pairs with outcome(): its caller sees all that came before
+    outcome_.compare_exchange_strong(before, how, std::memory_order_acq_rel);
+}
+
+WEIR_INLINE bool run_context::was_stopped() const noexcept {
+    return outcome() == run_outcome::stopped || outcome() == run_outcome::stopped_by_token;
+}
+
+WEIR_INLINE void run_context::record(failure f, bool reported) noexcept {
+    set_outcome(run_outcome::failed);
+    failures_.add(std::move(f), reported);
+}
+
+WEIR_INLINE void run_context::worker_left() noexcept {
+    // acq_rel; pairs with itself: the last one sees what the others did
+    if (workers_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_left_.request_stop();
+}
+
+WEIR_INLINE void run_context::expect_workers(std::size_t workers) noexcept {
+    workers_left_.store(workers, std::memory_order_relaxed);
+}
+
+WEIR_INLINE void run_context::release_waiting() noexcept {
+    ends_.request_stop();
+    if (budget_) budget_->end();
+    pause_.update([this](pause_rule& rule) {
+        rule.over = true;
+        paused_.store(true, std::memory_order_relaxed);  // slots ask, and are refused
+        may_have_to_wait_.store(true, std::memory_order_relaxed);
+    });
+}
+
+}  // namespace weir::detail
+
+#endif

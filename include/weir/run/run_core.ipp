@@ -1,0 +1,206 @@
+// weir run, internal: bodies of the functions of run/run_core.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_RUN_CORE_IPP
+#define WEIR_RUN_RUN_CORE_IPP
+
+#include <weir/run/run_core.hpp>
+
+#include <weir/platform/config.hpp>
+
+#include <cstdint>    // for std::int64_t
+#include <cstdio>     // for std::fprintf
+#include <cstdlib>    // for std::abort
+#include <stdexcept>  // for std::logic_error
+#include <string>     // for std::string
+
+namespace weir::detail {
+
+template <class Policy>
+WEIR_INLINE run_core<Policy>::~run_core() {
+    try {
+        stop();
+    } catch (const std::logic_error& within_itself) {
+        std::fprintf(stderr, "%s\n", within_itself.what());
+        std::abort();
+    }
+    this->report_unseen_failure([this] { return this->description(); });
+    this->leave_registry();
+    for (auto& stage : stages_) stage->destroy_workers();
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::start() {
+    std::size_t workers = 0;
+    for (auto& stage : stages_) {
+        stage->make_workers();
+        workers += stage->num_workers();
+    }
+    if (this->is_profiled()) {
+        this->hold_stages();
+        static_cast<void>(profiling_.emplace(profile_stages()));
+    }
+    if (has_laps() || has_end()) static_cast<void>(reporter_.emplace(report_laps()));
+    if (Policy::statistics && this->trail() != nullptr) this->mark_queues(*this->trail());
+    if (!this->reports_.empty()) announce();
+    // Nothing below throws.
+    this->begin_ = this->main_executor().now();
+    if (this->trail() != nullptr) this->trail()->begin(this->begin_.time_since_epoch().count());
+    if (Policy::statistics && !this->main_executor().traits().exclusive) this->process_.begin();
+    this->expect_workers(workers);
+    left_.store(workers + (reporter_ ? 1U : 0U) + (profiling_ ? 1U : 0U), std::memory_order_relaxed);
+    started_ = true;
+    on_all_left_.emplace(this->all_left(), end_run{this});
+    bool announced = true;
+    for (auto& stage : stages_) announced = announced && stage->call_begin_hooks();
+    const std::int64_t now = this->begin_.time_since_epoch().count();
+    for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i]->start_measuring(now, i == this->last_);
+    for (auto& stage : stages_) stage->begin(now);
+    if (!this->main_executor().traits().exclusive) the_registry->add(*this);  // after everything has begun
+    // With later_stages_first, later stages start first, so that no earlier stage runs before them.
+    const std::size_t n = stages_.size();
+    const bool last_first = this->options_.later_stages_first;
+    for (std::size_t i = 0; i < n; ++i) stages_[last_first ? n - 1 - i : i]->start();
+    if (reporter_) reporter_->start(this->main_executor(), nullptr, *this);
+    if (profiling_) profiling_->start(this->main_executor(), nullptr, *this);
+    if (!announced) cancel();
+    if (this->options_.stop.stop_possible()) on_stop_.emplace(this->options_.stop, cancel_run{this});
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::cancel() noexcept {
+    this->release_waiting();
+    this->end_profiling();
+    for (auto& queue : queues_) queue->cancel();
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::cancel_stages() noexcept {
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+        if (i != this->last_) queues_[i]->cancel();
+    }
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::request_stop(run_outcome how) noexcept {
+    this->set_outcome(how);
+    cancel();
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::stop() {
+    if (!started_) return;
+    refuse_within_run();
+    request_stop();
+    join();
+    freeze();
+    if (this->end_) this->end_->close();  // if its stage was abandoned
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::refuse_within_run() const {
+    std::string who;
+    if (trampoline::is_below(this)) who = this->all_left().stop_requested() ? "on_end" : "on_lap";
+    for (const auto& stage : stages_) {
+        if (who.empty() && stage->is_below()) who = "stage '" + stage->name() + "'";
+    }
+    if (who.empty()) return;
+    throw std::logic_error("weir: " + who +
+                           " can't wait for the end of its own run, as stop(), wait(), drain() and the "
+                           "destructor do: request_stop() asks for it, and returns at once");
+}
+
+template <class Policy>
+WEIR_INLINE bool run_core<Policy>::try_add_worker() noexcept {
+    // relaxed, both: a worker that is left orders it, or nothing happens. 0 is final: the run may be
+    // destroyed then.
+    std::size_t left = left_.load(std::memory_order_relaxed);
+    do {
+        if (left == 0) return false;
+    } while (!left_.compare_exchange_weak(left, left + 1, std::memory_order_relaxed));
+    this->count_added_worker();
+    return true;
+}
+
+template <class Policy>
+WEIR_INLINE auto run_core<Policy>::recorder() -> const progress_recorder& {
+    if (this->why_no_checkpoint().empty()) return *this->progress()->recorder();
+    throw std::logic_error("weir: this run has no checkpoint: " + this->why_no_checkpoint());
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::mark_ended() noexcept {
+    this->set_outcome(run_outcome::finished);
+    // acq_rel; pairs with has_ended(): a reader of the end sees all work before it; and with end_run
+    ended_.fetch_or(1, std::memory_order_acq_rel);
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::ended() noexcept {
+    // acq_rel; pairs with itself: the last one sees what the others did. A thread that waits may destroy
+    // the run during the call: the stop state lives until it returns.
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) nothing_left_.request_stop();
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::freeze() noexcept {
+    if (!this->have_all_left()) return;
+    this->process_.end();
+    std::int64_t expected = base::running;
+    // release; pairs with stats()
+    this->frozen_at_.compare_exchange_strong(expected, this->now(), std::memory_order_release,
+                                             std::memory_order_relaxed);
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::cancel_run::operator()() const noexcept {
+    if (!run->orphaned()) run->request_stop(run_outcome::stopped_by_token);
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::end_run::operator()() const noexcept {
+    if (run->end_) run->mark_ended();
+    // acq_rel; pairs with mark_ended(): the second of the two freezes
+    if (run->ended_.fetch_or(0, std::memory_order_acq_rel) != 0) run->freeze();
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::join() {
+    parker done;
+    const stop_callback when_over(nothing_left_.get_token(), [&done]() noexcept { done.set(); });
+    while (!done.is_set()) {
+        try {
+            detail::block_until(done, this->main_executor());
+        } catch (const deadlock_error&) {
+            // Virtual time: a stage's function waits for an event that never comes. Its frame is
+            // destroyed, which ends its waits; then others may continue.
+            abandon_one();
+        }
+    }
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::abandon_one() noexcept {
+    for (auto& stage : stages_) {
+        if (!stage->abandon_one()) continue;
+        this->worker_left();
+        ended();
+        return;
+    }
+}
+
+template <class Policy>
+WEIR_INLINE void run_core<Policy>::announce() {
+    // At time 0, as nothing has begun: else slots would have been off since the clock's first instant.
+    pipeline_stats all = this->stats_until([] { return std::int64_t{0}; });
+    all.process.reset();
+    this->reports_.tell([&all](run_report& r) { r.begins(all); });
+}
+
+template <class Policy>
+WEIR_INLINE bool run_core<Policy>::has_laps() const noexcept {
+    return this->options_.lap > duration(0) && (this->options_.on_lap || !this->reports_.empty());
+}
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,150 @@
+// weir run, internal: bodies of the functions of run/run_graph.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_RUN_GRAPH_IPP
+#define WEIR_RUN_RUN_GRAPH_IPP
+
+#include <weir/run/run_graph.hpp>
+
+#include <weir/platform/config.hpp>
+
+#include <cstdint>  // for std::uint64_t
+
+namespace weir::detail {
+
+template <class Policy>
+WEIR_INLINE void run_graph<Policy>::add_stage(std::unique_ptr<running_stage<Policy>> stage,
+                                              std::vector<queue_id> inputs, std::vector<queue_id> outputs) {
+    std::vector<std::size_t> from = indexes_of(inputs);
+    std::vector<std::size_t> to = indexes_of(outputs);
+    if (budget() != nullptr) {
+        std::uint64_t sources = from.empty() ? budget()->add_source() : 0;
+        for (const std::size_t each : from) sources |= queues_[each]->sources();
+        for (const std::size_t each : to) queues_[each]->set_budget(budget(), sources);
+    }
+    stage->connect(std::move(from), std::move(to));
+    stages_.push_back(std::move(stage));
+}
+
+template <class Policy>
+WEIR_INLINE void run_graph<Policy>::set_concurrency(std::string_view name, std::size_t concurrency) {
+    if (sink_ && name == sink_->name()) {
+        refuse_unless(concurrency == 1, sink_->options(),
+                      "works on one item after the other; its concurrency is 1");
+        return;
+    }
+    stage_named(name).set_concurrency(concurrency);
+}
+
+template <class Policy>
+WEIR_INLINE void run_graph<Policy>::set_capacity(std::string_view name, std::size_t capacity) {
+    stage_options named;
+    named.name = name;
+    named.capacity = capacity;
+    refuse_unless(capacity >= 1, named,
+                  "would have a queue of capacity 0, which never takes an item; "
+                  "give it 1 or more");
+    refuse_unless(!was_negative(capacity), named,
+                  "can't have a queue of a negative capacity; give it 1 or more");
+    const std::lock_guard guard(capacities_);
+    if (sink_ && name == sink_->name()) {
+        memory_shortage::with_prefix(stage(named), [&] {
+            queues_[last_]->set_capacity(sink_->set_capacity_behind(capacity), capacity);
+        });
+        return;
+    }
+    refuse_unless(!end_ || name != stages_[stages_.size() - 1]->name(), named,
+                  "is the last one, and has no queue behind it");
+    any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
+    const bool is_merged = sink_ && &queue == queues_[last_];
+    memory_shortage::with_prefix(stage(named), [&] {
+        queue.set_capacity(is_merged ? sink_->set_capacity_before(capacity) : capacity);
+    });
+}
+
+template <class Policy>
+WEIR_INLINE auto run_graph<Policy>::stage_names() const -> std::vector<std::string> {
+    std::vector<std::string> names;
+    for (const auto& stage : stages_) names.push_back(stage->name());
+    if (sink_) names.push_back(sink_->name());
+    return names;
+}
+
+template <class Policy>
+WEIR_INLINE void run_graph<Policy>::inspect(run_seen& seen, bool states) const {
+    seen.last = end_ ? end_.get() : queues_[last_];
+    seen.has_failed = has_failed();
+    for (const auto& stage : stages_) {
+        stage_seen& s = seen.stages.emplace_back();
+        for (const std::size_t i : stage->inputs()) s.from.push_back(queues_[i]);
+        for (const std::size_t i : stage->outputs()) s.to.push_back(queues_[i]);
+        stage->inspect(s, states);
+    }
+    if (end_) seen.stages.back().to.push_back(end_.get());
+}
+
+template <class Policy>
+WEIR_INLINE auto run_graph<Policy>::stats() const -> pipeline_stats {
+    const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
+    return stats_until([this, end] { return end != running ? end : now(); });
+}
+
+template <class Policy>
+WEIR_INLINE auto run_graph<Policy>::description() const -> std::string {
+    std::string all;
+    for (const std::string& each : stage_names()) all += (all.empty() ? "" : " | ") + each;
+    return all;
+}
+
+template <class Policy>
+WEIR_INLINE void run_graph<Policy>::mark_queues(run_trail& trail) {
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+        const bool is_read = i != last_ || end_ != nullptr;
+        queues_[i]->mark_in(trail, is_read);
+    }
+}
+
+template <class Policy>
+WEIR_INLINE void run_graph<Policy>::add_first_item(pipeline_stats& s) const {
+    const std::optional<std::int64_t> first = queues_[last_]->first_got();
+    if (!first) return;
+    const duration after(time_between(begin_.time_since_epoch().count(), *first));
+    s.first_item = first_item_stats{after, detail::since(after, s.elapsed), s.num_items - 1};
+}
+
+template <class Policy>
+WEIR_INLINE auto run_graph<Policy>::stage(const stage_options& options) -> std::string {
+    return "stage '" + options.name + "' of capacity " + std::to_string(options.capacity) + ": ";
+}
+
+template <class Policy>
+WEIR_INLINE void run_graph<Policy>::adopt(any_channel<Policy>& queue, const stage_options& options) {
+    queues_.push_back(std::unique_ptr<any_channel<Policy>>(&queue));
+    if (options.max_bytes != 0) queue.set_max_bytes(options.max_bytes);
+}
+
+template <class Policy>
+WEIR_INLINE auto run_graph<Policy>::indexes_of(const std::vector<queue_id>& channels) const
+    -> std::vector<std::size_t> {
+    std::vector<std::size_t> numbers;
+    for (const queue_id channel : channels) {
+        for (std::size_t i = 0; i < queues_.size(); ++i) {
+            if (queues_[i] == channel.is) numbers.push_back(i);
+        }
+    }
+    return numbers;
+}
+
+template <class Policy>
+WEIR_INLINE void run_graph<Policy>::check_capacity(const stage_options& options) {
+    refuse_unless(options.capacity >= 1, options,
+                  "has a queue of capacity 0, which never takes an item; "
+                  "give it .capacity = 1 or more");
+    refuse_unless(!was_negative(options.capacity), options,
+                  "has a queue of a negative capacity; give it .capacity = 1 or more");
+    refuse_unless(!was_negative(options.max_bytes), options,
+                  "has a queue of a negative .max_bytes; 0 means no limit");
+}
+
+}  // namespace weir::detail
+
+#endif

@@ -1,0 +1,128 @@
+// weir run, internal: bodies of the functions of run/running_stage.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_RUN_RUNNING_STAGE_IPP
+#define WEIR_RUN_RUNNING_STAGE_IPP
+
+#include <weir/run/running_stage.hpp>
+
+#include <weir/platform/config.hpp>
+
+#include <new>      // for std::bad_alloc
+#include <utility>  // for std::move
+
+namespace weir::detail {
+
+template <class Policy>
+WEIR_INLINE running_stage<Policy>::running_stage(run_context& run, const char* kind,
+                                                 const stage_options& options)
+    : worker_set<Policy>(run, options), kind_(kind), hooks_(run.hooks()),
+      own_counts_(options.max_failures.value_or(failure_limit())),
+      failure_counts_(options.max_failures ? own_counts_ : run.failure_counts()),
+      by_rate_(failure_counts_.is_rate()) {
+    hooks_.insert(hooks_.end(), options.hooks.begin(), options.hooks.end());
+}
+
+template <class Policy>
+WEIR_INLINE void running_stage<Policy>::connect(std::vector<std::size_t> inputs,
+                                                std::vector<std::size_t> outputs) noexcept {
+    inputs_ = std::move(inputs);
+    outputs_ = std::move(outputs);
+}
+
+template <class Policy>
+WEIR_INLINE auto running_stage<Policy>::stats(std::int64_t until, stillness& still) const -> stage_stats {
+    stage_stats s;
+    s.kind = kind_;
+    s.inputs = inputs_;
+    s.outputs = outputs_;
+    this->add_times(s, until, still);
+    s.transfers = transfers();
+    s.added = added();
+    return s;
+}
+
+template <class Policy>
+WEIR_INLINE void running_stage<Policy>::stop_run(std::uint64_t item, std::exception_ptr error,
+                                                 bool reported) noexcept {
+    stop_run({&this->name(), item, std::move(error), this->where()}, reported);
+}
+
+template <class Policy>
+WEIR_INLINE bool running_stage<Policy>::call_begin_hooks() noexcept {
+    try {
+        for (const auto& hook : hooks_) {
+            hook->stage_begins(this->name());
+            ++announced_;
+        }
+        return true;
+    } catch (...) {
+        stop_run(0, std::current_exception());
+        return false;
+    }
+}
+
+template <class Policy>
+WEIR_INLINE void running_stage<Policy>::call_end_hooks() noexcept {
+    while (announced_ > 0) {
+        try {
+            hooks_[--announced_]->stage_ends(this->name());
+        } catch (...) {
+            stop_run(0, std::current_exception());
+        }
+    }
+}
+
+template <class Policy>
+WEIR_INLINE bool running_stage<Policy>::record_failure(slot& me, std::uint64_t item, std::exception_ptr error,
+                                                       std::int64_t spent) noexcept {
+    if (!report_failure(me, item, error, spent)) return false;
+    const bool too_many =
+        failure_counts_.count_failure(failure_counter::entry{&this->name(), item, error, this->where()});
+    if (too_many) stop_run(item, std::move(error), run_.has_on_failure());
+    return !too_many;
+}
+
+template <class Policy>
+WEIR_NOINLINE WEIR_INLINE bool running_stage<Policy>::check_failure_rate() noexcept {
+    if (!failure_counts_.count_success()) return true;
+    const failure_counter::entry last = failure_counts_.last_failure();
+    stop_run(last, run_.has_on_failure());
+    return false;
+}
+
+template <class Policy>
+WEIR_INLINE void running_stage<Policy>::fail_stage(slot& me, std::uint64_t item, std::exception_ptr error,
+                                                   std::int64_t spent) noexcept {
+    if (report_failure(me, item, error, spent)) stop_run(item, std::move(error), run_.has_on_failure());
+}
+
+// False: the run was stopped, so that this is no failure; or `on_failure` threw, which stops the run for the
+// item's error and for that exception.
+template <class Policy>
+WEIR_INLINE bool running_stage<Policy>::report_failure(slot& me, std::uint64_t item, std::exception_ptr error,
+                                                       std::int64_t spent) noexcept {
+    if (run_.is_stopped_by(error)) return false;
+    me.count_failure(spent);
+    detail::begin_overhead(me);
+    try {
+        run_.tell(failure(this->name(), item, error, this->where()));
+    } catch (...) {
+        stop_run(item, std::move(error), true);
+        stop_run(item, std::current_exception());
+        return false;
+    }
+    return true;
+}
+
+template <class Policy>
+WEIR_INLINE void running_stage<Policy>::stop_run(const failure_counter::entry& who, bool reported) noexcept {
+    try {
+        run_.record(failure(*who.stage, who.item, who.error, who.where), reported);
+    } catch (const std::bad_alloc&) {
+        run_.record(failure({}, who.item, who.error, who.where), reported);  // the name would need memory
+    }
+}
+
+}  // namespace weir::detail
+
+#endif
