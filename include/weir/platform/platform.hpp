@@ -97,8 +97,8 @@ struct standard_platform : objects_of_thread {
 
     // Resource usage of this process so far, its current memory, and the number of processors that it may
     // use; 0: unknown. Defined in process_resources.hpp.
-    static inline process_counts count_process() noexcept;
-    static inline process_memory measure_memory() noexcept;
+    static process_counts count_process() noexcept;
+    static process_memory measure_memory() noexcept;
     static inline unsigned processors() noexcept;
 
     // A global object, one of each type.
