@@ -18,9 +18,7 @@ namespace item_stages {
 // each step, faults break it at each point, and every compiler compiles it. Each function gets the capacity of the
 // queue behind the stage, and returns the stage.
 inline constexpr std::tuple all{
-    [](std::size_t capacity) {
-        return weir::pipe([](auto item) { return item; }, {.capacity = capacity});
-    },
+    [](std::size_t capacity) { return weir::pipe([](auto item) { return item; }, {.capacity = capacity}); },
     [](std::size_t capacity) {
         return weir::filter([](const auto&) { return true; }, {.capacity = capacity});
     },

@@ -18,10 +18,10 @@
 #include <weir/platform/thread_record.hpp>
 #include <weir/task/stop_token.hpp>
 
-#include <coroutine>    // for std::coroutine_handle
-#include <memory>       // for std::construct_at
-#include <optional>     // for std::optional
-#include <utility>      // for std::move, std::exchange
+#include <coroutine>  // for std::coroutine_handle
+#include <memory>     // for std::construct_at
+#include <optional>   // for std::optional
+#include <utility>    // for std::move, std::exchange
 
 namespace weir::detail {
 
