@@ -1,5 +1,5 @@
 // The compile time of weir: processor time of the compiler for small programs, for <thread>, and for the same three stages in
-// oneTBB, all in turns, with each installed compiler; then the ratios, beside their goals.
+// oneTBB and Taskflow, all in turns, with each installed compiler; then the ratios, beside their goals.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -33,8 +33,10 @@ const std::string measure = "<thread>, unused";
 const std::string umbrella = "weir.hpp, unused";
 const std::string tasks = "task.hpp, unused";
 const std::string example = "the first example";
+const std::string separate = "the first example, separate compilation";
 const std::string stages = "weir, a pipeline of three stages";
 const std::string one_more = "weir, a pipeline of four stages";
+const std::string taskflow = "taskflow, a pipeline of three stages";
 const std::string tbb = "tbb, a pipeline of three stages";
 
 std::string pipeline_of(const std::string& more) {
@@ -71,6 +73,8 @@ std::vector<unit> units() {
         {"pipeline.hpp, unused", "#include <weir/stages/pipeline.hpp>\n"},
         {tasks, "#include <weir/task/task.hpp>\n"},
         {example, "#include \"" BENCH_FIRST_EXAMPLE "\"\n"},
+        {separate, "#include \"" BENCH_FIRST_EXAMPLE "\"\n", "-DWEIR_SEPARATE_COMPILATION"},
+        {"weir/src.hpp, once for a program", "#include <weir/src.hpp>\n", "-DWEIR_SEPARATE_COMPILATION"},
         {"weir, a channel and two coroutines", R"(
 #include <weir/channel/channel.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -148,6 +152,37 @@ int run() {
                    BENCH_TBB_FLAGS});
 #else
     std::cerr << "tbb is left out: it is not installed\n";
+#endif
+#ifdef BENCH_TASKFLOW_FLAGS
+    all.push_back({taskflow, R"(
+#include <taskflow/algorithm/pipeline.hpp>
+#include <taskflow/taskflow.hpp>
+#include <array>
+int run() {
+    int total = 0;
+    std::array<int, 4> of_line{};
+    tf::Pipeline pipeline(of_line.size(),
+                          tf::Pipe{tf::PipeType::SERIAL,
+                                   [&](tf::Pipeflow& flow) {
+                                       if (flow.token() == 100) return flow.stop();
+                                       of_line[flow.line()] = static_cast<int>(flow.token());
+                                   }},
+                          tf::Pipe{tf::PipeType::PARALLEL,
+                                   [&](tf::Pipeflow& flow) {
+                                       of_line[flow.line()] *= of_line[flow.line()];
+                                   }},
+                          tf::Pipe{tf::PipeType::SERIAL,
+                                   [&](tf::Pipeflow& flow) { total += of_line[flow.line()]; }});
+    tf::Taskflow graph;
+    graph.composed_of(pipeline);
+    tf::Executor executor(2);
+    executor.run(graph).wait();
+    return total;
+}
+)",
+                   BENCH_TASKFLOW_FLAGS});
+#else
+    std::cerr << "taskflow is left out: BENCH_PEERS has no folder with it\n";
 #endif
     return all;
 }
@@ -238,7 +273,11 @@ struct goal {
 const std::vector<goal> goals = {
     {"the first example, of oneTBB's three stages", "first_example_to_tbb_ratio", example, tbb, true, 2.0,
      3.0},
-    {"weir.hpp, of <thread>", "umbrella_to_thread_ratio", umbrella, measure, true, 2.8, 2.8},
+    {"the first example, of Taskflow's three stages", "first_example_to_taskflow_ratio", example, taskflow,
+     true, 1.15, 1.5},
+    {"the same, separate compilation", "separate_example_to_taskflow_ratio", separate, taskflow, true, 0.7,
+     0.7},
+    {"weir.hpp, of <thread>", "umbrella_to_thread_ratio", umbrella, measure, true, 3.5, 3.5},
     {"task.hpp, of <thread>", "task_to_thread_ratio", tasks, measure, true, 1.05, 1.05},
     {"another function stage, seconds", "another_stage_s", one_more, stages, false, 0, 0.25},
 };
