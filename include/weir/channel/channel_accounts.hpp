@@ -124,8 +124,8 @@ class channel_accounts : public channel_ends<Policy> {
     }
     ~channel_accounts() = default;
 
-    // The current time. For a slot it is the last reading of the clock, at the end of the slot's invocation a
-    // few instructions ago; the clock is read again if the slot has done other work since, or without a slot.
+    // The current time. For a slot, this is its last clock reading if that reading accounts for all of the
+    // slot's work: the reading is a few instructions old then. Otherwise, or without a slot, reads the clock.
     std::int64_t reading(slot* measured) const noexcept {
         if constexpr (Policy::statistics) {
             return measured != nullptr ? reading_of(*measured) : clock_.now();
@@ -140,7 +140,8 @@ class channel_accounts : public channel_ends<Policy> {
         return me.last_reading;
     }
 
-    // The same, estimated without a reading while short invocations share one: by their usual duration.
+    // The same without a reading, if short invocations share one: adds their usual duration to the last
+    // reading.
     static std::int64_t estimated_now(slot& measured) noexcept {
         auto& me = static_cast<slot_type&>(measured);
         return me.meter.can_estimate() ? add_way(me.last_reading, 0, me.meter.estimate()) : reading_of(me);
@@ -155,7 +156,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Whether this queue serves a sink, too, whose meter is then told of each item.
+    // Whether this queue serves a sink, too. The meter of the sink is then updated for each item.
     WEIR_ALWAYS_INLINE bool has_sink() const noexcept {
         if constexpr (Policy::statistics) {
             return sink_ != nullptr;
@@ -237,7 +238,7 @@ class channel_accounts : public channel_ends<Policy> {
     std::uint64_t get_marks_ = 0;
     std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
         meter_;
-    // Of the sink that this queue serves, too; null: none. Made before the queue is used.
+    // The meter of the sink that this queue serves, too; null: none. Made before the queue is used.
     [[no_unique_address]] std::conditional_t<
         Policy::statistics, std::unique_ptr<sink_meter<platform, keeps_histograms<Policy>>>, no_sink> sink_;
 };

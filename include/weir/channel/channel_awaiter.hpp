@@ -239,7 +239,8 @@ class channel_awaiter : public not_awaited {
         ex.post(h);
     }
 
-    // Under no lock, as a stop that was requested before runs the callbacks in this call.
+    // Registers the stop callbacks. Called under no lock: if a stop was requested before, a callback runs in
+    // this call, and takes the lock.
     WEIR_NOINLINE executor& prepare_to_wait(const coroutine_env& env) {
         executor& ex = detail::executor_of(env);
         prepare();

@@ -111,8 +111,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         if (list.budget != nullptr) list.budget->has_room();
     }
 
-    // Under a whole_lock: a coroutine of `ex` begins to wait. The channel is registered for deadlock reports
-    // with the first executor that allows it, and takes that of the first waiter as its clock if it has none.
+    // Under a whole_lock: a coroutine of `ex` begins to wait. Registers the channel for deadlock reports,
+    // unless `ex` may be destroyed before the channel. A channel without a clock gets that of `ex`.
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
         if (!is_registered() && !ex.traits().passing) register_site(*this, ex);
         if (!clock_.bound()) bind(ex);
@@ -136,7 +136,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         return clock;
     }
 
-    // A number for each choice whose first channel this is; from it follows which operation is tried first.
+    // Returns a number for each choice whose first channel this is. The number decides which operation of the
+    // choice is tried first.
     std::uint64_t next_choice_number() noexcept {
         return choices_.fetch_add(1, std::memory_order_relaxed);  // relaxed: orders nothing
     }

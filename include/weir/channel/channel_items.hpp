@@ -191,7 +191,7 @@ class channel_items : public channel_core<Policy> {
         if (core::put_needs_both()) return false;
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
         if (number - put_end_.seen >= capacity_) {
-            // acquire; pairs with pop(): the place is free
+            // acquire; pairs with popped(): the place is free
             put_end_.seen = get_end_.count.load(std::memory_order_acquire);
             if (number - put_end_.seen >= capacity_) return false;
         }
@@ -205,7 +205,7 @@ class channel_items : public channel_core<Policy> {
         if (core::get_needs_both() || core::has_sink()) return false;
         number = get_end_.count.load(std::memory_order_relaxed);
         if (get_end_.seen - number < min_items_for_get) {
-            // acquire; pairs with push(): the item is there
+            // acquire; pairs with pushed(): the item is there
             get_end_.seen = put_end_.count.load(std::memory_order_acquire);
             if (get_end_.seen - number < min_items_for_get) return false;
         }

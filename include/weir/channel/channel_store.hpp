@@ -131,7 +131,8 @@ class channel_store : public channel_items<Policy> {
     // item.
     std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
 
-    // `other` has room for `capacity` items, and receives the old block.
+    // Sets the capacity, and admits waiting puts. `other` has room for `capacity` items. If the ring is too
+    // small, the items move to `other`, and the two rings are swapped.
     void replace_ring(ring& other, std::size_t capacity, wakes& woken) noexcept;
 
     void set_byte_limit(std::size_t bytes, wakes& woken) noexcept;

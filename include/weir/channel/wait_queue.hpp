@@ -20,11 +20,13 @@ namespace weir::detail {
 // A rule's answer to a waiting coroutine.
 enum class admission : std::uint8_t { wait, go, refused };
 
-// Coroutines that wait until `Rule` lets each go or refuses it. `Rule` has a type `ticket`, by which a
-// coroutine tells what it wants, and a function
-// If letting a coroutine go changes the rule, `ask` is not const, and `judge` is a const function with the
-// same answer. The rule is used under the lock of the queue only. `update` changes the rule, asks it again
-// for every waiting coroutine in the order in which they came, and wakes those that no longer wait.
+// Coroutines that wait until `Rule` admits or refuses each of them. `Rule` has a type `ticket`, which
+// describes the request of one coroutine, and a function
+//     admission ask(const ticket&) const noexcept;
+// If an admission changes the rule, `ask` is not const, and a const function `judge` gives the same answer
+// without the change. The rule is used only under the lock of the queue. `update` changes the rule, then asks
+// the rule again for each waiting coroutine, first come, first served, and wakes those that are admitted or
+// refused.
 template <class Rule>
 class wait_queue final : public wait_site {
   public:
@@ -39,10 +41,10 @@ class wait_queue final : public wait_site {
     // Returns an awaitable of bool: true = admitted, false = refused. Slot `me` is in state `as` meanwhile,
     // if it is measured. Resumes on the coroutine's executor.
     template <class Slot>
-    class [[nodiscard("co_await this, or nobody waits")]] visit;
+    class [[nodiscard("co_await this, or nobody waits")]] awaiter;
     template <class Slot>
-    visit<Slot> wait(ticket t, Slot& me, slot_state as) noexcept {
-        return visit<Slot>(*this, std::move(t), me, as);
+    awaiter<Slot> wait(ticket t, Slot& me, slot_state as) noexcept {
+        return awaiter<Slot>(*this, std::move(t), me, as);
     }
 
     template <class Change>
@@ -52,7 +54,7 @@ class wait_queue final : public wait_site {
     // The same by slot `me`, which accounts the wake-ups as its overhead.
     template <class Change, class Slot>
     WEIR_NOINLINE void update(Change change, Slot& me) noexcept {
-        visitor* const woken = apply(change);
+        waiter* const woken = apply(change);
         if (woken == nullptr) return;
         detail::wake_others(me, [woken] { wake(woken); });
     }
@@ -66,45 +68,45 @@ class wait_queue final : public wait_site {
     void inspect(site_seen& seen) const override {
         const std::lock_guard guard(lock_);
         seen.site = this;
-        for (const visitor* v = first_; v != nullptr; v = v->next) {
-            seen.waiting.push_back({v->number, kind_, what_, v->who});
+        for (const waiter* w = first_; w != nullptr; w = w->next) {
+            seen.waiting.push_back({w->number, kind_, what_, w->who});
         }
     }
 
     const char* contradiction() const noexcept override {
-        for (const visitor* v = first_; v != nullptr; v = v->next) {
-            if (judge(v->what) != admission::wait) return "somebody waits who may go";
+        for (const waiter* w = first_; w != nullptr; w = w->next) {
+            if (judge(w->what) != admission::wait) return "somebody waits who may go";
         }
         return nullptr;
     }
 
   private:
-    struct visitor {
-        visitor(ticket t, slot& whose) noexcept : what(std::move(t)), who(&whose) {}
+    struct waiter {
+        waiter(ticket t, slot& whose) noexcept : what(std::move(t)), who(&whose) {}
         ticket what;
         slot* who;
-        std::uint64_t number = 0;  // of the visit
+        std::uint64_t number = 0;  // counts the waits in this queue
         bool measured = false;
         bool linked = false;
         admission answer = admission::wait;
         weir::executor* executor = nullptr;
         std::coroutine_handle<> coroutine;
-        visitor* next = nullptr;
-        visitor* previous = nullptr;
+        waiter* next = nullptr;
+        waiter* previous = nullptr;
     };
 
-    void link(visitor& v) noexcept {
-        v.previous = last_;
-        (last_ == nullptr ? first_ : last_->next) = &v;
-        last_ = &v;
-        v.linked = true;
-        v.number = ++visits_;
+    void link(waiter& w) noexcept {
+        w.previous = last_;
+        (last_ == nullptr ? first_ : last_->next) = &w;
+        last_ = &w;
+        w.linked = true;
+        w.number = ++waits_;
     }
-    void unlink(visitor& v) noexcept {
-        (v.previous == nullptr ? first_ : v.previous->next) = v.next;
-        (v.next == nullptr ? last_ : v.next->previous) = v.previous;
-        v.next = v.previous = nullptr;
-        v.linked = false;
+    void unlink(waiter& w) noexcept {
+        (w.previous == nullptr ? first_ : w.previous->next) = w.next;
+        (w.next == nullptr ? last_ : w.next->previous) = w.previous;
+        w.next = w.previous = nullptr;
+        w.linked = false;
     }
 
     admission judge(const ticket& t) const noexcept {
@@ -115,72 +117,72 @@ class wait_queue final : public wait_site {
         }
     }
 
-    // Unlinks the visitors that need not wait any more; returns them as a list.
-    visitor* unlink_admitted() noexcept {
-        visitor* woken = nullptr;
-        visitor** end = &woken;
-        for (visitor* v = first_; v != nullptr;) {
-            visitor* const next = v->next;
-            v->answer = rule_.ask(v->what);
-            if (v->answer != admission::wait) {
-                unlink(*v);
-                if (v->measured) v->who->enter(slot_state::runnable, detail::clock_of(*v->who));
-                *end = v;
-                end = &v->next;
+    // Unlinks the waiters that are now admitted or refused. Returns them as a list.
+    waiter* unlink_answered() noexcept {
+        waiter* woken = nullptr;
+        waiter** end = &woken;
+        for (waiter* w = first_; w != nullptr;) {
+            waiter* const next = w->next;
+            w->answer = rule_.ask(w->what);
+            if (w->answer != admission::wait) {
+                unlink(*w);
+                if (w->measured) w->who->enter(slot_state::runnable, detail::clock_of(*w->who));
+                *end = w;
+                end = &w->next;
             }
-            v = next;
+            w = next;
         }
         return woken;
     }
 
-    visitor* apply(auto& change) noexcept {
+    waiter* apply(auto& change) noexcept {
         const std::lock_guard guard(lock_);
         change(rule_);
-        return unlink_admitted();
+        return unlink_answered();
     }
-    static void wake(visitor* woken) noexcept {
+    static void wake(waiter* woken) noexcept {
         while (woken != nullptr) {
-            visitor* const v = woken;
-            woken = v->next;  // its frame may be gone after the post
-            detail::post_woken(*v->executor, v->coroutine);
+            waiter* const w = woken;
+            woken = w->next;  // its frame may be gone after the post
+            detail::post_woken(*w->executor, w->coroutine);
         }
     }
 
-    void forget(visitor& v) noexcept {
+    void forget(waiter& w) noexcept {
         const std::lock_guard guard(lock_);
-        if (v.linked) unlink(v);
+        if (w.linked) unlink(w);
     }
 
     mutable spin_lock lock_;  // guards all members but the constants
     Rule rule_;
     const char* const what_;
     const wait_kind kind_;
-    std::uint64_t visits_ = 0;
-    visitor* first_ = nullptr;
-    visitor* last_ = nullptr;
+    std::uint64_t waits_ = 0;
+    waiter* first_ = nullptr;
+    waiter* last_ = nullptr;
 };
 
 template <class Rule>
 template <class Slot>
-class wait_queue<Rule>::visit : visitor {
+class wait_queue<Rule>::awaiter : waiter {
     static constexpr bool is_measured = requires(Slot& s) { s.meter; };
 
   public:
-    using updates_slot_itself = void;  // tag for `co_await`: the visit itself tells the slot that it waits
+    using updates_slot_itself = void;  // tag for `co_await`: the awaiter itself tells the slot that it waits
 
-    visit(wait_queue& room, ticket t, Slot& me, slot_state as) noexcept
-        : visitor(std::move(t), me), room_(room), slot_(me), as_(as) {}
-    visit(const visit&) = delete;
-    visit& operator=(const visit&) = delete;
+    awaiter(wait_queue& queue, ticket t, Slot& me, slot_state as) noexcept
+        : waiter(std::move(t), me), queue_(queue), slot_(me), state_(as) {}
+    awaiter(const awaiter&) = delete;
+    awaiter& operator=(const awaiter&) = delete;
 
-    // The visitor is linked here only if its frame is destroyed while it is suspended.
-    ~visit() {
-        if (this->linked) room_.forget(*this);
+    // The waiter is linked here only if its coroutine's frame is destroyed while it is suspended.
+    ~awaiter() {
+        if (this->linked) queue_.forget(*this);
     }
 
     bool await_ready() noexcept {
-        const std::lock_guard guard(room_.lock_);
-        this->answer = room_.rule_.ask(this->what);
+        const std::lock_guard guard(queue_.lock_);
+        this->answer = queue_.rule_.ask(this->what);
         return this->answer != admission::wait;
     }
 
@@ -193,13 +195,13 @@ class wait_queue<Rule>::visit : visitor {
         if constexpr (is_measured) {
             slot_.catch_up(detail::clock_of(slot_));
         }
-        const std::lock_guard guard(room_.lock_);
-        this->answer = room_.rule_.ask(this->what);
+        const std::lock_guard guard(queue_.lock_);
+        this->answer = queue_.rule_.ask(this->what);
         if (this->answer != admission::wait) return false;
         suspended_ = true;
-        if (!room_.is_registered()) register_site(room_, *this->executor);
-        if constexpr (is_measured) slot_.enter(as_, slot_.last_reading);
-        room_.link(*this);
+        if (!queue_.is_registered()) register_site(queue_, *this->executor);
+        if constexpr (is_measured) slot_.enter(state_, slot_.last_reading);
+        queue_.link(*this);
         return true;  // this frame may be running elsewhere once the lock is released
     }
 
@@ -209,9 +211,9 @@ class wait_queue<Rule>::visit : visitor {
     }
 
   private:
-    wait_queue& room_;
+    wait_queue& queue_;
     Slot& slot_;
-    const slot_state as_;
+    const slot_state state_;
     bool suspended_ = false;
 };
 

@@ -1,4 +1,4 @@
-// weir execution: which implementation of std::execution it is
+// weir execution: the implementation of std::execution that this room uses
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTION_LIBRARY_HPP
 #define WEIR_EXECUTION_LIBRARY_HPP

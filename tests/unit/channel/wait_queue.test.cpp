@@ -48,7 +48,7 @@ constexpr auto in = [](const auto& spent, slot_state s) { return spent[static_ca
 
 }  // namespace
 
-TEST_CASE("a visitor that is admitted or refused at once does not wait") {
+TEST_CASE("a waiter that is admitted or refused at once does not wait") {
     virtual_time time;
     const std::string stage = "s";
     plain_slot me(stage, 0, time);
@@ -61,7 +61,7 @@ TEST_CASE("a visitor that is admitted or refused at once does not wait") {
     CHECK_FALSE(weir::sync_wait(time, ask(3)));
 }
 
-TEST_CASE("an update wakes all visitors that it admits or refuses, in the order in which they came") {
+TEST_CASE("an update wakes all waiters that it admits or refuses, in the order in which they came") {
     virtual_time time;
     const std::string stage = "s";
     plain_slot me(stage, 0, time);
@@ -112,7 +112,7 @@ TEST_CASE("the time of a wait counts for a measured slot, in the given state") {
     other.unlock();
 }
 
-TEST_CASE("an admitted visitor is runnable until it resumes") {
+TEST_CASE("an admitted waiter is runnable until it resumes") {
     slow_world world;
     const std::string stage = "s";
     timed_slot me(stage, 0, world);
@@ -134,7 +134,7 @@ TEST_CASE("an admitted visitor is runnable until it resumes") {
     me.unlock();
 }
 
-TEST_CASE("a deadlock report names a visitor by stage, slot and purpose") {
+TEST_CASE("a deadlock report names a waiter by stage, slot and purpose") {
     virtual_time time;
     const std::string stage = "decode";
     plain_slot me(stage, 3, time);
@@ -154,17 +154,17 @@ TEST_CASE("a deadlock report names a visitor by stage, slot and purpose") {
 TEST_CASE("on a pool many wait for their turn, and each goes when it comes") {
     weir::thread_pool pool(3);
     constexpr int each = 400;
-    constexpr int visitors = 4;
+    constexpr int waiters = 4;
     const std::string stage = "s";
     std::vector<std::unique_ptr<timed_slot>> slots;
-    for (std::size_t i = 0; i < visitors; ++i) {
+    for (std::size_t i = 0; i < waiters; ++i) {
         slots.push_back(std::make_unique<timed_slot>(stage, i, pool));
         slots.back()->begin(pool.now().time_since_epoch().count());
     }
     room door(below{1}, "");
     std::vector<int> went;  // guarded by whose turn it is
     const auto visit = [&](int first) -> task<> {
-        for (int n = first; n < each * visitors; n += visitors) {
+        for (int n = first; n < each * waiters; n += waiters) {
             const bool go = co_await door.wait(n, *slots[static_cast<std::size_t>(first)], waits);
             if (!go) break;
             went.push_back(n);
@@ -172,6 +172,6 @@ TEST_CASE("on a pool many wait for their turn, and each goes when it comes") {
         }
     };
     weir::sync_wait(pool, weir::when_all(visit(0), visit(1), visit(2), visit(3)));
-    REQUIRE(went.size() == each * visitors);
+    REQUIRE(went.size() == each * waiters);
     CHECK(std::ranges::is_sorted(went));
 }
