@@ -1,4 +1,4 @@
-// weir cuda, internal: one piece of work on a device, of whose end somebody is to hear
+// weir cuda, internal: the record of one operation on a device that the reactor watches until its end
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_COMPLETION_HPP
 #define WEIR_CUDA_COMPLETION_HPP
@@ -24,12 +24,12 @@ using weir::detail::standard_platform;
 
 class mailbox;
 
-// Shared by the reactor, by who waits, and by the driver as long as it may still call the host function:
-// which can be for ever, after an error, and long after everything else is gone. So it lies in memory that
-// is never given back, and is used again only when all three are done with it.
+// One pending operation. The reactor, the waiting coroutine and the driver share a completion. After an error
+// the driver may keep its pointer for ever. So completions lie in memory that is never freed; a completion is
+// reused only after all owners have called disown().
 class completion {
   public:
-    // What is done at the end, once, on the reactor's thread.
+    // Called once, at the end of the operation, on the reactor's thread.
     using reaction = void (*)(completion&) noexcept;
 
     // Errors: std::bad_alloc.
@@ -38,23 +38,24 @@ class completion {
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
     void disown() noexcept;
 
-    cudaEvent_t event = nullptr;           // behind the work
-    std::optional<cudaStream_t> captured;  // it is over when this stream isn't captured any more
-    bool returns_event = true;             // it is the context's
-    bool has_function = false;             // the driver tells, if all goes well
+    cudaEvent_t event = nullptr;           // recorded after the operation
+    std::optional<cudaStream_t> captured;  // if set: the operation ends when the capture of this stream ends
+    bool returns_event = true;             // `event` goes back to the context's pool
+    bool has_function = false;             // the driver calls told_by_driver() after success
     standard_platform::atomic<bool> called{false};
     cudaError_t result = cudaSuccess;
     reaction then;
-    completion* next = nullptr;  // in the mailbox, the reactor's row, or the pool
+    completion* next = nullptr;  // in the list of the mailbox or of the reactor
 
-    // Of those for which a coroutine waits.
+    // If a coroutine awaits the operation: resumes the coroutine.
     std::optional<weir::detail::async_completion> waiting;
-    // Of page-locked blocks that go back: where, and which. No deadlock as long as one is on its way.
+    // If a page-locked block is returned at the end: its pool, and the block. `promised` tells deadlock
+    // detection that the block will come.
     std::shared_ptr<void> kept;
     std::byte* block = nullptr;
     std::optional<external_wait> promised;
 
-    // Given to the driver. It makes no call of the runtime and runs nobody's code.
+    // The function for cudaLaunchHostFunc. Makes no CUDA call, and runs no code of the user.
     static void CUDART_CB told_by_driver(void* self) noexcept;
 
     completion(const completion&) = delete;
@@ -70,7 +71,7 @@ class completion {
     standard_platform::atomic<std::uint32_t> owners_{1};
 };
 
-// All that there are in the process.
+// The memory of all completions of the process.
 class completion_pool {
     union place {
         place* next;
@@ -118,18 +119,18 @@ class completion_pool {
 
 inline constinit weir::detail::no_destroy<completion_pool> all_completions;
 
-// Where the reactor gets its work, and by which it is woken. Only memory: it may be the driver that lets go
-// of it last.
+// The queue of new completions for the reactor; wakes the reactor's thread. The driver may release the last
+// reference: so the destructor makes no CUDA call.
 class mailbox {
   public:
     mailbox() noexcept = default;
     mailbox(const mailbox&) = delete;
     mailbox& operator=(const mailbox&) = delete;
 
-    // False: nobody reads it any more.
+    // Returns false if the mailbox is closed; then `c` was not put.
     bool put(completion& c) noexcept {
         completion* head = newest_.load(std::memory_order_relaxed);
-        // release; pairs with take_all(): what it takes is whole
+        // release; pairs with take_all(), which reads the completion
         do {
             if (head == closed()) return false;
             c.next = head;
@@ -139,20 +140,20 @@ class mailbox {
         return true;
     }
 
-    // The newest first. acquire; pairs with put()
+    // Returns a list, the newest completion first. acquire; pairs with put()
     completion* take_all() noexcept { return newest_.exchange(nullptr, std::memory_order_acquire); }
 
-    // True if there was nothing inside: from then on nothing is taken in.
+    // Closes the mailbox if it is empty: from then on put() returns false. Returns whether it was closed.
     bool try_close() noexcept {
         completion* nothing = nullptr;
-        // relaxed: nothing is handed over
+        // relaxed: no data is passed on
         return newest_.compare_exchange_strong(nothing, closed(), std::memory_order_relaxed);
     }
 
     void knock() noexcept { parker_.poke(); }
     void wait(std::int64_t ns) noexcept { static_cast<void>(parker_.wait(ns)); }
 
-    // Everything that is there is to be finished, and then no more.
+    // Asks the reactor to finish all completions in the mailbox, and then to end.
     void ask_to_end() noexcept {
         ending_.store(true, std::memory_order_release);  // pairs with is_ending()
         knock();
@@ -160,7 +161,7 @@ class mailbox {
     bool is_ending() const noexcept { return ending_.load(std::memory_order_acquire); }
 
   private:
-    // An address that no completion has.
+    // The value of `newest_` after try_close(): an address that no completion has.
     completion* closed() const noexcept { return reinterpret_cast<completion*>(const_cast<mailbox*>(this)); }
 
     standard_platform::atomic<completion*> newest_{nullptr};
@@ -173,7 +174,7 @@ inline completion& completion::make(std::shared_ptr<mailbox> box, cudaEvent_t ev
 }
 
 inline void completion::disown() noexcept {
-    // acq_rel; pairs with itself: the last one sees what the others did
+    // acq_rel; pairs with itself: the last owner sees the writes of all others
     if (owners_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     completion_pool::destroy(*this);
     all_completions->give(this);
@@ -181,8 +182,8 @@ inline void completion::disown() noexcept {
 
 inline void CUDART_CB completion::told_by_driver(void* self) noexcept {
     auto& c = *static_cast<completion*>(self);
-    const std::shared_ptr<mailbox> box = c.box_;      // the reactor may let go of `c` at once
-    c.called.store(true, std::memory_order_release);  // pairs with the reactor's look
+    const std::shared_ptr<mailbox> box = c.box_;      // before the store: then the reactor may disown `c`
+    c.called.store(true, std::memory_order_release);  // pairs with reactor::is_over()
     box->knock();
     c.disown();
 }

@@ -1,4 +1,4 @@
-// weir cuda, internal: what a context and all that is made from it share
+// weir cuda, internal: the state that a context shares with its streams, events and pools
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_CORE_HPP
 #define WEIR_CUDA_CORE_HPP
@@ -22,7 +22,7 @@
 
 namespace weir::cuda::detail {
 
-// Goes with the last of them; never inside the driver.
+// Destroyed with the last of these objects; never in a callback of the driver.
 class core {
   public:
     core(device d, const context_options& options) : device_((d.index)()), how_(options.how) {
@@ -51,7 +51,7 @@ class core {
     event_pool timed_events{cudaEventDefault};
     verdict broken;
 
-    // Errors: what is wrong with the device for good.
+    // Errors: `weir::cuda::error` if an earlier error broke the device.
     void check_device(const weir::detail::slot* measured = nullptr) const {
         if (broken.get() != cudaSuccess) throw_error(broken.get(), "an earlier call", measured);
     }
@@ -64,7 +64,7 @@ class core {
         throw_error(code, call, measured);
     }
 
-    // Before anything is put into a stream.
+    // Called before anything is queued on a stream. Errors: `weir::cuda::error` if the stream is captured.
     void check_not_captured(cudaStream_t stream, const char* call,
                             const weir::detail::slot* measured = nullptr) {
         const cudaError_t code = captured_or_not(stream);
@@ -76,7 +76,7 @@ class core {
             "done, and has no end; end the capture first, or use another stream");
     }
 
-    // For calls that need a current device: see `errand`. Errors: `forked_error`.
+    // Makes a call that needs a current device on the context's thread: see `errand`. Errors: `forked_error`.
     template <class Call>
     cudaError_t call_there(Call call) {
         if (!born_.is_here()) throw forked_error();
@@ -85,17 +85,17 @@ class core {
 
     blocking_threads threads;
 
-    // By the context's thread, of all that it is going to do first.
+    // The first call of the context's thread.
     void choose_device() noexcept { chosen_ = cudaSetDevice(device_); }
 
-    // Once that thread runs. Errors: `weir::cuda::error`.
+    // Makes the device's memory pool. Called when the context's thread runs. Errors: `weir::cuda::error`.
     void make_ready() {
         const char* call = "cudaSetDevice";
         const cudaError_t code = call_there([&]() noexcept { return make_pool(call); });
         check_call(code, call);
     }
 
-    // All who wait are to hear of it.
+    // Records the error that broke the device, and wakes the reactor, which reports the error to all waiters.
     void breaks(cudaError_t code) noexcept {
         broken.set(code);
         box_->knock();
@@ -109,19 +109,19 @@ class core {
         return event;
     }
 
-    // Work was queued of whose end nothing will tell: returns when it is done, so that whoever queued it may
-    // use the memory again. Blocks. Where the runtime can't wait, it is asked to again.
+    // Blocks until all work on the stream is done, so that the caller may reuse memory that the work uses.
+    // For work that has no completion. If the runtime fails to wait, tries again.
     void wait_out(cudaStream_t stream) noexcept {
         const beside_captures waiting;
         while (const cudaError_t code = quietly(cudaStreamSynchronize(stream))) {
             if (ends_all_work(code)) return breaks(code);
-            if (!born_.is_here()) return;  // nothing of the device works in a forked process
+            if (!born_.is_here()) return;  // in a forked process no CUDA call works
             weir::detail::parker().wait(50'000);
         }
     }
 
-    // From a pool where the device has such, so that it is free again in the stream's order; else it may only
-    // be freed when all work on it is done.
+    // Whether free() is ordered with the stream's work, as the device has memory pools. Otherwise memory may
+    // be freed only when all work on it is done.
     bool frees_in_order() const noexcept { return pool_ != nullptr; }
     cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) {
         if (pool_ != nullptr) {
@@ -132,7 +132,7 @@ class core {
     }
     void free(void* memory, cudaStream_t stream) noexcept {
         const beside_captures freeing;
-        // The second one waits for all that the device does.
+        // cudaFree waits for all work of the device
         quietly(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
     }
 
@@ -155,7 +155,7 @@ class core {
                         std::to_string(found) + ", counted from 0");
     }
 
-    // Says which call it was that failed.
+    // `call` is set to the name of the function that failed.
     cudaError_t make_pool(const char*& call) noexcept {
         if (chosen_ != cudaSuccess) return chosen_;
         int has_pools = 0;
@@ -169,7 +169,8 @@ class core {
         call = "cudaMemPoolCreate";
         code = cudaMemPoolCreate(&pool_, &like);
         if (code != cudaSuccess) return code;
-        // Else each wait for the device would give the memory back, and the next batch would ask again.
+        // Otherwise each synchronization returns the pool's free memory, and the next batch has to allocate
+        // it again.
         std::uint64_t keep = UINT64_MAX;
         call = "cudaMemPoolSetAttribute";
         code = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);

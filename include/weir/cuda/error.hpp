@@ -1,4 +1,4 @@
-// weir cuda: what the CUDA runtime refuses or can't do, as an exception
+// weir cuda: the exception for failed calls of the CUDA runtime and failed work on a device
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_ERROR_HPP
 #define WEIR_CUDA_ERROR_HPP
@@ -11,7 +11,7 @@
 
 namespace weir::cuda {
 
-/// Of error codes that are a `cudaError_t`. Lifetime: the program's.
+/// The category of error codes that are a `cudaError_t`. Lifetime: the program's.
 [[nodiscard]] inline const std::error_category& error_category() noexcept {
     class category final : public std::error_category {
         const char* name() const noexcept override { return "cuda"; }
@@ -23,8 +23,8 @@ namespace weir::cuda {
     return one;
 }
 
-/// \returns true for what ends all use of the device by this process: every later call gives it, too. Those
-///          of which the toolkit's documentation says so, and errors of its memory and its links.
+/// \returns true for an error after which this process can't use the device: every later call fails with the
+///          same error. These are the errors that the toolkit documents so, and errors of memory and links.
 [[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept {
     switch (static_cast<int>(code)) {
         case cudaErrorECCUncorrectable:
@@ -38,7 +38,7 @@ namespace weir::cuda {
         case cudaErrorInvalidAddressSpace:
         case cudaErrorInvalidPc:
         case cudaErrorLaunchFailure:
-        // Which not every toolkit names:
+        // Codes that not every toolkit names:
         case 226:  // cudaErrorContained
         case 721:  // cudaErrorTensorMemoryLeak
         case 810:  // cudaErrorMpsClientTerminated
@@ -51,14 +51,14 @@ namespace weir::cuda {
 
 namespace detail {
 
-// True if nothing that was queued will still be done: the device is broken, somebody has reset it, or the
-// process ends. All others say nothing about the work.
+// True if work that is queued will never be done: the device is broken or was reset, or the process ends.
+// Other errors say nothing about queued work.
 constexpr bool ends_all_work(cudaError_t code) noexcept {
     return is_sticky(code) || code == cudaErrorContextIsDestroyed || code == cudaErrorCudartUnloading;
 }
 
-// The code of a call that is looked at here: nobody is to find it as the thread's last error. That work isn't
-// done yet is no such error since CUDA 13; so another one, which is somebody's, may stand there.
+// Returns `code`, and clears it as the thread's last error, so that the user doesn't find it there. Since
+// CUDA 13 cudaErrorNotReady never is the last error: so an error of the user's own call stays.
 inline cudaError_t quietly(cudaError_t code) noexcept {
     if (code == cudaSuccess) return code;
     if (code != cudaErrorNotReady || cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
@@ -67,21 +67,21 @@ inline cudaError_t quietly(cudaError_t code) noexcept {
 
 }  // namespace detail
 
-/// A call of the runtime that failed, or work on the device that did.
+/// A call of the CUDA runtime failed, or work on the device failed.
 class error : public std::system_error {
   public:
-    /// \param call   the runtime's function, a literal.
-    /// \param stage  the name of the stage that waited for it; empty: none did.
-    /// \param hint   what can be done about it, a sentence.
+    /// \param call   the name of the runtime's function, a literal.
+    /// \param stage  the name of the stage that made the call; empty: no stage.
+    /// \param hint   a sentence for the message: how to avoid the error.
     error(cudaError_t code, const char* call, std::string stage = {}, const std::string& hint = {})
         : std::system_error(static_cast<int>(code), error_category(), text(code, call, stage, hint)),
           call_(call), stage_(std::move(stage)) {}
 
-    /// \returns the code, as the runtime has it.
+    /// \returns the error code of the CUDA runtime.
     [[nodiscard]] cudaError_t status() const noexcept { return static_cast<cudaError_t>(code().value()); }
     [[nodiscard]] const char* call() const noexcept { return call_; }  ///< for example cudaMemcpyAsync
     [[nodiscard]] const std::string& stage() const noexcept { return stage_; }  ///< its name; may be empty
-    /// \returns true if nothing on the device works any more, until the process ends.
+    /// \returns true if this process can't use the device any more.
     [[nodiscard]] bool sticky() const noexcept { return is_sticky(status()); }
 
   private:

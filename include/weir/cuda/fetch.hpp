@@ -1,4 +1,4 @@
-// weir cuda, internal: pieces of a device's memory are copied into one block of the host
+// weir cuda, internal: copies several pieces of device memory into one page-locked block; used by `to_host`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_FETCH_HPP
 #define WEIR_CUDA_FETCH_HPP
@@ -23,9 +23,9 @@
 
 namespace weir::cuda::detail {
 
-// What the slots of one stage in one run share.
+// The state that all slots of one `to_host` stage share in one run.
 struct fetcher {
-    // `on`: none: a stream of its own.
+    // `on`: the stream that copies; none: a new stream.
     fetcher(context& gpu, pinned_pool& blocks, const std::optional<stream>& on, bool timed)
         : copies(on ? *on : stream(gpu)), pool(&blocks),
           log(timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr) {
@@ -43,16 +43,16 @@ struct fetcher {
     std::shared_ptr<transfer_log> log;
 };
 
-// Memory of a device, and where in a block its copy is to lie.
+// A piece of device memory, and the offset in the block of its copy, in bytes.
 struct fetched {
     fetched(device_memory from, std::size_t to) noexcept : memory(std::move(from)), at(to) {}
     device_memory memory;
     std::size_t at;
 };
 
-// A block with what lies in the memory. The blocks are taken in the order of the items: a later one keeps its
-// block until it leaves, behind those before it.
-// None: the run was stopped before there was a free block.
+// Copies all pieces into a block of the pool. Items acquire blocks in the order of their numbers: a later
+// item keeps its block until all earlier items have left the stage. Returns none if the run was stopped
+// before a block was free.
 inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, const invocation& call) {
     const std::size_t bytes = from.back().at + from.back().memory.bytes();
     item_order::place mine(s.order, call.item());
@@ -77,7 +77,7 @@ inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, con
         }
         co_await s.copies.done();
     } catch (...) {
-        if (under_way) s.copies.shared()->of()->wait_out(s.copies.get());  // it may not have come to waiting
+        if (under_way) s.copies.shared()->of()->wait_out(s.copies.get());  // done() may not have waited
         throw;
     }
     co_return std::move(block);

@@ -1,4 +1,4 @@
-// weir cuda, internal: memory that was given back, and is free when a stream has come there
+// weir cuda, internal: memory that was released, and that the work queued on a stream may still use
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_FREED_MEMORY_HPP
 #define WEIR_CUDA_FREED_MEMORY_HPP
@@ -14,17 +14,18 @@
 
 namespace weir::cuda::detail {
 
-// Under the lock of whoever has it. What is given back behind one stream's work is free in that order; should
-// the handle of a stream be another's by now, that one waits a little longer.
+// Not synchronized: the owner's lock protects it. Pieces that are released behind the work of one stream
+// become free in that order. If a new stream has the handle of a destroyed one, its pieces wait behind the
+// old ones.
 class freed_memory {
   public:
     struct piece {
-        std::shared_ptr<pooled_event> behind;
+        std::shared_ptr<pooled_event> behind;  // the piece is free when this event is over
         std::size_t bytes;
-        void* memory;  // to be freed then; null: that is queued already
+        void* memory;  // to be freed after the event; null: cudaFreeAsync is queued already
     };
 
-    // Errors: std::bad_alloc; then it was not added.
+    // Errors: std::bad_alloc; then the piece is not added.
     void add(cudaStream_t s, piece what) { row_of(s).going.push_back(std::move(what)); }
 
     std::size_t size() const noexcept {
@@ -33,8 +34,8 @@ class freed_memory {
         return all;
     }
 
-    // Takes out what is free again: true if there is some. `idle` gets what is still to be freed, and has
-    // room for it.
+    // Removes all pieces that are free; returns whether there were any. Adds their sizes to `bytes`, and
+    // memory that the caller has to free to `idle`, whose capacity suffices.
     bool take_over(std::size_t& bytes, std::vector<void*>& idle) {
         bool found = false;
         for (row& r : rows_) {
@@ -50,11 +51,12 @@ class freed_memory {
         return found;
     }
 
-    // For the first piece of each stream, of whose end nobody tells yet. If the function throws, nobody does.
+    // Calls `subscribe` with the event of the first piece of each stream, unless that event has a callback
+    // already. If the call throws, the event counts as without a callback.
     template <class Subscribe>
     void each_first_unsubscribed(Subscribe subscribe) {
         for (row& r : rows_) {
-            if (r.subscribed || r.going.empty()) continue;  // empty: memory lacked to add to it
+            if (r.subscribed || r.going.empty()) continue;  // empty: add() threw
             subscribe(r.stream, r.going.front().behind);
             r.subscribed = true;
         }
@@ -72,7 +74,7 @@ class freed_memory {
   private:
     struct row {
         cudaStream_t stream;
-        bool subscribed = false;  // somebody tells of the first one's end
+        bool subscribed = false;  // the first piece's event has a callback
         std::deque<piece> going;
     };
 

@@ -11,12 +11,12 @@
 
 namespace weir::cuda {
 
-/// Elements in a page-locked block: what a batch is collated into without another copy, and what `to_host`
-/// gives. A contiguous range.
+/// An array in a page-locked block. A batch is collated into it without another copy; `to_host` returns it. A
+/// contiguous range.
 ///
 ///     weir::cuda::pinned_buffer<float> batch = co_await pool.acquire<float>(n);
 ///
-/// Lifetime: as of a `lease`: the block goes back to its pool with this object.
+/// Lifetime: the destructor returns the block to its pool, as that of a `lease`.
 /// Threads:  as a `std::vector`.
 template <class T>
 class [[nodiscard("the block goes back at once")]] pinned_buffer {
@@ -26,15 +26,15 @@ class [[nodiscard("the block goes back at once")]] pinned_buffer {
   public:
     using value_type = T;
 
-    /// \param block  for at least `size` elements.
-    /// \param size   in elements; what they are is what lies there.
+    /// \param block  has room for at least `size` elements.
+    /// \param size   in elements. Their values are the bytes of the block: nothing is initialized.
     pinned_buffer(lease block, std::size_t size) noexcept : block_(std::move(block)), size_(size) {}
 
-    /// The first element; null once the block was given away.
+    /// The first element; null after `release`.
     [[nodiscard]] T* data() const noexcept {
         return static_cast<T*>(static_cast<void*>(block_.bytes().data()));
     }
-    /// In elements; 0 once it was given away.
+    /// In elements; 0 after `release`.
     [[nodiscard]] std::size_t size() const noexcept { return block_.bytes().empty() ? 0 : size_; }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }  ///< as a `std::vector`
     [[nodiscard]] T* begin() const noexcept { return data(); }
@@ -42,7 +42,7 @@ class [[nodiscard("the block goes back at once")]] pinned_buffer {
     /// As of a `std::vector`.
     [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
 
-    /// \returns the block: for `lease::copy_to`, or another who gives it away.
+    /// \returns the block, for `lease::copy_to` or another function that takes a `lease`.
     [[nodiscard]] lease release() && noexcept { return std::move(block_); }
 
   private:

@@ -20,20 +20,20 @@ namespace weir::cuda {
 
 /// How a `context` finds out that work on the device is done.
 enum class completion_by : std::uint8_t {
-    polling,       ///< a thread of its asks the device, again and again while there is something to wait for
-    host_function  ///< the driver says so, from a thread of its own; and in case that it never does, as
-                   ///< after an error, the thread asks every now and then. In the stream, what is queued
-                   ///< behind waits for that call: copies no longer follow each other at once
+    polling,       ///< the context's thread queries the device again and again while work is pending
+    host_function  ///< the driver calls a host function from its own thread. After an error the driver never
+                   ///< calls; so the context's thread also queries, at `watchdog` intervals. Work behind it
+                   ///< in the stream waits for the host function: there are gaps between copies
 };
 
-/// What a `context` is to do: the defaults are for copies of whole batches.
+/// Options of a `context`. The defaults are for copies of whole batches.
 struct context_options {
-    completion_by how = completion_by::polling;  ///< how its thread hears of the end of work
-    bool or_host = false;  ///< without a device, or a driver, the host does all: see `context::on_host`
-    duration spin = std::chrono::microseconds(20);      ///< it looks without a break for so long after
-                                                        ///< work was begun or was found done,
-    duration period = std::chrono::microseconds(50);    ///< and then once in this time
-    duration watchdog = std::chrono::milliseconds(10);  ///< once in this time, where the driver says so
+    completion_by how = completion_by::polling;  ///< how the end of work is detected
+    bool or_host = false;  ///< without a device or a driver, the host does the work: see `context::on_host`
+    duration spin = std::chrono::microseconds(20);      ///< time of polling without a pause after work was
+                                                        ///< queued or has ended
+    duration period = std::chrono::microseconds(50);    ///< interval of polling after `spin`
+    duration watchdog = std::chrono::milliseconds(10);  ///< interval of polling with `host_function`
 };
 
 namespace detail {
@@ -50,7 +50,8 @@ class event_pool {
         for (cudaEvent_t e : free_) quietly(cudaEventDestroy(e));
     }
 
-    // Null if there is none: then one is to be made, and given back here. Errors: std::bad_alloc.
+    // Returns null if the pool is empty: then the caller makes an event, and gives it back by give() later.
+    // Errors: std::bad_alloc.
     cudaEvent_t take() {
         const std::scoped_lock held(lock_);
         if (free_.empty()) {
@@ -61,7 +62,7 @@ class event_pool {
         free_.pop_back();
         return event;
     }
-    unsigned flags() const noexcept { return flags_; }  // of those that are made
+    unsigned flags() const noexcept { return flags_; }  // for the caller that makes an event
     void give(cudaEvent_t event) noexcept {
         const std::scoped_lock held(lock_);
         free_.push_back(event);
@@ -74,8 +75,8 @@ class event_pool {
     std::size_t made_ = 0;
 };
 
-// What is wrong with the device, from the first time that something is, for good. And what the runtime said
-// last instead of saying whether work is done.
+// The first error that broke the device: it stays. And the last error by which the runtime refused to tell
+// whether work is done.
 class verdict {
   public:
     cudaError_t get() const noexcept {
@@ -100,8 +101,8 @@ class verdict {
     standard_platform::atomic<int> refusal_{cudaSuccess};
 };
 
-// Runs on a thread of its own, on which the device is the current one. The clock only says when it looks
-// again.
+// Watches all completions of a context. Runs on the context's thread, whose current device is the context's.
+// The clock only decides when the reactor polls again.
 class reactor {
     using platform = standard_platform;
 
@@ -109,7 +110,7 @@ class reactor {
     reactor(mailbox& box, event_pool& events, verdict& broken, context_options options) noexcept
         : box_(box), events_(events), broken_(broken), options_(options) {}
 
-    // Until the mailbox was asked to end, and everything is done.
+    // Runs until mailbox::ask_to_end() was called and all completions are finished.
     void run() noexcept {
         weir::detail::end_waits_on_time();
         for (;;) {
@@ -121,7 +122,7 @@ class reactor {
     }
 
   private:
-    // Puts what is new behind what is there, in the order in which it was begun.
+    // Appends the mailbox's new completions to the list, the oldest first. Returns whether there were any.
     bool collect() noexcept {
         completion* c = box_.take_all();
         if (c == nullptr) return false;
@@ -160,21 +161,22 @@ class reactor {
     }
 
     bool is_over(completion& c, bool asks_all) noexcept {
-        if (c.event == nullptr && !c.captured) return true;  // there is nothing to wait for, and a result
+        if (c.event == nullptr && !c.captured) return true;  // nothing to wait for
         c.result = broken_.get();
         if (c.result != cudaSuccess) return true;
-        // Who captures may be the one who ends the context.
+        // When the context ends, not waited for: the thread that captures may be the one that ends the
+        // context.
         if (c.captured) return box_.is_ending() || !is_captured(*c.captured);
-        // The driver calls only after work that went well. acquire; pairs with told_by_driver()
+        // The driver calls only after work that succeeded. acquire; pairs with told_by_driver()
         if (c.called.load(std::memory_order_acquire)) return true;
         if (c.has_function && !asks_all) return false;
         c.result = cudaEventQuery(c.event);
         const bool says = c.result == cudaSuccess || c.result == cudaErrorNotReady;
         broken_.set_refusal(says ? cudaSuccess : c.result);
         if (says) return c.result == cudaSuccess;
-        // It was put into a graph, or somebody has destroyed it: it has no end.
+        // The event was captured into a graph, or was destroyed: it will never be complete.
         if (c.result == cudaErrorCapturedEvent || c.result == cudaErrorInvalidResourceHandle) return true;
-        // Who is told of the end uses the memory again: nothing but the end may be taken for it.
+        // The waiter reuses the memory at the end: so no other error counts as the end.
         if (!ends_all_work(c.result)) return false;
         broken_.set(c.result);
         c.result = broken_.get();
@@ -184,8 +186,7 @@ class reactor {
     void finish(completion& c) noexcept {
         if (c.returns_event && c.result != cudaErrorInvalidResourceHandle) events_.give(c.event);
         c.then(c);
-        // Not left to the driver, which may be the last to let go: what goes here may make calls of the
-        // runtime.
+        // Reset here: the driver may disown the completion last, and these destructors may make CUDA calls.
         c.kept.reset();
         c.promised.reset();
         c.disown();
@@ -216,7 +217,7 @@ class reactor {
     const context_options options_;
     completion* first_ = nullptr;
     completion** end_ = &first_;
-    bool polls_ = false;  // there is something of which nobody tells
+    bool polls_ = false;  // the list has a completion without a host function
     std::int64_t spins_until_ = 0;
     std::int64_t next_watch_ = 0;
 };

@@ -1,4 +1,4 @@
-// weir cuda: a row of work on a GPU whose end can be awaited
+// weir cuda: a CUDA stream whose work can be awaited
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_STREAM_HPP
 #define WEIR_CUDA_STREAM_HPP
@@ -17,7 +17,7 @@ namespace weir::cuda {
 
 namespace detail {
 
-// The runtime's stream; its own, or somebody else's.
+// A cudaStream_t: owned, or borrowed from the user.
 class stream_handle {
   public:
     stream_handle(std::shared_ptr<core> of, cudaStream_t borrowed) noexcept
@@ -47,7 +47,7 @@ class stream_handle {
     bool owned_ = false;
 };
 
-// All that is queued on a stream.
+// The operation of `stream::done`: waits for all work that is queued on a stream.
 struct stream_work {
     std::shared_ptr<stream_handle> stream;
     static constexpr const char* call = "cudaEventQuery";
@@ -61,26 +61,26 @@ struct stream_work {
 
 }  // namespace detail
 
-/// A row of work on a GPU: copies and kernels that are done one after the other.
+/// A CUDA stream: a queue of copies and kernels that a GPU runs one after the other.
 ///
 /// Threads:  any; a copy of a stream is the same stream.
-/// Lifetime: one that was borrowed is there as long as this, and as anything that waits for it. One that is
-///           owned goes with its last copy; what is queued is done even so.
-/// Cost:     copying it, an atomic addition.
+/// Lifetime: a borrowed stream must outlive this object, its copies, and everything that waits for it. An
+///           owned stream is destroyed with its last copy; queued work is still done.
+/// Cost:     of a copy, an atomic addition.
 class stream {
   public:
-    /// One of its own, which waits for no other (`cudaStreamNonBlocking`).
-    /// \param priority  as CUDA has it: lower numbers go first.
+    /// Makes a stream that doesn't wait for the default stream (`cudaStreamNonBlocking`).
+    /// \param priority  as in CUDA: lower numbers go first.
     /// Errors: `weir::cuda::error`.
     explicit stream(context& gpu, int priority = 0)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), priority)) {}
 
-    /// Somebody else's stream, of the context's device. Not `cudaStreamPerThread`, which is another stream in
-    /// each thread; and the default one only where the device is the current one of all threads that use it.
+    /// Borrows a stream of the context's device. Not `cudaStreamPerThread`, which is another stream in each
+    /// thread. The default stream only if the device is the current one of all threads that use the stream.
     stream(context& gpu, cudaStream_t borrowed)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), borrowed)) {}
 
-    /// The same of what has a stream: CCCL's `cuda::stream_ref`, and what is like it.
+    /// The same for an object whose `get()` returns the stream, such as CCCL's `cuda::stream_ref`.
     template <class Ref>
         requires requires(const Ref& r) {
             { r.get() } -> std::same_as<cudaStream_t>;
@@ -89,34 +89,34 @@ class stream {
 
     [[nodiscard]] cudaStream_t get() const noexcept { return shared_->get(); }  ///< to queue work with
 
-    /// \returns  awaitable of nothing: all that is queued when it is awaited is done.
-    /// Suspends: always, but in a context without a device.
+    /// \returns  awaitable of nothing: waits for all work that is queued when it is awaited.
+    /// Suspends: always, except in a context without a device.
     /// Resumes:  on the coroutine's executor; a post by the context's thread, never by the driver's.
-    /// Errors:   `weir::cuda::error` if the device breaks before that, with the error that broke it, or if
-    ///           the stream is captured into a graph; `std::logic_error` if the context is gone.
-    /// Stops:    work that is queued can't be called back. A coroutine that is destroyed while it waits
-    ///           blocks the thread that destroys it until the work is done.
-    /// Cost:     no allocation in the long run; about 0.3 us of calls of the runtime, and the context's
-    ///           looks until it is done.
+    /// Errors:   `weir::cuda::error` if the device breaks before, with the error that broke it, or if the
+    ///           stream is captured into a graph; `std::logic_error` if the context is gone.
+    /// Stops:    not: queued work can't be cancelled. Destroying a coroutine that waits blocks until the work
+    ///           is done.
+    /// Cost:     no allocation in the long run; about 0.3 us of CUDA calls, and the context's polling until
+    ///           the work is done.
     [[nodiscard("co_await this, or nothing is done")]] auto done() const {
         return detail::awaited_work<detail::stream_work>(shared_->of(), {shared_});
     }
 
-    /// Sets an event behind all that is queued. Errors: `weir::cuda::error`.
+    /// Records the event behind all queued work. Errors: `weir::cuda::error`.
     void record(event& e) const {
         if (shared_->of()->on_host()) return;
         shared_->of()->check_not_captured(get(), "cudaEventRecord");
         shared_->of()->check_call(cudaEventRecord(e.get(), get()), "cudaEventRecord");
     }
 
-    /// What is queued from now on waits for the event, on the device. Errors: `weir::cuda::error`.
+    /// Work that is queued from now on waits for the event, on the device. Errors: `weir::cuda::error`.
     void wait(const event& e) const {
         if (shared_->of()->on_host()) return;
         shared_->of()->check_not_captured(get(), "cudaStreamWaitEvent");
         shared_->of()->check_call(cudaStreamWaitEvent(get(), e.get(), 0), "cudaStreamWaitEvent");
     }
 
-    /// \returns what its copies share: for what is built on it, and nobody else.
+    /// \returns the state that all copies share. For other headers of weir only.
     [[nodiscard]] const std::shared_ptr<detail::stream_handle>& shared() const noexcept { return shared_; }
 
   private:

@@ -31,31 +31,32 @@ namespace weir::cuda {
 
 /// When `to_device` gives a batch to the next stage.
 enum class hand_on {
-    at_once,     ///< when the copy is queued; its consumer's stream waits for it: `device_buffer::hand_over`
-    when_copied  ///< once the copy is done: for a consumer that has no stream
+    at_once,     ///< when the copy is queued; the consumer's stream waits for it: `device_buffer::hand_over`
+    when_copied  ///< when the copy is done: for a consumer without a stream
 };
 
-/// Of one `to_device`.
+/// Options of one `to_device` stage.
 struct to_device_options {
     std::string name = "to_device";  ///< for statistics, failures and reports
-    /// How many batches are packed or copied at the same time, at least 1. While one is copied, the next
-    /// ones are packed; each needs a block of the pool meanwhile.
+    /// How many batches are packed or copied at the same time, at least 1. While one batch is copied, the
+    /// next ones are packed. Each of these batches holds a block of the pool.
     std::size_t depth = 2;
     hand_on when = hand_on::at_once;  ///< when the next stage gets a batch
     std::size_t capacity = 2;         ///< in items, of the queue behind the stage; they lie on the device
-    /// Which stream copies; none: each run makes one of its own. Others may use it, too.
+    /// The stream of the copies; may have other users, too. None: each run makes a stream.
     std::optional<stream> on = std::nullopt;
-    /// Where the batches' memory comes from, and how much of it there may be; null: from the context, as much
-    /// as the device has. Outlives the runs.
+    /// The pool of device memory for the batches; limits how much is used. Null: the memory comes from the
+    /// context, without a limit. Outlives the runs.
     device_pool* memory = nullptr;
-    /// Whether the device notes when each copy begins and ends, and when its consumer could go on: three
-    /// events a batch. Without, and in a run without statistics, `stage_stats::transfers` is empty.
+    /// Whether events record when each copy begins and ends, and when the consumer's stream could continue:
+    /// three events a batch. If false, or in a run without statistics, `stage_stats::transfers` is empty.
     bool timed = true;
 };
 
 namespace detail {
 
-// `packs`: there is a pool of blocks to pack into.
+// The function of a slot. `Part`: selects the part of a batch to copy. `Packs`: batches are packed into
+// blocks of a pool.
 template <class Part, bool Packs>
 class copying_slot {
     static constexpr bool is_whole = std::is_same_v<Part, std::identity>;
@@ -74,7 +75,7 @@ class copying_slot {
     copying_slot(std::shared_ptr<copier> shared, Part part)
         : shared_(std::move(shared)), part_(std::move(part)) {}
 
-    // Nothing: the run was stopped, or the stage's time is over, before there was a free block.
+    // Returns none if the run was stopped, or the time limit was over, before a block was free.
     template <class Batch>
         requires(can_be_copied<Part, Batch> && (Packs || has_block<Part, Batch>))
     task<std::optional<result_of<Batch>>> operator()(Batch batch, const invocation& call) {
@@ -98,7 +99,7 @@ class copying_slot {
         }
     }
 
-    // Rejects what can't be copied at compile time.
+    // Refuses at compile time a batch that can't be copied.
     template <class Batch>
         requires(!can_be_copied<Part, Batch>)
     std::optional<int> operator()(Batch, const invocation&) {
@@ -109,7 +110,7 @@ class copying_slot {
             "to_device(gpu, pool, {}, &batch::pixels)");
         return std::nullopt;
     }
-    // The same of what would have to be packed, and there is nothing to pack it into.
+    // Refuses at compile time a batch that would have to be packed, as there is no pool.
     template <class Batch>
         requires(can_be_copied<Part, Batch> && !Packs && !has_block<Part, Batch>)
     std::optional<int> operator()(Batch, const invocation&) {
@@ -121,7 +122,7 @@ class copying_slot {
         return std::nullopt;
     }
 
-    // A call for an item that wasn't made: others don't wait for it.
+    // Called if the stage skips the call for an item: later items don't wait for that item.
     void left_out(const invocation& call) noexcept { shared_->order.leave(call.item()); }
 
   private:
@@ -139,7 +140,7 @@ class copying_slot {
     Part part_;
 };
 
-// Makes the slots of a stage. A copy of it is for another run, with a stream and figures of its own.
+// Makes the function of each slot of a stage. A copy is for another run: it has a new stream and statistics.
 template <class Part, bool Packs>
 class copier_of_run {
   public:
@@ -157,7 +158,7 @@ class copier_of_run {
 
     copying_slot<Part, Packs> operator()() const { return copying_slot<Part, Packs>(shared_, part_); }
 
-    // Before the first slot is made.
+    // Turns statistics off. Called before the first slot is made.
     void measure_nothing() noexcept { shared_->log = nullptr; }
     std::optional<transfer_stats> transfers() const {
         if (!shared_->log) return std::nullopt;
@@ -188,32 +189,31 @@ auto copying_stage(context& gpu, pinned_pool* pool, to_device_options options, P
 ///     auto p = weir::source(files) | weir::pipe(collate) | weir::cuda::to_device(gpu, pool) | weir::sink();
 ///     for (auto& batch : run) { batch.hand_over(training); train(batch, training); }
 ///
-/// \param pool  of blocks that take the largest batch; `depth` of them, or more. Others may use it, too, also
-///              with another GPU.
-/// \param part  which part of a batch is copied: a pointer to a member, a function of it that gives a
-///              contiguous range of trivially copyable elements, or several, by `parts`; as it is: the batch
-///              itself.
-/// \returns  a stage that gives, for each batch, a `device_buffer` of its elements; or, of a part, a
+/// \param pool  at least `depth` blocks, each large enough for the largest batch. The pool may have other
+///              users, also with another GPU.
+/// \param part  selects the part of a batch to copy: a pointer to a member, or a function of the batch that
+///              returns a contiguous range of trivially copyable elements; or several of these, by `parts`.
+///              Default: the batch itself.
+/// \returns  a stage whose result for each batch is a `device_buffer` of its elements; with `part`, a
 ///           `device_batch`. In a context without a device, the same with a copy on the host.
-/// Order:    as the batches came.
-/// Suspends: while no block is free, or too little memory of the device (it holds back the stage before),
-///           while more than `depth` copies are under way, and, with `hand_on::when_copied`, until a copy is
-///           done.
-/// Errors:   `weir::cuda::error`, with the name of the stage, fails the batch, as in any stage; here, if no
-///           stream can be made. `std::invalid_argument` fails a batch that is larger than a block, or than
-///           all the memory that it may have; and is thrown here if the blocks are not page-locked, or if the
-///           stream or the memory is another GPU's.
+/// Order:    that of the batches.
+/// Suspends: while no block or too little device memory is free, while more than `depth` copies are pending,
+///           and, with `hand_on::when_copied`, until a copy is done. Meanwhile the stage before waits, too.
+/// Errors:   `weir::cuda::error`, with the name of the stage, fails the batch, as in any stage; this function
+///           throws it if no stream can be made. `std::invalid_argument` fails a batch that is larger than a
+///           block, or than the pool of device memory. This function throws it if the blocks are not
+///           page-locked, or if the stream or the memory is another GPU's.
 /// Lifetime: `gpu` and `pool` outlive the runs.
-/// Units:    the run's statistics have the bytes, the time that the device copied, and what share of it the
-///           consumer's stream didn't notice: `stage_stats::transfers`.
+/// Units:    the run's statistics have the bytes, the time that the device copied, and the share of this time
+///           that was hidden from the consumer's stream: `stage_stats::transfers`.
 template <class Part = std::identity>
 [[nodiscard]] auto to_device(context& gpu, pinned_pool& pool, to_device_options options = {},
                              Part part = {}) {
     return detail::copying_stage<true>(gpu, &pool, std::move(options), std::move(part));
 }
 
-/// The same for batches that were collated into page-locked memory: `pinned_buffer` or `lease`, or a part
-/// that is one. The block is given away, and goes back to its pool when the copy is done.
+/// The same for batches that were collated into page-locked memory: a `pinned_buffer` or `lease`, or a part
+/// that is one. The stage takes the block from the batch, and returns it to its pool when the copy is done.
 ///
 ///     auto collate = [&pool](std::vector<image> images) -> weir::task<weir::cuda::pinned_buffer<float>> {
 ///         auto batch = co_await pool.acquire<float>(images.size() * pixels);

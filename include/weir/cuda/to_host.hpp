@@ -1,4 +1,4 @@
-// weir cuda: the stage that copies what lies on a GPU back to the host while more is worked on
+// weir cuda: the stage that copies device memory back to the host while the GPU works on the next items
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_TO_HOST_HPP
 #define WEIR_CUDA_TO_HOST_HPP
@@ -26,26 +26,27 @@
 
 namespace weir::cuda {
 
-/// Of one `to_host` or `to_vectors`.
+/// Options of one `to_host` or `to_vectors` stage.
 struct to_host_options {
     std::string name = "to_host";  ///< for statistics, failures and reports
-    std::size_t depth = 2;         ///< how many are copied at the same time, at least 1; each needs a block
+    std::size_t depth = 2;         ///< how many items are copied at a time, at least 1; each needs a block
     std::size_t capacity = 2;      ///< in items, of the queue behind the stage
-    /// Which stream copies; none: each run makes one of its own.
+    /// The stream of the copies; none: each run makes a stream.
     std::optional<stream> on = std::nullopt;
-    bool timed = true;  ///< whether the device notes when each copy begins and ends, by two events
+    bool timed = true;  ///< whether two events record when each copy begins and ends
 };
 
-/// An item of which a part was copied back from the device, and the rest of it.
+/// An item, and the copy of one of its parts on the host.
 template <class Item, class Data>
 struct host_batch {
-    Item rest;  ///< as it came; but what was copied was given away
+    Item rest;  ///< the item; its device memory was released
     Data data;  ///< the copy
 };
 
 namespace detail {
 
-// `Vectors`: what it gives, what lies in page-locked memory or `std::vector`.
+// The function of a slot. `Part`: selects the part of an item to copy. `Vectors`: whether the results are
+// std::vector; otherwise they stay in page-locked memory.
 template <class Part, bool Vectors>
 class fetching_slot {
     static constexpr bool is_whole = std::is_same_v<Part, std::identity>;
@@ -61,7 +62,7 @@ class fetching_slot {
     fetching_slot(std::shared_ptr<fetcher> shared, Part part)
         : shared_(std::move(shared)), part_(std::move(part)) {}
 
-    // Nothing: the run was stopped before there was a free block.
+    // Returns none if the run was stopped before a block was free.
     template <class Item>
         requires has_buffers<Part, Item>
     task<std::optional<result_of<Item>>> operator()(Item item, const invocation& call) {
@@ -76,7 +77,7 @@ class fetching_slot {
         }
     }
 
-    // Rejects what can't be copied at compile time.
+    // Refuses at compile time an item that can't be copied.
     template <class Item>
         requires(!has_buffers<Part, Item>)
     std::optional<int> operator()(Item, const invocation&) {
@@ -86,7 +87,7 @@ class fetching_slot {
         return std::nullopt;
     }
 
-    // A call for an item that wasn't made: others don't wait for it.
+    // Called if the stage skips the call for an item: later items don't wait for that item.
     void left_out(const invocation& call) noexcept { shared_->order.leave(call.item()); }
 
   private:
@@ -112,7 +113,7 @@ class fetching_slot {
     Part part_;
 };
 
-// Makes the slots of a stage. A copy of it is for another run, with a stream and figures of its own.
+// Makes the function of each slot of a stage. A copy is for another run: it has a new stream and statistics.
 template <class Part, bool Vectors>
 class fetcher_of_run {
   public:
@@ -127,7 +128,7 @@ class fetcher_of_run {
 
     fetching_slot<Part, Vectors> operator()() const { return fetching_slot<Part, Vectors>(shared_, part_); }
 
-    // Before the first slot is made.
+    // Turns statistics off. Called before the first slot is made.
     void measure_nothing() noexcept { shared_->log = nullptr; }
     std::optional<transfer_stats> transfers() const {
         if (!shared_->log) return std::nullopt;
@@ -155,26 +156,26 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 
 }  // namespace detail
 
-/// The stage that copies each `device_buffer` back to the host, into a block of page-locked memory, behind
-/// what was queued on the stream to which the buffer belongs: that of a `device_pool::acquire`, or of its
-/// last `hand_over`.
+/// The stage that copies each `device_buffer` back to the host, into a block of page-locked memory. The copy
+/// waits for all work on the buffer's stream: the stream of its last `hand_over`, or else that of
+/// `device_pool::acquire`.
 ///
 ///     auto p = std::move(inputs) | weir::pipe(infer) | weir::cuda::to_host(gpu, results) | weir::sink();
 ///     for (auto& result : run) write(result.data(), result.size());  // a pinned_buffer: the block is yours
 ///
-/// \param pool  of blocks that take the largest item: `depth` of them, and those that are still in use
-///              behind this stage; while there is none, the stage waits. Not the one into which batches
-///              are collated that wait for the memory of those here.
-/// \param part  which part of an item is a `device_buffer`, or `device_buffers`: a pointer to a member, or a
-///              function that gives a reference to it; or several that are a `device_buffer`, by `parts`,
-///              which come back in one block; as it is: the item itself.
-/// \returns  a stage that gives, for each buffer, a `pinned_buffer` of its elements, and of several a
-///           `pinned_buffers`; or, of a part, a `host_batch`. In a context without a device, the same.
-/// Order:    as the items came.
+/// \param pool  blocks large enough for the largest item: `depth` of them, and one for each result that is in
+///              use behind this stage. While no block is free, the stage waits. Not the pool into which
+///              batches are collated: these may wait for device memory that items here still hold.
+/// \param part  selects the `device_buffer` or `device_buffers` of an item: a pointer to a member, or a
+///              function that returns a reference. Several `device_buffer`s, by `parts`, are copied into one
+///              block. Default: the item itself.
+/// \returns  a stage whose result for each buffer is a `pinned_buffer` of its elements; for several a
+///           `pinned_buffers`; with `part`, a `host_batch`. In a context without a device, the same.
+/// Order:    that of the items.
 /// Suspends: while no block is free, and until the copy is done.
-/// Errors:   `weir::cuda::error`, with the name of the stage, fails the item; here, if no stream can be made.
-///           `std::invalid_argument` fails an item that is larger than a block; and is thrown here if the
-///           blocks are not page-locked, or if the stream is another GPU's.
+/// Errors:   `weir::cuda::error`, with the name of the stage, fails the item; this function throws it if no
+///           stream can be made. `std::invalid_argument` fails an item that is larger than a block. This
+///           function throws it if the blocks are not page-locked, or if the stream is another GPU's.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    the run's statistics have the bytes, and the time that the device copied:
 ///           `stage_stats::transfers`.
@@ -183,8 +184,8 @@ template <class Part = std::identity>
     return detail::fetching_stage<false>(gpu, pool, std::move(options), std::move(part));
 }
 
-/// The same, and gives a `std::vector` of the elements, of several parts a tuple of such: the block goes back
-/// at once, for the price of another copy on the host.
+/// The same with results in a `std::vector`; for several parts, in a tuple of vectors. The block is returned
+/// to its pool at once; the price is another copy on the host.
 template <class Part = std::identity>
 [[nodiscard]] auto to_vectors(context& gpu, pinned_pool& pool, to_host_options options = {}, Part part = {}) {
     return detail::fetching_stage<true>(gpu, pool, std::move(options), std::move(part));

@@ -1,4 +1,4 @@
-// weir cuda, internal: how long copies took, and how much of it was hidden behind the work on them
+// weir cuda, internal: measures how long copies took, and how much of this time was hidden behind other work
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_TRANSFER_LOG_HPP
 #define WEIR_CUDA_TRANSFER_LOG_HPP
@@ -22,9 +22,9 @@ namespace weir::cuda::detail {
 
 using shared_event = std::shared_ptr<pooled_event>;
 
-// Of one batch. `begin` and `end` stand around its copy. If a consumer's stream takes it over: `idle` is the
-// point at which that stream had done all that it had to do with the batch before (null: this is the
-// first), and `start` the one at which it could go on with this one.
+// Events of one batch. `begin` and `end` are recorded before and after its copy. `idle` and `start` exist if
+// a consumer's stream takes the batch over. `idle`: this stream has done its work on the batch before
+// (null: this is the first). `start`: the stream can begin with this batch.
 //
 //     copying stream   ----[begin ===copy=== end]--------------
 //     consumer         ==batch before==[idle ........ start]==this batch==
@@ -34,19 +34,19 @@ struct copy_times {
     shared_event begin, end, idle, start;
 };
 
-// All times are the device's own, between two events that lie near each other: a float has no more.
+// All times are cudaEventElapsedTime between two events that are close to each other, as it is a float.
 class transfer_log {
   public:
-    // Looks at all others only when twice as many have come as were left the last time: so each is asked
-    // about a few times, however far the consumer's stream is behind.
+    // Calls harvest() only when there are twice as many copies as harvest() left the last time. So each copy
+    // is queried a few times, even if the consumer's stream is far behind.
     void add(std::shared_ptr<copy_times> copy) {
         const std::scoped_lock held(lock_);
         if (copies_.size() >= most_) harvest();
         copies_.push_back(std::move(copy));
     }
 
-    // A consumer's stream goes on with a batch, after `start`; or has done with it, at `idle`. It is known by
-    // the runtime's handle, as one may have many wrappers.
+    // The stream `by` of a consumer begins with a batch after the event `start`. Streams are compared by
+    // cudaStream_t, as several `stream` objects may have the same one.
     void taken_over(copy_times& copy, cudaStream_t by, shared_event start) {
         const std::scoped_lock held(lock_);
         for (const auto& [stream, idle] : idle_since_) {
@@ -54,6 +54,7 @@ class transfer_log {
         }
         copy.start = std::move(start);
     }
+    // The stream `by` has ended its work on a batch at the event `idle`.
     void done_with(cudaStream_t by, shared_event idle) {
         const std::scoped_lock held(lock_);
         std::erase_if(idle_since_, [by](const auto& known) { return known.first == by; });
@@ -72,8 +73,8 @@ class transfer_log {
         sum_.memory_wait += d;
     }
 
-    // Of all copies that are over. One that a consumer still has is counted when that has let it go, as only
-    // then it is known what its stream did.
+    // Statistics of all finished copies. A batch that a consumer still holds is counted after its release, as
+    // only then its events are complete.
     transfer_stats stats() {
         const std::scoped_lock held(lock_);
         harvest();
@@ -81,8 +82,8 @@ class transfer_log {
     }
 
   private:
-    static constexpr std::size_t least = 16;         // copies that nobody asks about before there are more
-    static constexpr std::size_t most_streams = 16;  // of consumers; the one that was busy last is kept
+    static constexpr std::size_t least = 16;         // copies before the first harvest()
+    static constexpr std::size_t most_streams = 16;  // of consumers; the least recently used is forgotten
 
     void harvest() {
         std::erase_if(copies_, [this](const std::shared_ptr<copy_times>& c) {
@@ -93,7 +94,7 @@ class transfer_log {
 
     bool count(const copy_times& c) noexcept {
         const std::optional<duration> took = between(c.begin, c.end);
-        if (!took) return true;  // it failed
+        if (!took) return true;  // the copy failed
         ++sum_.num_copies;
         sum_.bytes += c.bytes;
         sum_.copying += *took;
@@ -120,7 +121,7 @@ class transfer_log {
     std::mutex lock_;
     std::vector<std::shared_ptr<copy_times>> copies_;
     std::size_t most_ = least;
-    std::vector<std::pair<cudaStream_t, shared_event>> idle_since_;  // the one that was busy last comes last
+    std::vector<std::pair<cudaStream_t, shared_event>> idle_since_;  // the most recently used comes last
     transfer_stats sum_;
 };
 
