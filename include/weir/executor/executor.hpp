@@ -28,13 +28,13 @@ class executor_use;
 class inline_start;
 class registry;
 
-// What one worker of an executor is doing, as a watchdog sees it.
+// The state of one worker of an executor, as a watchdog sees it.
 struct worker_view {
     bool runs = false;       // a coroutine has its thread
     std::uint64_t done = 0;  // resumptions and channel operations so far
 };
 
-// What a watchdog sees of an executor. The defaults are those of an executor that reports nothing.
+// The state of an executor, as a watchdog sees it. An executor that reports nothing keeps the defaults.
 struct executor_view {
     bool pending = true;        // a coroutine is queued or a timer is set; or the executor can't tell
     bool crowded = false;       // coroutines are queued, and no thread is free for them

@@ -66,7 +66,8 @@ class process_end {
 // are.
 bool exits_in_a_coroutine() noexcept;
 
-// Gives threads that can't be joined 10 ms to take what is left in their queues and block.
+// Sleeps for 10 ms. Called during `std::exit`, when threads that consume items can't be joined: they get the
+// items that are left in their queues, and block.
 void let_consumers_block() noexcept;
 
 enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, channel };
@@ -105,8 +106,8 @@ class executor_users {
 
     bool has_any() const noexcept;
 
-    // The executor is destroyed while the process ends, and threads that nobody can join still call it. From
-    // its destruction on, `functions` is its table of virtual functions: see left_executor.
+    // Called if the executor is destroyed while the process ends, and threads that can't be joined still call
+    // the executor. Its destructor makes `functions` its table of virtual functions: see left_executor.
     void leave_behind(void* executor, void* functions) noexcept;
 
     // Ends the program, in every build mode, if a user remains: it would use freed memory. An executor calls

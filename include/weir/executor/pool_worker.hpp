@@ -99,14 +99,14 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
 
     void fork(std::coroutine_handle<> h) noexcept override {
         this->forks.push_bottom(h.address());
-        pool->is_for_two();
+        pool->wake_helper();
     }
 
-    // Counts as a resumption, as thieves measure these. Whatever the pool's loop runs before forks has
-    // priority here, too.
+    // Counts as a resumption, as thieves measure resumptions. The coroutines that the pool's loop runs before
+    // forks have priority here, too.
     bool take_back(std::coroutine_handle<> h) noexcept override {
         if (this->has_next() || !this->queue.empty()) return false;
-        if (pool->waits_outside()) [[unlikely]]
+        if (pool->has_outside_work()) [[unlikely]]
             return takes_before_others(h);
         return takes(h);
     }
@@ -126,7 +126,7 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
     }
     // Not inlined, so that the other path saves no registers.
     WEIR_NOINLINE bool takes_before_others(std::coroutine_handle<> h) noexcept {
-        return !pool->has_to_look(*this) && takes(h);
+        return !pool->must_look_outside(*this) && takes(h);
     }
 };
 

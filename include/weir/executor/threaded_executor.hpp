@@ -98,10 +98,10 @@ class threaded_executor : public executor {
     // Called by the thread of a place that is about to block: another thread takes the place. Both count as
     // expected until the blocked one becomes a spare. False: no thread could be started (reported once).
     bool leave_place(unsigned place) noexcept;
-    // Then that thread sleeps here until `done` is set, or until `limit`. All other threads may come to wait
-    // for it meanwhile, for instance for a lock that it holds. So while no coroutine is resumed and some are
-    // queued, threads are added, one after the other, until it resumes. `has_left`: another thread has the
-    // place; if not, returns soon, so that the caller tries again.
+    // Blocks the calling thread, after `leave_place`, until `done` is set, or until `limit`. All other
+    // threads may come to wait for this thread meanwhile, for instance for a lock that it holds. So while
+    // coroutines are queued and none is resumed, threads are added, one after the other.
+    // `has_left`: another thread has the place; if not, returns soon, so that the caller tries again.
     void sleep(parker& done, time_point limit, bool has_left) noexcept;
 
     // Called by the pool's destructor: posted coroutines run, and the threads end. `is_mine`: the calling

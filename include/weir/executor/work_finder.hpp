@@ -55,7 +55,7 @@ void inspect_pool(executor_view& view, const Workers& workers, const Idle& idle,
 }
 
 // The part of basic_thread_pool that finds the next coroutine for a worker. The documentation of the pool
-// states the order, and how long a coroutine waits at most.
+// states the order and the longest wait of a coroutine.
 template <class Platform>
 class basic_work_finder : public threaded_executor<Platform> {
     using base = threaded_executor<Platform>;
@@ -68,15 +68,16 @@ class basic_work_finder : public threaded_executor<Platform> {
         view.busy += static_cast<std::size_t>(blocked_.load(std::memory_order_seq_cst) % change);
     }
 
-    // Called by a worker that has queued work beyond what it runs itself: wakes the watcher if it naps.
-    WEIR_ALWAYS_INLINE void is_for_two() noexcept {
+    // Called by a worker after it has queued a coroutine that another worker could run. Wakes the watcher if
+    // it naps; if no worker is the watcher, wakes an idle worker, which becomes the watcher.
+    WEIR_ALWAYS_INLINE void wake_helper() noexcept {
         if (idle_.listening() || idle_.unwatched()) [[unlikely]]
             call();
     }
-    // Whether there are timers, or coroutines posted from outside; and whether these have priority now over
-    // the worker's own queues.
-    bool waits_outside() const noexcept { return timers_.next() != timers_.never || !inbox_.empty(); }
-    WEIR_NOINLINE static bool has_to_look(const worker& me) noexcept {
+    // Whether there are timers, or coroutines posted from outside.
+    bool has_outside_work() const noexcept { return timers_.next() != timers_.never || !inbox_.empty(); }
+    // Whether timers and coroutines from outside have priority now over the worker's own queues.
+    WEIR_NOINLINE static bool must_look_outside(const worker& me) noexcept {
         const std::uint64_t tick = me.resumed();
         return tick % inbox_period == 0 || tick % timer_period == 0 || me.looked != Platform::coarse_now();
     }
@@ -100,7 +101,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     // To the end of the worker's own queue.
     void push(worker& me, void* address) noexcept {
         me.queue.push_bottom(address);
-        is_for_two();
+        wake_helper();
     }
     WEIR_NOINLINE void call() noexcept { idle_.call(); }
 

@@ -34,8 +34,8 @@ struct process_stats {
     /// \returns the part of `busy` in the kernel.
     [[nodiscard]] double busy_in_system() const noexcept { return share(system_time); }
 
-    /// A lap; nothing becomes negative. Memory and processors are the later ones. A value that one of the two
-    /// lacks is empty.
+    /// A lap: the resources used from `earlier` to `later`; nothing becomes negative. Memory and processors
+    /// are those of `later`. A value that one of the two snapshots lacks is empty.
     [[nodiscard]] friend process_stats operator-(process_stats later, const process_stats& earlier) {
         const auto since = [](auto& a, const auto& b) {
             if (a && b) {

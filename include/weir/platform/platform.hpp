@@ -68,8 +68,9 @@ struct standard_platform : objects_of_thread {
             end_without_fence();
     }
 
-    // Called when a wait for a lock takes long. Optional: other platforms need not have it.
-    static void doubt_wait() noexcept { end_if_in_signal_handler(); }
+    // Called when a wait for a lock takes long. Ends the program if the thread is in a signal handler, where
+    // the wait may never end. Optional: other platforms need not have this function.
+    static void check_long_wait() noexcept { end_if_in_signal_handler(); }
 
     static void pause() noexcept { cpu_pause(); }
     static void yield() noexcept { yield_thread(); }

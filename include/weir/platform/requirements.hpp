@@ -1,11 +1,11 @@
-// weir platform, internal: what a compiler has to be; else its first error is one of these sentences
+// weir platform, internal: required compilers; the first error of any other is one of these sentences
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_REQUIREMENTS_HPP
 #define WEIR_PLATFORM_REQUIREMENTS_HPP
 
-// Included, directly or not, before anything else in each header: tests/house/house.py.
+// Each header includes this one first, directly or not; tests/house/house.py checks that.
 
-// Apple counts the versions of its clang otherwise: 15 is LLVM's 16.
+// Apple's clang has other version numbers: its 15 corresponds to LLVM's 16.
 #if defined(__clang__) && (defined(__apple_build_version__) ? __clang_major__ < 15 : __clang_major__ < 16)
 #error "weir: needs clang 16 or later (Apple's 15): earlier ones have no complete C++20 coroutines"
 #elif defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 11

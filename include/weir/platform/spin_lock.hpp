@@ -49,8 +49,8 @@ class basic_spin_lock {
         } else if (round < spins + yields) {
             Platform::yield();
         } else {
-            if constexpr (requires { Platform::doubt_wait(); }) {
-                if (round == spins + yields + 1000) Platform::doubt_wait();
+            if constexpr (requires { Platform::check_long_wait(); }) {
+                if (round == spins + yields + 1000) Platform::check_long_wait();
             }
             Platform::wait(locked_, 1, 50'000);
         }

@@ -154,9 +154,9 @@ struct pool final : weir::executor {
     void add(weir::timer&) noexcept override {}
     void cancel(weir::timer&) noexcept override {}
     bool drive(flag&, weir::time_point) override { return false; }
-    void is_for_two() noexcept { ++told; }
-    bool waits_outside() const noexcept { return outside; }
-    static bool has_to_look(const worker&) noexcept { return true; }
+    void wake_helper() noexcept { ++told; }
+    bool has_outside_work() const noexcept { return outside; }
+    static bool must_look_outside(const worker&) noexcept { return true; }
     int told = 0;
     bool outside = false;
 };

@@ -60,14 +60,14 @@ TEST_CASE("beside as many workers as were asked for at most there is room for 64
 
 TEST_CASE("something waits outside while a timer is set, or anything was posted") {
     finder f;
-    CHECK_FALSE(f.waits_outside());
+    CHECK_FALSE(f.has_outside_work());
     weir::timer later(weir::time_point::max() - weir::duration(1), std::noop_coroutine());
     f.add(later);
-    CHECK(f.waits_outside());
+    CHECK(f.has_outside_work());
     f.cancel(later);
-    CHECK(f.waits_outside());  // its waiter was posted
+    CHECK(f.has_outside_work());  // its waiter was posted
     CHECK(f.find(f.first()) == std::noop_coroutine().address());
-    CHECK_FALSE(f.waits_outside());
+    CHECK_FALSE(f.has_outside_work());
 }
 
 TEST_CASE("a worker searches its slot, then its queue, then the inbox") {
