@@ -170,7 +170,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     static task<bool>&& observe(task<bool>& choices, coroutine_env&) noexcept { return std::move(choices); }
     void store_result(iteration&, bool) noexcept {}
 
-    // Adds the record: from here on, all parts of the batch follow.
+    // Adds the record for the joining stage. After that the parts of the batch are put into all branches.
     void commit(iteration& it) noexcept {
         try {
             if (it.place.mark) it.record.end_of_epoch = it.place.epoch;

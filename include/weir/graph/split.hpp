@@ -85,7 +85,8 @@ class running_split_join : public stage_kind<Part, D, Policy> {
           records_(std::move(all)) {}
 
     void take(intake<queue>& next, slot&, iteration&) noexcept { next.comes_from(*ins_[at_]); }
-    // True at the mark behind the last branch's part of a batch. An earlier error fails the whole batch.
+    // True at the mark behind the last branch's part of a batch. If keeping a part throws, the whole batch
+    // fails: see work().
     bool completes_item(iteration& it, typename base::input& from) noexcept {
         if (it.place.mark) {
             it.place.mark = false;
@@ -178,7 +179,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     std::shared_ptr<records> records_;
     std::size_t at_ = 0;                     // the branch whose part comes next
     std::vector<std::vector<Batch>> parts_;  // of the current batch, by branch
-    std::exception_ptr lost_;                // the exception that keeping one of them threw
+    std::exception_ptr lost_;                // the exception that keeping a part threw
 };
 
 template <class Batch>

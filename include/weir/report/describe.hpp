@@ -198,7 +198,7 @@ class description_builder {
 
     // \returns the type of the executor, with a number if there are several executors of the type.
     std::string name_of(const executor& ex) const;
-    // Pools of weir are templates, for which users write an alias: weir::thread_pool.
+    // \returns `weir::thread_pool`, the alias that users write, for the name of the pool's template.
     static std::string short_name(std::string name);
 
     pipeline_description result_;

@@ -37,7 +37,7 @@ struct live_view_options {
     /// The stage whose finished items are counted, failed ones included: the files, if batches leave the
     /// run. Empty: items that come out at the end are counted, taken or not.
     std::string counted = {};
-    /// The number of the open file to draw on: 1 is stdout, 2 stderr.
+    /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;
     /// The time between two lines if the file is no terminal. So also if TERM is `dumb` or, except on
     /// Windows, not set; and in Wine.

@@ -39,9 +39,9 @@ class plot_axis {
     [[nodiscard]] static plot_axis of_length(figure_kind kind, double greatest);
     // In decades; 0 has a place of its own below them.
     [[nodiscard]] static plot_axis logarithmic(figure_kind kind, double least, double greatest, bool zero);
-    // For several series with the overall figure of each. The axis is logarithmic if the overall figures
-    // differ more than 50 times (with `by_differences`), or if a figure of a series is 50 times greater than
-    // all overall figures.
+    // An axis for several series, each with a figure of the whole run (`over_all`). The axis is logarithmic
+    // if a figure of a series is 50 times greater than all of `over_all`; with `by_differences`, also if the
+    // figures in `over_all` differ by more than a factor of 50.
     [[nodiscard]] static plot_axis fitting(figure_kind kind, const std::vector<std::vector<double>>& series,
                                            const std::vector<double>& over_all, bool by_differences);
 
@@ -111,7 +111,8 @@ struct plot {
 
 void append_axes(std::string& out, const plot& p);
 
-// The script reads the figures from `data-v`, in the unit of the axis; an empty one is missing.
+// The attribute `data-v` has the values of the line for the script of the page, in the unit of the y axis. A
+// missing value is an empty text.
 void append_line(std::string& out, const plot& p, const plot_line& line);
 
 void append_svg(std::string& out, const plot& p);

@@ -1,5 +1,5 @@
-// weir run: the part of a run that does not depend on its items: stop, pause, changes, statistics,
-// checkpoints SPDX-License-Identifier: BSL-1.0
+// weir run: the part of a run that does not depend on its items: stop, pause, statistics, checkpoints
+// SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUN_CONTROL_HPP
 #define WEIR_RUN_RUN_CONTROL_HPP
 

@@ -22,7 +22,8 @@
 
 namespace weir::detail {
 
-// The base of every stage at work. A worker calls the functions from `worker_started` on, in their order.
+// The base of every stage at work. The functions from `worker_started` to `leave` are called by the workers,
+// in about this order.
 template <class Policy>
 class running_stage : public worker_set<Policy> {
   public:

@@ -108,15 +108,13 @@ struct run_options {
 
     /// Called with the statistics of each whole lap, at its end.
     /// Threads: one of the executor's, one call at a time. Errors: an exception stops the run, and so does a
-    ///          lack
-    /// of memory for the statistics.
+    ///          lack of memory for the statistics.
     std::function<void(const pipeline_stats&)> on_lap = nullptr;
 
     /// Called when the last stage has ended, for whatever reason, with the statistics since the last whole
     /// lap, and of the whole run. Items that a consumer takes later are not in them.
     /// Threads: as `on_lap`. The call has returned before `stop` or the run's destructor does, but maybe not
-    ///          when
-    /// a consumer sees the end. Errors: an exception is a failure of the run.
+    ///          when a consumer sees the end. Errors: an exception is a failure of the run.
     std::function<void(const pipeline_stats& rest, const pipeline_stats& all)> on_end = nullptr;
 
     /// Reports of the run: see `run_report`. Called before the functions above; not null. If a report fails,

@@ -46,8 +46,8 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
     run(run&&) noexcept = default;
     run& operator=(run&&) noexcept = default;
 
-    /// Waits for the end, for a thread, which blocks. If the run's executor has no threads of its own
-    /// (virtual time), the calling thread runs it meanwhile.
+    /// Blocks the calling thread until the run has ended. If the run's executor has no threads of its own
+    /// (virtual time), the calling thread runs the coroutines meanwhile.
     run_result wait() {
         core().refuse_within_run();
         static_cast<void>(end_->blocking_get());

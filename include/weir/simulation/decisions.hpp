@@ -1,4 +1,4 @@
-// weir simulation: the decisions that make up a schedule: made, recorded, and made again
+// weir simulation: the decisions that make up a schedule: makes, records and replays them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_DECISIONS_HPP
 #define WEIR_SIMULATION_DECISIONS_HPP
@@ -16,54 +16,54 @@
 
 namespace weir::simulation {
 
-/// How it is decided what happens next, of several things that may.
+/// How the next step is chosen, if several are possible.
 enum class strategy {
-    /// Each is as likely. Finds what many schedules show.
+    /// All steps are equally likely. Finds faults that many schedules show.
     random,
-    /// Each coroutine has a priority, drawn when it is first seen, and the highest goes first; at a few
-    /// steps, drawn too, the one that would go becomes the lowest. Finds what needs a few decisions in
-    /// a certain order, with a probability of at least 1 in n * k^(d-1), for n coroutines, k steps and a
-    /// fault of depth d. A schedule that becomes much longer than first come, first served goes on at
-    /// random, so that who polls doesn't keep off for ever who it waits for. Source: Burckhardt, Kothari,
-    /// Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs"
-    /// (PCT), ASPLOS 2010.
+    /// Each coroutine gets a random priority when it is first seen; the one with the highest priority runs.
+    /// At a few random steps this coroutine gets the lowest priority. Finds faults that need a few decisions
+    /// in a certain order, with a probability of at least 1 in n * k^(d-1), for n coroutines, k steps and a
+    /// fault of depth d. A schedule that becomes much longer than first come, first served continues with
+    /// `random`, so that a coroutine that polls doesn't starve the one that it waits for. Source: Burckhardt,
+    /// Kothari, Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding
+    /// bugs" (PCT), ASPLOS 2010.
     priorities,
-    /// All schedules, one after the other, for what is small; with a bound on how many decisions differ
-    /// from first come, first served, for what is less so. Source of the bound: Emmi, Qadeer,
-    /// Rakamaric, "Delay-bounded scheduling", POPL 2011.
+    /// All schedules, one after the other, for small scenarios. For larger ones,
+    /// `explore_options::deviations` bounds how many decisions differ from first come, first served. Source
+    /// of the bound: Emmi, Qadeer, Rakamaric, "Delay-bounded scheduling", POPL 2011.
     exhaustive,
 };
 
 namespace detail {
 
-// One of `of` was chosen. Only where there was something to decide.
+// The option `chosen` of `of` options, at least two: with one option there is no decision.
 struct decision {
     std::uint32_t chosen;
     std::uint32_t of;
     friend bool operator==(const decision&, const decision&) = default;
 };
 
-// The decisions of one schedule. The first are given, if wanted; those after them follow the strategy,
-// or are all the first of what is offered, which means first come, first served.
+// The decisions of one schedule. The first ones may be given. Those after them follow a strategy, or all
+// choose option 0, which means first come, first served.
 class decisions {
   public:
-    // For all schedules from here on: what follows what is given.
+    // Set how decisions after the given ones are made, for all schedules that begin from now on.
     void be_random() noexcept { kind_ = kind::random; }
     void be_first() noexcept { kind_ = kind::first; }
     void be_by_priority(unsigned depth) noexcept;
 
-    // A new schedule. `length`: how many steps it may have, for the strategy that has to guess.
+    // Begins a new schedule. `length`: its expected number of steps, for `be_by_priority`.
     void begin(std::uint64_t seed, std::span<const std::uint32_t> given = {}, std::size_t length = 0);
 
-    // Of `n` things, which one; `n` > 0.
+    // Chooses one of `n` options, at least one, and returns its index.
     std::size_t choose(std::size_t n);
 
-    // The same of coroutines, or whatever else goes on by itself, each known by an address.
+    // The same for coroutines, or the scenario's thread, each identified by an address.
     std::size_t choose(std::span<void* const> who);
 
     const std::vector<decision>& made() const noexcept { return made_; }
 
-    // Equal for equal schedules, and only for those, but for one in 2^32.
+    // A hash of the decisions: equal for equal schedules; for others with a probability of 1 in 2^32.
     std::uint32_t digest() const noexcept;
 
   private:
@@ -74,7 +74,7 @@ class decisions {
     // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016)
     std::uint64_t draw() noexcept;
 
-    // What is given may have been made where there was more to choose from.
+    // Records a decision and returns it. A given decision may be too large here: limits it to `n` - 1.
     std::size_t record(std::size_t chosen, std::size_t n);
 
     std::uint64_t& priority_of(void* who);
@@ -87,12 +87,12 @@ class decisions {
     std::uint64_t random_ = 1;
     std::vector<std::pair<void*, std::uint64_t>> priorities_;
     std::vector<std::uint64_t> changes_;  // the steps at which a priority becomes one of the lowest
-    std::uint64_t step_ = 0;              // up to the one from which on all are as likely
-    std::uint64_t fair_from_ = 0;         // which is this one
+    std::uint64_t step_ = 0;              // the current step, at most fair_from_
+    std::uint64_t fair_from_ = 0;         // from this step on all options are equally likely
 };
 
-// Decisions as text: `3:1 17:2`, which is the decision's number and what was chosen, where that is not
-// the first. Empty: first come, first served throughout is "0:0".
+// Decisions as text: `3:1 17:2` are pairs of a decision's number and the chosen option. Options 0 are left
+// out; "0:0" if there are no others: first come, first served.
 std::string to_text(const std::vector<std::uint32_t>& chosen);
 
 std::vector<std::uint32_t> from_text(std::string_view text);

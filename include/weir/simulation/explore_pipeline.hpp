@@ -27,16 +27,16 @@ using result_of = decltype(std::declval<run_of<Pipeline>&>().wait());
 
 }  // namespace detail
 
-/// Runs a complete pipeline under many schedules, and gives what comes out of each to `judge`:
+/// Runs a complete pipeline under many schedules, and calls `judge` with the items of each run:
 ///
 ///     weir::simulation::explore(pipeline, [](std::vector<batch> all) { CHECK(all.size() == 7); });
 ///
-/// Whatever the schedule is, the figures of the run have to agree with each other as well, after every step
-/// (`check_identities`).
+/// After every step, the statistics of the run are checked, too (`check_identities`).
+/// Everything else is as for a scenario. All schedules run the same pipeline: its functions have to reset
+/// state that they keep from run to run.
 ///
-/// \param judge  takes the items, in the order in which they came, by value; throws if they are wrong.
-/// Everything else is as for a scenario. What its functions share has to be made anew by them in each run:
-/// all schedules run the same pipeline.
+/// \param judge  takes the items by value, in the order in which they came; throws if they are wrong.
+/// \returns how many schedules and steps were run.
 template <class Pipeline, std::invocable<detail::items_of<Pipeline>> Judge>
 explored explore(const Pipeline& pipeline, Judge judge, explore_options options = {}) {
     const auto scenario = [&](world& w) {
@@ -50,9 +50,9 @@ explored explore(const Pipeline& pipeline, Judge judge, explore_options options 
     return simulation::explore(scenario, std::move(options));
 }
 
-/// The same of a pipeline that ends with a `for_each`: the run goes to its end.
+/// The same for a pipeline that ends with a `for_each`: `judge` is called after the end of the run.
 ///
-/// \param judge  takes the `run_result`; throws if that, or what the last stage has done, is wrong.
+/// \param judge  takes the `run_result`; throws if the result, or an effect of the last stage, is wrong.
 template <class Pipeline, class Judge>
     requires detail::gives_no_items<Pipeline> && std::invocable<Judge, detail::result_of<Pipeline>>
 explored explore(const Pipeline& pipeline, Judge judge, explore_options options = {}) {

@@ -1,4 +1,4 @@
-// weir simulation, internal: goes through schedules until one fails, and makes that one short
+// weir simulation, internal: runs schedules until one fails, and shortens that schedule
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_EXPLORER_HPP
 #define WEIR_SIMULATION_EXPLORER_HPP
@@ -21,7 +21,7 @@ namespace weir::simulation {
 
 namespace detail {
 
-// Not a template, so that only the call of the scenario is compiled again for each.
+// Implements `explore`. Not a template: only the call of the scenario is compiled for each scenario.
 class explorer {
   public:
     using scenario = std::function<void(world&)>;
@@ -35,23 +35,24 @@ class explorer {
 
     explored try_some();
 
-    // How long a schedule may become, where the strategy asks: measured by one that is first come, first
-    // served. What the schedules so far have shown would do better, but a seed alone couldn't find its
-    // schedule again.
+    // Returns the expected number of steps, for `strategy::priorities`: measured by a schedule that is first
+    // come, first served. Longer schedules would improve the estimate, but then a seed alone would not
+    // determine its schedule.
     std::size_t set_strategy();
 
-    // One schedule, by the decisions that have begun. Returns what went wrong, if anything.
+    // Runs one schedule, whose decisions have begun. Returns the text of its failure; empty: none.
     std::string attempt();
 
-    // With what is nested in it: a pipeline_failure carries the exception of the stage.
+    // The text of an exception and of those nested in it, such as the stage's exception in a
+    // pipeline_failure.
     static std::string text_of(const std::exception_ptr& error);
 
     choices chosen() const;
 
     explored replay();
 
-    // Depth first: the last decision that can still be another one becomes it, and what follows is first
-    // come, first served again.
+    // Depth-first search: increases the last decision that can be increased, and makes all decisions after it
+    // first come, first served.
     explored try_all();
     bool may_deviate(const choices& given, std::uint32_t of) const;
 
@@ -64,7 +65,7 @@ class explorer {
     bool may_try() const { return attempts_ < options_.attempts_to_shrink; }
     bool fails(const choices& given);
 
-    // Fewer decisions that are not the first on offer. Source of the halving: Zeller, Hildebrandt,
+    // Sets decisions to option 0 while the schedule still fails. Source of the halving: Zeller, Hildebrandt,
     // "Simplifying and isolating failure-inducing input", IEEE TSE 28 (2002).
     choices shrink(choices best);
 

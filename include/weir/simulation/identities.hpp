@@ -1,4 +1,4 @@
-// weir simulation: what has to hold among the figures of a run, at any instant
+// weir simulation: checks that the statistics of a run are consistent, at any instant
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_IDENTITIES_HPP
 #define WEIR_SIMULATION_IDENTITIES_HPP
@@ -17,14 +17,15 @@ void demand_identity(bool right, const char* what, const std::string& name, cons
 
 }  // namespace detail
 
-/// Checks that the statistics of a run don't contradict themselves: for `world::always`, at the end of a
-/// scenario, or of your own runs on real time.
+/// Checks that the statistics of a run are consistent. For `world::always`, for the end of a scenario, and
+/// for runs on real time.
 ///
 ///     w.always([&] { weir::simulation::check_identities(run.stats()); });
 ///
-/// Each slot is always in exactly one state; what was put into a queue was taken out, is inside, or was
-/// discarded; nobody waits to get where an item is, nor to put where none is; no time is negative.
-/// Errors: `failed_check` that names the stage or the queue, and what is not so.
+/// Each slot is always in exactly one state. Each item that was put into a queue was taken, is in the queue,
+/// or was discarded. No get waits while there is an item, and no put while the queue is empty. No time is
+/// negative.
+/// Errors: `failed_check`; the message names the stage or the queue, and the violated identity.
 void check_identities(const pipeline_stats& stats);
 
 }  // namespace weir::simulation

@@ -7,9 +7,9 @@
 
 namespace weir::simulation {
 
-/// As `summed`, and after every `put` and `get` any other coroutine may go on, also after those that need
-/// not wait: `pipeline.start<weir::simulation::stepwise>(world)`, `channel<T, stepwise>`. So a simulation
-/// reaches the schedules of several threads, as far as they differ in the order of operations.
+/// As `summed`; and after every `put` and `get`, also one that doesn't wait, another coroutine may run:
+/// `pipeline.start<weir::simulation::stepwise>(world)`, `channel<T, stepwise>`. So a simulation reaches the
+/// schedules of several threads, as far as they differ in the order of operations.
 struct stepwise : summed {
     static constexpr bool every_operation_ends_a_turn = true;
 };

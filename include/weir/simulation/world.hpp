@@ -24,24 +24,23 @@
 
 namespace weir::simulation {
 
-/// What a scenario demanded, and what was not so.
+/// A check of a scenario has failed: thrown by `world::demand` and `check_identities`.
 class failed_check : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// Where one schedule of a scenario happens: an executor on virtual time. What runs next, of all that is
-/// ready, is a decision of the schedule (see `explore`). After every step all channels that
-/// somebody waits on, and all that `always` was given, are looked at.
+/// The world of one schedule of a scenario: an executor on virtual time. Which of the ready coroutines runs
+/// next is a decision of the schedule (see `explore`). After every step, all channels with waiters are
+/// checked, and the functions given to `always` are called.
 ///
-/// Threads: one runs it, the scenario's; while a coroutine blocks there, in a wait of the library, another
-///          one does instead. Nothing may be posted from other threads. Stages that ask for an executor of
-///          their own run here all the same.
-/// The thread of the scenario, when it waits for something that has come, may go on at once or
-///          later: that is a decision, too.
-/// Errors: as on `virtual_time`, `deadlock_error` from what waits for ever.
+/// Threads: the scenario's thread runs all coroutines. While a coroutine blocks this thread, in a wait of the
+///          library, another thread runs the others. No other thread may post. Stages that ask for an
+///          executor of their own run here, too. If the scenario's thread waits for something that has come,
+///          a decision says whether the thread continues at once or later.
+/// Errors: as on `virtual_time`, `deadlock_error` in a wait that can't end.
 /// Lifetime: that of the scenario's call.
-/// Cost: no memory to have more coroutines ready at once than ever before, and than 256: std::terminate.
+/// Cost: std::terminate if memory lacks while more coroutines are ready than ever before, and than 256.
 class world final : public weir::detail::virtual_executor, weir::detail::loop_turns::loop {
   public:
     /// For `explore`.
@@ -54,25 +53,25 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     void cancel(timer& t) noexcept override;
     bool drive(weir::detail::parker& done, time_point limit) override;
 
-    /// A number below `n` that is part of the schedule: drawn, replayed and shrunk with it, and where all
-    /// schedules are tried, every number is.
+    /// \returns a number below `n`, as a decision of the schedule: a replay returns the same number, and
+    ///          `strategy::exhaustive` tries all numbers.
     /// \param n  at least 1.
     /// Errors: `std::invalid_argument` for 0.
     [[nodiscard]] std::size_t draw(std::size_t n);
 
-    /// Throws `failed_check` unless `right`. `what`: the demand, as a sentence.
+    /// Throws `failed_check` unless `right`. `what`: the expectation, as a sentence.
     static void demand(bool right, const char* what);
     /// The same by its older name, which is a macro of some engines and systems.
     static void(check)(bool right, const char* what) { demand(right, what); }
 
-    /// Called after every step, until the scenario ends: throws what is wrong. The first such exception
-    /// is the schedule's failure; what follows isn't looked at any more. The destructor of a run makes
-    /// steps, too: what `invariant` uses beside it is to be declared before the run.
+    /// Calls `invariant` after every step, until the scenario ends. Its first exception is the failure of the
+    /// schedule; after that step it is not called any more. The destructor of a run makes steps, too: declare
+    /// other objects that `invariant` uses before the run.
     void always(std::function<void()> invariant) { invariants_.push_back(std::move(invariant)); }
 
-    /// Called between the steps `step` - 1 and `step`, counted from 0; at once if that is over. With
-    /// `draw` for the step, something happens at each point of each schedule: a stop, a close, a time-out.
-    /// The destructor of a run makes steps, too: what `action` uses is to be declared before the run.
+    /// Calls `action` between the steps `step` - 1 and `step`, counted from 0; at once if that point is over.
+    /// If `step` comes from `draw`, the action (a stop, a close, a time-out) is tried at all points of a
+    /// schedule. The destructor of a run makes steps, too: declare objects that `action` uses before the run.
     void at_step(std::size_t step, std::function<void()> action);
 
     /// How many coroutines have been resumed until now.
@@ -81,9 +80,9 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// Runs until nothing is ready and no timer is left.
     void run();
 
-    /// What went wrong without an exception in the scenario; empty: nothing.
+    /// \returns the failure that a check after a step has found; empty: none.
     const std::string& broken() const noexcept { return broken_; }
-    /// After the scenario: what it left behind, as a sentence; empty: nothing.
+    /// Called after the scenario. \returns a sentence about coroutines that are still ready; empty: none.
     std::string left_behind() const;
 
   private:
@@ -92,19 +91,21 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
         std::function<void()> action;
     };
 
-    // Its own turn, among those that are ready.
+    // Decides whether the scenario's thread continues, or a ready coroutine runs before it.
     bool thread_goes_on();
 
     void turn(weir::detail::parker&, time_point limit) override;
     time_point instant() const noexcept override { return now(); }
     void sleep(weir::detail::parker&, time_point) noexcept override {}
 
-    // Resumes one coroutine, or moves the clock. False: there is neither before `limit`.
+    // Resumes a coroutine, after it has moved the clock to the next timer if none is ready. False: there is
+    // no coroutine and no timer before `limit`.
     bool step(time_point limit);
 
     void act();
 
-    // Not to be thrown from here: who drives may be a destructor.
+    // Checks channels and invariants. Records failures by break_off() instead of throwing them: a destructor
+    // may have called drive().
     void examine();
     void break_off(std::string what);
 
@@ -112,16 +113,16 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
 
     detail::decisions* decisions_;
     const std::size_t most_steps_;
-    std::vector<void*> ready_;  // in the order in which they became so
-    std::size_t chosen_ = 0;    // which one goes next, from 1; 0: not decided yet
+    std::vector<void*> ready_;  // in the order of the posts
+    std::size_t chosen_ = 0;    // 1 + the index of the next coroutine; 0: not decided yet
     std::size_t steps_ = 0;
-    std::vector<planned> actions_;  // the next one last
+    std::vector<planned> actions_;  // the next action is the last element
     std::size_t next_action_ = never;
     std::vector<std::function<void()>> invariants_;
     std::string broken_;
     bool is_limit_reached_ = false;
-    bool is_acting_ = false;  // an action runs, and no coroutine below it
-    bool runs_ = false;       // until nothing is ready and no timer is left
+    bool is_acting_ = false;  // an action runs, outside of all coroutines
+    bool runs_ = false;       // run() goes on: a coroutine is ready, or a timer is left
     weir::detail::loop_turns turns_;
 };
 

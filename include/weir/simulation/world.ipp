@@ -29,7 +29,7 @@ WEIR_INLINE void world::cancel(timer& t) noexcept {
 }
 
 WEIR_INLINE bool world::drive(weir::detail::parker& done, time_point limit) {
-    // On top of an action, below which no coroutine is; unless one waits on another thread for its turn.
+    // Called by an action outside of all coroutines, and no coroutine waits on another thread for its turn.
     const bool acts = std::exchange(is_acting_, false) && !turns_.any_blocked();
     if (turns_.are_below() && !acts) {
         turns_.drive(*this, done, limit);
@@ -54,7 +54,7 @@ WEIR_INLINE void world::demand(bool right, const char* what) {
 
 WEIR_INLINE void world::at_step(std::size_t step, std::function<void()> action) {
     if (step <= steps_) return action();
-    // Of one step, those that came before stay nearer to the end.
+    // Among actions of one step, those added before stay nearer to the end: they run first.
     const auto place = std::lower_bound(actions_.begin(), actions_.end(), step,
                                         [](const planned& a, std::size_t at) { return a.step > at; });
     actions_.insert(place, {step, std::move(action)});
@@ -74,7 +74,7 @@ WEIR_INLINE std::string world::left_behind() const {
 
 WEIR_INLINE bool world::thread_goes_on() {
     if (ready_.empty()) return true;
-    ready_.push_back(this);  // then first: an insert there has g++ 12 warn of a null pointer
+    ready_.push_back(this);  // then moved to the front: g++ 12 warns of a null pointer in insert()
     std::rotate(ready_.begin(), ready_.end() - 1, ready_.end());
     const std::size_t next = decisions_->choose(std::span<void* const>(ready_));
     ready_.erase(ready_.begin());
@@ -106,7 +106,7 @@ WEIR_INLINE bool world::step(time_point limit) {
         throw deadlock_error("weir: " + broken_);
     }
     if (steps_ == next_action_) act();
-    if (ready_.empty()) return true;  // the action ran it
+    if (ready_.empty()) return true;  // the action ran all of them
     std::size_t next = std::exchange(chosen_, 0);
     next = next != 0 && next <= ready_.size() ? next - 1 : decisions_->choose(std::span<void* const>(ready_));
     const auto h = std::coroutine_handle<>::from_address(ready_[next]);

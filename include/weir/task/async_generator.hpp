@@ -122,7 +122,7 @@ class async_generator<T>::promise_type final : public detail::task_promise_base 
             yield_copy(const yield_copy&) = delete;
             yield_copy& operator=(const yield_copy&) = delete;
             bool await_ready() const noexcept { return false; }
-            // Resumes where the next `next` is awaited, on its thread.
+            // The generator resumes when the next `next` is awaited, on the thread that awaits.
             std::coroutine_handle<> await_suspend(handle h) noexcept {
                 h.promise().value = &copy_;
                 return final_awaiter().await_suspend(h);

@@ -23,8 +23,9 @@
 
 namespace weir::detail {
 
-// For whom the current thread works (a run or a group): passed on to the tasks that it starts and waits for,
-// so that the threads that run them know it, too. A stop of the run doesn't end the waits of these tasks.
+// The run or group for which the current thread works. Passed on to the tasks that the thread starts and
+// waits for: so threads that run these tasks know it, too. A stop of the run doesn't end the waits of these
+// tasks.
 class work_of_starter {
   public:
     work_of_starter() noexcept {}  // defined by hand: one compiler doesn't generate it for const members
@@ -77,7 +78,7 @@ class [[nodiscard]] detached_task {
         ex.post(prepare(ex, measured, owner, ends));
     }
 
-    // Whether it never has to be resumed again. A coroutine with a result stays suspended at its `co_yield`.
+    // Whether the coroutine has ended. A coroutine with a result stays suspended at its `co_yield`.
     bool done() const noexcept { return !handle_ || handle_.done() || handle_.promise().value != nullptr; }
 
     // Destroys a coroutine that nobody will resume.
@@ -96,7 +97,7 @@ class [[nodiscard]] detached_task {
       public:
         detached_task get_return_object() noexcept { return detached_task(handle::from_promise(*this)); }
         coroutine_env& env() noexcept { return env_; }
-        // Tells the thread for whom the coroutine works.
+        // Tells the thread for which run or group the coroutine works.
         class initial_awaiter {
           public:
             explicit initial_awaiter(const promise_type& p) noexcept : promise_(&p) {}

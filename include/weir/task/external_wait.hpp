@@ -15,8 +15,9 @@
 
 namespace weir {
 
-/// While one exists, no `watchdog` reports a deadlock when everything waits: an event is still to come that
-/// the library doesn't know of, as from a socket, a GPU stream, or a thread that will use a channel later.
+/// While an object of this class exists, no `watchdog` reports a deadlock when everything waits. It stands
+/// for an event outside of the library, as from a socket, a GPU stream, or a thread that will use a channel
+/// later.
 ///
 ///     weir::external_wait promised;                  // before the driver is told
 ///     driver.on_completion([&] { ex.post(h); });    // destroyed after the post
@@ -89,7 +90,7 @@ class async_completion {
         }
     }
 
-    // The coroutine must not be resumed any more. release; pairs with answer()
+    // Called if the coroutine must not be resumed any more. release; pairs with answer()
     void leave() noexcept { phase_.store(left, std::memory_order_release); }
 
     // The same, and blocks until answer() was called. acq_rel; pairs with answer()

@@ -193,7 +193,7 @@ class basic_stop_ref {
 
 WEIR_COMPILED(class basic_stop_state<standard_platform>);
 
-// Not in all standard libraries.
+// Some standard libraries lack std::stop_token.
 #ifdef __cpp_lib_jthread
 using std_stop_token = std::stop_token;
 template <class Callback>

@@ -25,7 +25,7 @@ namespace weir::detail {
 
 class task_promise_base;
 
-// Is told when a task has ended that no coroutine awaits by itself: when_all, a group, or a waiting thread.
+// A when_all, a group, or a waiting thread: called when a task has ended that no coroutine awaits directly.
 class task_join {
   public:
     // The last call of the task; may destroy the task. Returns the coroutine that runs next on the thread.
@@ -49,8 +49,8 @@ class task_promise_base : public pooled_frame {
         h.promise().child_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
     }
 
-    // Tells the thread for whom the coroutine works, if that is a part of a join: the part may begin on any
-    // thread. An awaited task begins on the thread of its awaiter, which knows.
+    // Tells the thread for which run or group the coroutine works, if the coroutine is a part of a join: that
+    // may begin on any thread. An awaited task begins on the thread of its awaiter, which works for the same.
     class initial_awaiter {
       public:
         explicit initial_awaiter(const task_promise_base& p) noexcept : promise_(&p) {}
@@ -70,8 +70,8 @@ class task_promise_base : public pooled_frame {
     class final_awaiter {
       public:
         bool await_ready() const noexcept { return false; }
-        // This coroutine is resumed where the next item of a generator is awaited, or never. Its awaiter
-        // resumes at once on this thread, if that belongs to the awaiter's executor, else by a post there.
+        // A generator resumes when its next item is awaited; a task never does. The awaiter resumes at once
+        // on this thread, if that belongs to the awaiter's executor, else by a post there.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();

@@ -25,7 +25,7 @@ namespace detail {
 template <class A>
 using when_all_part = std::conditional_t<is_task<A>, A, wrapped_part<A, when_all_join>>;
 
-// What the join starts, checks, and takes the result of.
+// Returns the interface of a part by which the join starts it, checks it, and takes its result.
 template <class A>
 wrapped_part<A, when_all_join>& as_part(wrapped_part<A, when_all_join>& part) noexcept {
     return part;
