@@ -20,7 +20,7 @@ WEIR_INLINE alias_table::alias_table(std::span<const double> weights) : columns_
     const int bits = 63 - number_as<int>(std::bit_width(n));
     digest d;
     for (std::size_t i = 0; i < n; ++i) {
-        // Below 2^bits, so that n of them are below 2^63.
+        // Less than 2^bits, so that the sum of all n is less than 2^63.
         const u64 parts = number(weights[i]).scaled(bits - exponent);
         columns_[i].own = parts;
         height_ += parts;

@@ -1,4 +1,4 @@
-// weir sampling: what consumers took of a sequence of draws, and from where a later run goes on
+// weir sampling: a record of the draws that consumers have taken, from which a later run continues
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_CHECKPOINT_HPP
 #define WEIR_SAMPLING_CHECKPOINT_HPP
@@ -18,8 +18,9 @@
 
 namespace weir {
 
-/// What one rank's consumer took, or, merged, what all of them took: every position that is this rank's
-/// and below `watermark()`, and those in `ahead()`. What was produced and not taken is not in it.
+/// The draws that the consumer of one rank has taken; after a merge, those of all ranks. The draws are the
+/// rank's positions below `watermark()`, and the positions in `ahead()`. Draws that were produced but not
+/// taken are not included.
 ///
 ///     weir::progress done(sampler.start());                      // each rank, while it runs
 ///     done.took(draw);
@@ -28,50 +29,50 @@ namespace weir {
 ///     auto all = weir::checkpoint::merge(those_of_all_ranks);    // later, with any number of ranks
 ///     weir::sampler next({.size = n, .seed = 7, .shard = mine, .resume = all});
 ///
-/// A run keeps these books itself: see `run_control::checkpoint`, which says for which pipelines.
-/// The ranks need not stop at the same draw. Together with what the next run gives, each position is
-/// taken exactly once; with `tail::drop` fewer than `world` of an epoch never are, however often that
-/// is interrupted.
+/// A run keeps this record itself for some pipelines: see `run_control::checkpoint`. The ranks need not stop
+/// at the same draw. A run and the run that resumes it together take each position exactly once. With
+/// `tail::drop`, fewer than `world` positions of an epoch are never taken, however often it is interrupted.
 ///
 /// Threads: a value, like `int`. Cost: 8 bytes of memory for each position out of order.
 class checkpoint {
   public:
-    /// Of a run that has taken nothing yet. Samplers call this: see their `start()`.
+    /// The checkpoint of a run that has taken nothing yet. Samplers call this: see their `start()`.
     ///
-    /// \param resume  a complete checkpoint of what was taken before, if anything was.
-    /// Errors: `std::invalid_argument` if that is of another sequence, or not complete.
+    /// \param resume  a complete checkpoint of the earlier runs; empty: there are none.
+    /// Errors: `std::invalid_argument` if `resume` has another sequence or is not complete, or if
+    ///         `tail::drop` leaves no draw for any rank.
     [[nodiscard]] static checkpoint begin(const draw_sequence& sequence, weir::shard shard, weir::tail tail,
                                           const std::optional<checkpoint>& resume = std::nullopt);
 
-    /// What all ranks of a run took, to resume from with any number of ranks. The checkpoint of a single
-    /// rank is complete by itself.
+    /// The draws that all ranks of a run have taken. A run with any number of ranks can resume from this
+    /// checkpoint. The checkpoint of a run with one rank is complete without a merge.
     ///
-    /// \param ranks  one of each rank, in any order.
-    /// Errors: `std::invalid_argument` if some rank is missing or there twice, or they are of
+    /// \param ranks  one checkpoint of each rank, in any order.
+    /// Errors: `std::invalid_argument` if a rank is missing or there twice, or if the checkpoints are of
     ///         different runs.
-    /// Cost:   in time and memory by how far the ranks are apart.
+    /// Cost:   time and memory grow with the distance between the lowest and the highest watermark.
     [[nodiscard]] static checkpoint merge(std::span<const checkpoint> ranks);
 
-    /// Whether it can be resumed from: it is merged, or of a run with one rank.
+    /// Whether a run can resume from this checkpoint: it was merged, or its run has one rank.
     [[nodiscard]] bool complete() const noexcept { return shard_.world() == 1; }
 
-    [[nodiscard]] const draw_sequence& sequence() const noexcept { return sequence_; }  ///< of its draws
+    [[nodiscard]] const draw_sequence& sequence() const noexcept { return sequence_; }  ///< of the draws
     [[nodiscard]] weir::shard shard() const noexcept { return shard_; }  ///< 0 of 1 if complete
     [[nodiscard]] weir::tail tail() const noexcept { return tail_; }     ///< exact if complete
 
-    /// The first position of this rank that was not taken; UINT64_MAX if it never gets another one.
+    /// The first position of this rank that was not taken; UINT64_MAX if the rank gets no more draws.
     [[nodiscard]] std::uint64_t watermark() const noexcept { return watermark_; }
 
     /// The positions above the watermark that were taken, ascending.
     [[nodiscard]] std::span<const std::uint64_t> ahead() const noexcept { return ahead_; }
 
-    /// 63 bytes, and of each position that is out of order the distance to the one before, in 1 to 8
-    /// bytes, the same on every platform: of those taken ahead, and, until the epoch in which a run was
-    /// resumed is over, of those taken ahead before that.
-    /// Errors: `std::length_error` for 2^32 of them.
+    /// The checkpoint as bytes, the same on every platform: 63 bytes, and 1 to 8 for each position that was
+    /// taken out of order. These are the positions in `ahead()`. Until the epoch in which the run
+    /// was resumed is over, they include those that the earlier runs took out of order.
+    /// Errors: `std::length_error` if 2^32 positions were taken out of order.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
 
-    /// \returns what `to_bytes` was called on.
+    /// \returns the checkpoint that `to_bytes` was called on.
     /// Errors: `std::invalid_argument` for anything else: bytes that are cut short, changed, of a later
     ///         version or no checkpoint.
     [[nodiscard]] static checkpoint from_bytes(std::span<const std::byte> bytes);
@@ -87,32 +88,34 @@ class checkpoint {
 
     explicit checkpoint(const draw_sequence& s) : sequence_(s) {}
 
-    // What this rank is dealt in this run; or, another rank.
+    // The positions that this rank gets in this run; with an argument, those of another rank.
     detail::shard_partition partition() const { return partition(shard_.rank()); }
     detail::shard_partition partition(u64 rank) const;
 
-    // The same run, when this rank has taken what is below `watermark`, and `ahead`: ascending.
+    // The checkpoint of the same run when this rank has taken its positions below `watermark`, and those in
+    // `ahead`, ascending.
     checkpoint at(u64 watermark, std::vector<u64> ahead) const;
 
     std::uint32_t digest_of_start() const noexcept;
 
-    void must_lead_to(const draw_sequence& other) const;
+    void check_resumable(const draw_sequence& other) const;
 
-    static void must_be_one_run(std::span<const checkpoint> ranks);
+    static void check_same_run(std::span<const checkpoint> ranks);
 
     [[noreturn]] static void throw_impossible();
 
-    // Whether a run can lead to it. (The lists are ascending, from base and above watermark.)
+    // Whether a run can produce this checkpoint. Requires that the lists are ascending and have no position
+    // below their start, `base_` or `watermark_`.
     bool possible() const;
 
     draw_sequence sequence_;
     weir::shard shard_ = {};
     weir::tail tail_ = tail::exact;
-    std::uint32_t run_ = 0;  // tells runs apart that began with something else taken
-    u64 base_ = 0;           // what is below was taken when this run began, or is of an epoch that is over
+    std::uint32_t run_ = 0;  // a digest of the positions that were taken before this run
+    u64 base_ = 0;           // positions below it were taken before this run, or their epoch is over
     u64 watermark_ = none;
-    std::vector<u64> before_;  // taken when this run began, from base on, ascending
-    std::vector<u64> ahead_;   // taken in this run, above watermark, ascending
+    std::vector<u64> before_;  // the positions from base_ on that were taken before this run, ascending
+    std::vector<u64> ahead_;   // the positions above watermark_ that were taken in this run, ascending
 };
 
 }  // namespace weir

@@ -26,7 +26,7 @@ WEIR_INLINE checkpoint checkpoint::begin(const draw_sequence& sequence, weir::sh
     start.shard_ = shard;
     start.tail_ = shard.world() == 1 ? tail::exact : tail;
     if (resume) {
-        resume->must_lead_to(sequence);
+        resume->check_resumable(sequence);
         start.base_ = resume->watermark_;
         start.before_ = resume->ahead_;
     }
@@ -35,9 +35,10 @@ WEIR_INLINE checkpoint checkpoint::begin(const draw_sequence& sequence, weir::sh
 }
 
 WEIR_INLINE checkpoint checkpoint::merge(std::span<const checkpoint> ranks) {
-    must_be_one_run(ranks);
+    check_same_run(ranks);
     if (ranks.front().complete()) return ranks.front();
-    // The rank that is behind knows most of what was taken before the run.
+    // The rank with the lowest watermark has the most positions in before_: `at` removes those of past
+    // epochs.
     const checkpoint& last =
         *std::min_element(ranks.begin(), ranks.end(), [](const checkpoint& a, const checkpoint& b) {
             return a.watermark_ < b.watermark_;
@@ -101,7 +102,7 @@ WEIR_INLINE checkpoint checkpoint::at(u64 watermark, std::vector<u64> ahead) con
     checkpoint c(sequence_);
     c.watermark_ = watermark;
     if (complete()) {
-        // What was taken before this run counts as taken by it.
+        // Positions that were taken before this run count as taken by this run.
         c.base_ = watermark;
         std::merge(before_.begin(), before_.end(), ahead.begin(), ahead.end(), std::back_inserter(c.ahead_));
         return c;
@@ -110,7 +111,7 @@ WEIR_INLINE checkpoint checkpoint::at(u64 watermark, std::vector<u64> ahead) con
     c.tail_ = tail_;
     c.run_ = run_;
     c.ahead_ = std::move(ahead);
-    // Of what was taken before, only the current epoch and later ones matter.
+    // Of the positions that were taken before this run, those of past epochs are no longer needed.
     const u64 n = sequence_.size;
     c.base_ = watermark == none ? base_ : (std::max)(base_, watermark / n * n);
     if (watermark != none) {
@@ -127,7 +128,7 @@ WEIR_INLINE std::uint32_t checkpoint::digest_of_start() const noexcept {
     return d.value();
 }
 
-WEIR_INLINE void checkpoint::must_lead_to(const draw_sequence& other) const {
+WEIR_INLINE void checkpoint::check_resumable(const draw_sequence& other) const {
     const auto refuse = [](const std::string& why) {
         throw std::invalid_argument("weir: the checkpoint can't be resumed from here: " + why);
     };
@@ -150,7 +151,7 @@ WEIR_INLINE void checkpoint::must_lead_to(const draw_sequence& other) const {
     compare(sequence_.weights, other.weights, "weights' checksum");
 }
 
-WEIR_INLINE void checkpoint::must_be_one_run(std::span<const checkpoint> ranks) {
+WEIR_INLINE void checkpoint::check_same_run(std::span<const checkpoint> ranks) {
     const auto refuse = [](const std::string& why) {
         throw std::invalid_argument("weir: the checkpoints can't be merged: " + why);
     };

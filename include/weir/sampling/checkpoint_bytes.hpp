@@ -1,4 +1,4 @@
-// weir sampling, internal: how a checkpoint is written down
+// weir sampling, internal: the binary format of checkpoints
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_CHECKPOINT_BYTES_HPP
 #define WEIR_SAMPLING_CHECKPOINT_BYTES_HPP
@@ -20,16 +20,16 @@ namespace weir::detail {
 // | at | bytes | what                                                                        |
 // |----|-------|-----------------------------------------------------------------------------|
 // |  0 | 4     | "weir"                                                                      |
-// |  4 | 1     | the version of this table: 1                                                |
+// |  4 | 1     | the version of this format: 1                                               |
 // |  5 | 1     | order in the lower four bits, tail in the upper                             |
 // |  6 | 1     | bytes of a distance: `before` in the lower four bits, `ahead` in the upper  |
 // |  7 | 4 + 4 | rank, world                                                                 |
 // | 15 | 4 + 4 | checksum of the weights, run                                                |
 // | 23 | 8 + 8 | size, seed                                                                  |
 // | 39 | 8 + 8 | base, watermark                                                             |
-// | 55 | 4     | how many are in `before`                                                    |
+// | 55 | 4     | the number of positions in `before`                                         |
 // | 59 |       | `before`: distances from base on; `ahead`: distances from the watermark on  |
-// |    | 4     | checksum of all that                                                        |
+// |    | 4     | checksum of all bytes before it                                             |
 struct checkpoint_fields {
     using u64 = std::uint64_t;
     using bytes_in = std::span<const std::byte>;
@@ -48,7 +48,7 @@ struct checkpoint_fields {
     // Errors: std::invalid_argument.
     static checkpoint_fields from_bytes(bytes_in in);
 
-    // Of all bytes before it.
+    // The checksum of these bytes.
     static std::uint32_t checksum(bytes_in in) noexcept;
 
   private:
@@ -58,11 +58,12 @@ struct checkpoint_fields {
     static void put(std::vector<std::byte>& out, u64 x, std::size_t bytes);
     static u64 get(bytes_in in) noexcept;
 
-    // How many bytes the greatest distance needs; 0 for an empty list.
+    // The number of bytes that the greatest distance needs; 0 for an empty list.
     static std::size_t width(const std::vector<u64>& list, u64 from) noexcept;
     static void put_list(std::vector<std::byte>& out, const std::vector<u64>& list, u64 from,
                          std::size_t bytes);
-    // `above`: the first one is greater than `from`. The rest always are greater than what is before.
+    // `above`: the first position must be greater than `from`, not equal. Each other position must be greater
+    // than the one before it.
     static std::vector<u64> get_list(bytes_in in, u64 from, std::size_t bytes, bool above);
 };
 

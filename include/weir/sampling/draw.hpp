@@ -1,4 +1,4 @@
-// weir sampling: what a sampler gives: an index, and its position in the sequence of all of them
+// weir sampling: a draw: the index of a sample and its position; and the parameters of a sequence of draws
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_DRAW_HPP
 #define WEIR_SAMPLING_DRAW_HPP
@@ -9,17 +9,17 @@
 
 namespace weir {
 
-/// One index that a sampler gave.
+/// One sample, chosen by a sampler.
 struct draw {
-    /// Its number among all draws of all ranks and epochs: epoch * size + place in the epoch. It says
-    /// what was taken: a checkpoint is a set of positions. That of a padded draw is the one repeated.
+    /// The number of the draw among those of all ranks and epochs: epoch * size + place in the epoch. A
+    /// checkpoint is a set of positions. A padded draw has the position of the draw that it repeats.
     std::uint64_t position = 0;
-    std::uint64_t index = 0;  ///< what to load
+    std::uint64_t index = 0;  ///< the index of the sample
     std::uint64_t epoch = 0;  ///< from 0
-    bool padded = false;      ///< only there to fill up a round; it is given once more as itself
+    bool padded = false;      ///< repeats another draw to fill up a round: see `tail::pad`
 
     constexpr draw() noexcept = default;
-    /// Of all four, in the order in which they stand above.
+    /// The members in their order: position, index, epoch and `padded`.
     constexpr draw(std::uint64_t at, std::uint64_t what, std::uint64_t in_epoch, bool extra) noexcept
         : position(at), index{what}, epoch(in_epoch), padded(extra) {}
 
@@ -29,18 +29,19 @@ struct draw {
 /// How the indices of an epoch are chosen.
 enum class draw_order : std::uint8_t {
     sequential,  ///< 0, 1, 2, ...
-    permuted,    ///< each once, in an order of its own in each epoch
-    weighted     ///< by weights, with repetition
+    permuted,    ///< each index once, in another order in each epoch
+    weighted     ///< at random by weight, with repetition
 };
 
-/// All that decides which index is at which position: two samplers of equal sequences, of whatever
-/// rank and world, mean the same by a position.
+/// The parameters of a sequence of draws. They determine the index at each position: samplers with equal
+/// sequences agree on it, whatever their ranks.
 struct draw_sequence {
     draw_order order = draw_order::permuted;  ///< of the indices in an epoch
-    /// A checksum of them; without weights, of how many indices there are, if that isn't `size`, else 0.
+    /// A checksum of the weights. Without weights: a checksum of the number of indices if it isn't `size`,
+    /// else 0.
     std::uint32_t weights = 0;
-    std::uint64_t size = 0;  ///< positions an epoch
-    std::uint64_t seed = 0;  ///< of all that is random in it; 0 is one as any other
+    std::uint64_t size = 0;  ///< positions in an epoch
+    std::uint64_t seed = 0;  ///< of all random choices; 0 is a seed like any other
 
     [[nodiscard]] friend constexpr bool operator==(const draw_sequence&, const draw_sequence&) = default;
 };

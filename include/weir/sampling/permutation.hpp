@@ -1,4 +1,4 @@
-// weir sampling: the numbers below n in a random order that a seed decides, in constant memory
+// weir sampling: a random permutation of the numbers below n, given by a seed, in constant memory
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_PERMUTATION_HPP
 #define WEIR_SAMPLING_PERMUTATION_HPP
@@ -12,30 +12,30 @@
 
 namespace weir {
 
-/// A shuffle of the numbers 0 .. n - 1 that is never stored: any place of it is computed when it is
-/// asked for, also backwards. The same seed gives the same order on every platform and in every
-/// version of the library; of all seeds each order comes about equally often, as far as n! allows.
+/// A random permutation of the numbers 0 to n - 1 that is not stored: the number at a place, and the place
+/// of a number, are computed. The same seed gives the same order on every platform and in every version of
+/// the library. Over all seeds, each order is about equally frequent, as far as n! allows.
 ///
 ///     const weir::permutation order(1'000'000, 42);
 ///     for (std::uint64_t i = 0; i < order.size(); ++i) visit(order[i]);
 ///
-/// It is meant for sampling, not for secrets.
+/// For sampling, not for cryptography.
 ///
-/// Threads: a value, like `int`. Cost: 80 bytes; 40 ns a place, up to 1.5 us where n < 50.
+/// Threads: a value, like `int`. Cost: 80 bytes; 40 ns a place, up to 1.5 us if n < 50.
 /// Source: J. Black, P. Rogaway, "Ciphers with arbitrary finite domains" (CT-RSA 2002): the
-/// generalised Feistel network on two digits below ceil(sqrt(n)), and cycle walking, which then is
-/// seldom more than one step; the round function is SplitMix64 (see `platform/random_bits.hpp`).
+/// generalised Feistel network on two digits below ceil(sqrt(n)), with cycle walking, which seldom takes more
+/// than one step; the round function is SplitMix64 (see `platform/random_bits.hpp`).
 class permutation {
   public:
-    /// Of nothing.
+    /// The empty permutation.
     constexpr permutation() noexcept = default;
 
-    /// \param n  how many numbers; any, 0 too.
+    /// \param n  the number of numbers; may be 0.
     constexpr permutation(std::uint64_t n, std::uint64_t seed) noexcept : size_(n), side_(side_of(n)) {
         for (std::size_t r = 0; r < keys_.size(); ++r) keys_[r] = detail::subseed(seed, r);
     }
 
-    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }  ///< how many numbers
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }  ///< the number of numbers
 
     /// The number at a place.
     /// \param place  below `size()`; this is not checked.
@@ -54,8 +54,8 @@ class permutation {
         return (*this)[place];
     }
 
-    /// The place at which a number is: `index_of(at(i)) == i`.
-    /// Errors: `std::out_of_range` for what is not below `size()`.
+    /// The place of a number: `index_of(at(i)) == i`.
+    /// Errors: `std::out_of_range` unless `number` is less than `size()`.
     [[nodiscard]] constexpr std::uint64_t index_of(std::uint64_t number) const {
         check_place(number);
         std::uint64_t x = number;
@@ -68,7 +68,7 @@ class permutation {
     [[nodiscard]] friend constexpr bool operator==(const permutation&, const permutation&) = default;
 
   private:
-    // The network permutes what is below the square of `side_`, as two digits of that base.
+    // The network permutes the numbers below side_ * side_, as two digits in base side_.
     constexpr std::uint64_t forth(std::uint64_t x) const noexcept {
         std::uint64_t left = x / side_, right = x % side_;
         for (const std::uint64_t key : keys_) {
@@ -90,13 +90,13 @@ class permutation {
         return left * side_ + right;
     }
 
-    // By how much a digit is moved, given the other: 0 to `side_` - 1. A side is at most 2^32.
+    // The number to add to one digit, computed from the other digit: 0 to side_ - 1. side_ is at most 2^32.
     constexpr std::uint64_t shift(std::uint64_t key, std::uint64_t digit) const noexcept {
         return ((detail::splitmix64(key, digit) >> 32) * side_) >> 32;
     }
 
-    // The least one whose square is at least n. Below 8 the orders would not come equally often; where
-    // so few numbers are asked for, a walk of up to 32 steps is cheaper than more rounds for all.
+    // The smallest base whose square is at least n, and at least 8: below 8 the orders would not be equally
+    // frequent. For small n, a walk of up to 32 steps is cheaper than more rounds for all n.
     static constexpr std::uint64_t side_of(std::uint64_t n) noexcept {
         if (n <= 1) return 1;
         std::uint64_t root = 0;  // the greatest whose square is at most n - 1

@@ -1,4 +1,4 @@
-// weir sampling: keeps the books of what one rank's consumer has taken
+// weir sampling: records the draws that the consumer of one rank has taken
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_PROGRESS_HPP
 #define WEIR_SAMPLING_PROGRESS_HPP
@@ -14,9 +14,9 @@
 
 namespace weir {
 
-/// Told of each draw when the consumer takes what was made of it, in any order and of any epoch; gives
-/// a checkpoint at any time. What a stage left out for good has to be told of too, or else it is given
-/// again after the resumption.
+/// Records draws and makes checkpoints of them. The program calls `took` for each draw when the consumer
+/// takes the result that was made of the draw. Draws come in any order, also across epochs. A draw that a
+/// stage drops on purpose has to be recorded, too; otherwise the next run gives it again.
 ///
 ///     weir::progress done(sampler.start());
 ///     for (batch& b : run) {
@@ -26,28 +26,28 @@ namespace weir {
 ///     save(done.checkpoint().to_bytes());
 ///
 /// Threads: a value, like `int`.
-/// Cost:    O(log k) in time for a draw, O(k) in memory, where k were taken out of order.
+/// Cost:    O(log k) time for a draw, O(k) memory, if k draws were taken out of order.
 class progress {
   public:
     /// \param start  a sampler's `start()`, or an earlier checkpoint of the same rank and run.
     explicit progress(weir::checkpoint start);
 
-    /// The consumer took it. A padded draw changes nothing.
+    /// Records that the consumer took `d`. A padded draw changes nothing.
     /// Errors: as below.
     void took(const draw& d);
 
-    /// The same of a draw that is not padded.
-    /// Errors: `std::invalid_argument`, and nothing is changed, if the position was taken before, or is
-    ///         not this rank's.
+    /// The same by the position of a draw that is not padded.
+    /// Errors: `std::invalid_argument` if the position was taken before, or is not this rank's. Nothing is
+    ///         changed then.
     void took(std::uint64_t position);
 
-    /// What was taken up to now. Cost: O(k). Errors: `std::bad_alloc`.
+    /// The checkpoint of the draws taken so far. Cost: O(k). Errors: `std::bad_alloc`.
     [[nodiscard]] weir::checkpoint checkpoint() const;
 
-    /// The first position of this rank that was not taken; UINT64_MAX if it never gets another one.
+    /// The first position of this rank that was not taken; UINT64_MAX if the rank gets no more draws.
     [[nodiscard]] std::uint64_t watermark() const noexcept { return watermark_; }
 
-    /// How many positions above that were taken.
+    /// The number of taken positions above `watermark()`.
     [[nodiscard]] std::size_t num_ahead() const noexcept { return ahead_.size(); }
 
   private:

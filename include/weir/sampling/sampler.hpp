@@ -1,4 +1,4 @@
-// weir sampling: which indices a rank works on, in which order, epoch after epoch
+// weir sampling: samplers, which choose the indices that a rank processes, epoch after epoch
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_SAMPLER_HPP
 #define WEIR_SAMPLING_SAMPLER_HPP
@@ -20,22 +20,22 @@
 
 namespace weir {
 
-/// Gives one rank's draws, one by one. Each epoch has `size` places in an order that does not depend on
-/// the ranks; number k of them, from 0, goes to rank k % world. After a resumption the same holds for
-/// what was not taken of an epoch.
+/// Returns the draws of one rank, one by one. Each epoch has `size` draws, in an order that does not depend
+/// on the ranks. Draw number k of an epoch, from 0, goes to rank k % world. After a resumption, only the
+/// draws that were not taken are numbered.
 ///
 ///     while (auto d = sampler.next()) load(d->index);   // one epoch; the next loop is the next one
 ///
-/// This is what `sampler` and `weighted_sampler` have in common; `Order` says which index is where.
+/// The common base of `sampler` and `weighted_sampler`. `Order` computes the index at each place of an epoch.
 ///
-/// Threads: a value, like `int`. Cost: O(log t) a draw, where t were taken out of order before; 8 t
-/// bytes.
+/// Threads: a value, like `int`.
+/// Cost: O(log t) time for a draw, and 8 t bytes, if earlier runs took t draws out of order.
 template <class Order>
 class basic_sampler {
   public:
     /// The next draw of the current epoch.
-    /// \returns nothing at the end of an epoch, once; the call after that begins the next epoch. Each
-    ///          rank sees each end, also of an epoch of which it gets nothing.
+    /// \returns nothing at the end of an epoch, once; the next call begins the next epoch. Each rank sees
+    ///          the end of each epoch, also if it gets no draw of that epoch.
     /// Errors:  `std::overflow_error` if an epoch would go beyond position 2^64 - 2.
     [[nodiscard]] std::optional<draw> next() {
         if (!entered_) enter();
@@ -52,9 +52,9 @@ class basic_sampler {
         return std::nullopt;
     }
 
-    /// The next draw, over the ends of epochs.
-    /// \param epochs  where to stop: no draw of this epoch or a later one is given
-    /// \returns       nothing when all epochs before that are given.
+    /// The next draw, across the ends of epochs.
+    /// \param epochs  the number of epochs: draws of epoch `epochs` and later ones are not returned.
+    /// \returns       nothing after the last draw of these epochs.
     /// Errors:        as above.
     [[nodiscard]] std::optional<draw> next_before(std::uint64_t epochs) {
         while (epoch_ < epochs) {
@@ -63,29 +63,30 @@ class basic_sampler {
         return std::nullopt;
     }
 
-    /// The current epoch, from 0. It changes when `next` gives nothing.
+    /// The current epoch, from 0. Changes when `next` returns nothing.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
-    /// How many draws, padded ones included, `next` has yet to give before the epoch ends.
+    /// The number of draws, padded ones included, that `next` will still return in this epoch.
     [[nodiscard]] std::uint64_t remaining() const noexcept {
         if (entered_) return share_ - j_ + (padding_ ? 1 : 0);
         if (!partition_.has(epoch_)) return 0;
         return partition_.share(epoch_) + (pads_ && partition_.lacks(epoch_) ? 1 : 0);
     }
 
-    /// How many draws there are in an epoch for all ranks together, without padded ones.
+    /// The number of draws of all ranks together in an epoch, without padded ones.
     [[nodiscard]] std::uint64_t size() const noexcept { return start_.sequence().size; }
 
-    /// The sequence as a whole, which a checkpoint has to fit. Lifetime: that of the sampler.
+    /// The parameters of the sequence of draws; those of the resumed checkpoint are equal. Lifetime: that
+    /// of the sampler.
     [[nodiscard]] const draw_sequence& sequence() const noexcept { return start_.sequence(); }
 
-    [[nodiscard]] weir::shard shard() const noexcept { return shard_; }  ///< whose draws it gives
+    [[nodiscard]] weir::shard shard() const noexcept { return shard_; }  ///< the rank whose draws it returns
 
-    /// What was taken when this sampler began, whatever it has given since: with this `progress` begins.
+    /// The draws that were taken when this sampler was constructed. Start a `progress` with this checkpoint.
     [[nodiscard]] const checkpoint& start() const noexcept { return start_; }
 
   protected:
-    /// \param order  called with an epoch, then with places in it: which index is there.
+    /// \param order  `order.enter(epoch)` begins an epoch; `order[place]` is the index at a place of it.
     /// Errors: those of `checkpoint::begin`.
     basic_sampler(Order order, const draw_sequence& sequence, weir::shard shard, weir::tail tail,
                   const std::optional<checkpoint>& resume)
@@ -95,7 +96,8 @@ class basic_sampler {
 
   private:
     static detail::shard_partition partition_of(const checkpoint& start, weir::shard shard, weir::tail tail) {
-        // One of the two is empty: nothing was taken in this run.
+        // Only one list can have positions: ahead_ if the checkpoint is complete; else before_, as this run
+        // has taken nothing yet.
         std::vector<std::uint64_t> taken = start.before_;
         taken.insert(taken.end(), start.ahead_.begin(), start.ahead_.end());
         return {start.sequence_.size, start.base_,   std::move(taken),
@@ -123,37 +125,36 @@ class basic_sampler {
     detail::shard_partition partition_;
     weir::shard shard_;
     bool pads_;
-    bool padding_ = false;  // one more to give after the share
-    bool entered_ = false;  // whether what follows is about epoch_
+    bool padding_ = false;  // a padded draw follows the share
+    bool entered_ = false;  // padding_, share_ and j_ are those of epoch_
     std::uint64_t epoch_;
-    std::uint64_t share_ = 0;
-    std::uint64_t j_ = 0;  // how many of the share are given
+    std::uint64_t share_ = 0;  // the number of this rank's draws in the epoch
+    std::uint64_t j_ = 0;      // the number of these that were returned
 };
 
-/// Of a `sampler`.
+/// Options of a `sampler`.
 struct sampler_options {
-    /// How many indices there are: 0 to size - 1, each of them once an epoch, unless `draws` says
-    /// otherwise.
+    /// The number of indices: 0 to size - 1. Each comes once in an epoch, unless `draws` says otherwise.
     std::uint64_t size = 0;
 
-    /// How many draws all ranks together make in an epoch; 0: as many as there are indices. With fewer, an
-    /// epoch is that many of them, others each time if it is shuffled; with more, each index comes again when
-    /// all have come, in another order.
+    /// The number of draws of all ranks together in an epoch; 0: one for each index. With fewer draws than
+    /// indices, an epoch has only some of the indices; if shuffled, other ones in each epoch. With more
+    /// draws, all indices come again after the first round, if shuffled in another order.
     std::uint64_t draws = 0;
 
-    /// Decides the order; the same on all ranks.
+    /// The seed of the order. Has to be the same on all ranks.
     std::uint64_t seed = 0;
 
-    /// Whether each epoch has a random order of its own; if not, they are given from 0 on.
+    /// Whether each epoch has a random order of its own. If not, the indices ascend from 0.
     bool shuffle = true;
 
-    /// Which part is given here. In a launched process: `weir::shard::from_environment()`.
+    /// The rank whose draws are returned. In a launched process: `weir::shard::from_environment()`.
     weir::shard shard = {};
 
-    /// What happens where the ranks can't get equally many.
+    /// What happens at the end of an epoch if the ranks can't get equally many draws.
     weir::tail tail = weir::tail::exact;
 
-    /// Where to go on: a complete checkpoint, of a run with any number of ranks.
+    /// The complete checkpoint to continue from, of a run with any number of ranks.
     std::optional<checkpoint> resume = std::nullopt;
 };
 
@@ -176,16 +177,16 @@ class permuted_order {
 
 }  // namespace detail
 
-/// The indices below a number, each once an epoch, shuffled or in order; or as many of them as `draws` says.
+/// A sampler of the indices below a number: each once in an epoch, shuffled or in order; or `draws` of them.
 ///
 ///     weir::sampler mine({.size = 50'000, .seed = 7, .shard = {2, 8}, .tail = weir::tail::pad});
 ///
-/// Cost, but for the above: 40 ns a draw; no memory that grows with the size.
+/// Cost, beyond that of `basic_sampler`: 40 ns a draw; no memory that grows with the size.
 class sampler : public basic_sampler<detail::permuted_order> {
   public:
-    /// Errors: `std::invalid_argument` if nothing would ever be given (`tail::drop` and more ranks than
-    ///         draws, or draws of no indices), or the checkpoint is not complete or of other options: size,
-    ///         draws, seed, shuffle.
+    /// Errors: `std::invalid_argument` if no draw would ever be returned (`tail::drop` and more ranks than
+    ///         draws, or draws but no indices); or if the checkpoint is not complete, or its run had another
+    ///         size, draws, seed or shuffle.
     explicit sampler(const sampler_options& options);
 
   private:

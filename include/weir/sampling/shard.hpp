@@ -1,4 +1,4 @@
-// weir sampling: which of several processes this one is, and what they do with an uneven rest
+// weir sampling: the rank of this process among those that share the data, and the rule for an uneven rest
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_SHARD_HPP
 #define WEIR_SAMPLING_SHARD_HPP
@@ -18,19 +18,19 @@
 
 namespace weir {
 
-/// What happens to the last round of an epoch, in which there is not something for every rank.
+/// What happens to the last round of an epoch if it has fewer draws than there are ranks.
 enum class tail : std::uint8_t {
-    exact,  ///< nothing is left out or doubled: some ranks get one less
-    drop,   ///< that round is left out: fewer than `world` of an epoch are never given
-    pad     ///< it is filled up from the front of the epoch, each extra one marked as padded
+    exact,  ///< no draw is omitted or repeated: some ranks get one draw less than others
+    drop,   ///< the round is omitted: fewer than `world` draws of an epoch are never given
+    pad     ///< the round is filled up with draws from the front of the epoch, marked as padded
 };
 
-/// One of `world` processes that share the work: number `rank` of them, from 0.
+/// One of `world` processes that share the work. The processes are numbered from 0 by `rank`.
 ///
 /// Threads: a value, like `int`.
 class shard {
   public:
-    /// All of it: rank 0 of 1.
+    /// The whole: rank 0 of 1.
     constexpr shard() noexcept = default;
 
     /// \param rank   from 0 to world - 1; of any integer type, as `world` is.
@@ -49,7 +49,8 @@ class shard {
     [[nodiscard]] constexpr std::uint32_t rank() const noexcept { return rank_; }    ///< from 0
     [[nodiscard]] constexpr std::uint32_t world() const noexcept { return world_; }  ///< at least 1
 
-    /// As the launcher of this process says. The first of these of which anything is set decides:
+    /// Reads rank and world from the environment variables that the launcher of this process has set. The
+    /// first row with a variable that is set decides:
     ///
     /// | launcher            | rank                   | world                  |
     /// |---------------------|------------------------|------------------------|
@@ -58,15 +59,15 @@ class shard {
     /// | mpiexec of the rest | `PMI_RANK`             | `PMI_SIZE`             |
     /// | srun                | `SLURM_PROCID`         | `SLURM_NTASKS`         |
     ///
-    /// Slurm comes last, as its variables are also there, and speak of the batch script, where that
-    /// calls mpirun. A program that a batch script calls without srun is rank 0 of many to Slurm.
+    /// Slurm comes last: if a batch script calls mpirun, Slurm's variables are set, too, but describe the
+    /// script. For a program that a batch script calls without srun, Slurm's variables say rank 0 of many.
     ///
-    /// \returns rank 0 of 1 if nothing is set; a variable that is empty counts as not set.
-    /// Errors: `std::invalid_argument` that names the variable, if only one of the two is set, or
-    /// they are no rank and world.
+    /// \returns rank 0 of 1 if no variable is set; an empty variable counts as not set.
+    /// Errors: `std::invalid_argument` with the name of the variable, if only one of the two is set, or if
+    ///         they are not a valid rank and world.
     [[nodiscard]] static shard from_environment() { return from_environment(of_process); }
 
-    /// The same from what a function gives for each name: a text or a null pointer.
+    /// The same with the variables that `look_up(name)` returns: each a text, or a null pointer if not set.
     template <class LookUp>
     [[nodiscard]] static shard from_environment(LookUp&& look_up) {
         constexpr const char* launchers[][2] = {{"RANK", "WORLD_SIZE"},
@@ -94,11 +95,12 @@ class shard {
         return {};
     }
 
-    /// The number of this process on its machine, from 0, by which it picks a GPU: the first that is
-    /// set of `LOCAL_RANK`, `OMPI_COMM_WORLD_LOCAL_RANK`, `MPI_LOCALRANKID` and `SLURM_LOCALID`.
+    /// The number of this process on its machine, from 0; for instance, to choose a GPU. Reads the first
+    /// variable that is set of `LOCAL_RANK`, `OMPI_COMM_WORLD_LOCAL_RANK`, `MPI_LOCALRANKID` and
+    /// `SLURM_LOCALID`.
     ///
-    /// \returns 0 if none is.
-    /// Errors: `std::invalid_argument` if it is no number.
+    /// \returns 0 if none is set.
+    /// Errors: `std::invalid_argument` if the variable is not a number.
     [[nodiscard]] static std::uint32_t local_rank_from_environment() {
         return local_rank_from_environment(of_process);
     }

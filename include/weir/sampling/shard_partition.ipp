@@ -42,7 +42,7 @@ WEIR_INLINE auto shard_partition::next_own(u64 position) const noexcept -> u64 {
         const u64 k = before(p, position);
         const u64 j = k <= rank_ ? 0 : (k - rank_ - 1) / world_ + 1;
         if (j < share(epoch)) return select(p, j * world_ + rank_);
-        // Behind all that was taken the epochs are alike.
+        // All epochs after the last taken position are alike.
         if (p.last == taken_.size() && share_of(size_) == 0) return none;
     }
     return none;

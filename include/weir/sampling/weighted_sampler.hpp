@@ -1,4 +1,4 @@
-// weir sampling: draws indices at random by weight, with repetition, for a rank, epoch after epoch
+// weir sampling: a sampler that draws indices at random by weight, with repetition
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_WEIGHTED_SAMPLER_HPP
 #define WEIR_SAMPLING_WEIGHTED_SAMPLER_HPP
@@ -18,21 +18,21 @@
 
 namespace weir {
 
-/// Of a `weighted_sampler`.
+/// Options of a `weighted_sampler`.
 struct weighted_sampler_options {
-    /// How many draws all ranks together make in an epoch; 0: as many as there are weights.
+    /// The number of draws of all ranks together in an epoch; 0: as many as there are weights.
     std::uint64_t draws = 0;
 
-    /// Decides the draws; the same on all ranks.
+    /// The seed of the draws. Has to be the same on all ranks.
     std::uint64_t seed = 0;
 
-    /// Which part is given here. In a launched process: `weir::shard::from_environment()`.
+    /// The rank whose draws are returned. In a launched process: `weir::shard::from_environment()`.
     weir::shard shard = {};
 
-    /// What happens where the ranks can't get equally many.
+    /// What happens at the end of an epoch if the ranks can't get equally many draws.
     weir::tail tail = weir::tail::exact;
 
-    /// Where to go on: a complete checkpoint, of a run with any number of ranks.
+    /// The complete checkpoint to continue from, of a run with any number of ranks.
     std::optional<checkpoint> resume = std::nullopt;
 };
 
@@ -56,20 +56,20 @@ class weighted_order {
 
 }  // namespace detail
 
-/// Draws each index as often, on average, as its weight is of the sum of all. What is at a position is
-/// decided by weights, seed and position alone, so ranks and resumptions work as for a `sampler`: what
-/// is given once and no more is the draw, not the index.
+/// Draws indices at random, with repetition. The probability of an index is its weight divided by the sum of
+/// all weights. Weights, seed and position determine the index at a position. So ranks and resumptions work
+/// as for a `sampler`: each draw is given exactly once, though its index may come again.
 ///
 ///     weir::weighted_sampler mine(weights, {.draws = 10'000, .seed = 7, .shard = {2, 8}});
 ///
-/// Cost, but for that of `basic_sampler`: 16 bytes a weight, which copies share; O(1) a draw.
+/// Cost, beyond that of `basic_sampler`: 16 bytes per weight, shared by all copies; O(1) time for a draw.
 /// Source: the alias method of Walker and Vose (sampling/alias_table.hpp).
 class weighted_sampler : public basic_sampler<detail::weighted_order> {
   public:
-    /// \param weights  one of each index from 0 on, in any unit. One that is less than a 2^42nd of the
-    ///                 greatest may count as 0 (of a million weights; of more, accordingly).
-    /// Errors: `std::invalid_argument` if a weight is negative or no finite number, or none is positive;
-    ///         and as for a `sampler`.
+    /// \param weights  the weight of each index, from 0 on, in any unit. With a million weights, a weight
+    ///                 below 2^-42 times the greatest may count as 0; with more weights, a greater one, too.
+    /// Errors: `std::invalid_argument` if a weight is negative or not finite, or none is positive; and those
+    ///         of `sampler`.
     explicit weighted_sampler(std::span<const double> weights, const weighted_sampler_options& options = {})
         : weighted_sampler(std::make_shared<const detail::alias_table>(weights), options) {}
 
