@@ -1,4 +1,4 @@
-// weir channel, internal: a channel of any item type, as other parts of the library use it
+// weir channel, internal: the type-erased base of a channel, which other rooms use
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_ANY_CHANNEL_HPP
 #define WEIR_CHANNEL_ANY_CHANNEL_HPP
@@ -48,11 +48,11 @@ class any_channel : public channel_store<Policy> {
     using typename store::side;
     using typename store::waiter;
 
-    // Runs own their channels by this type.
+    // Virtual: a run owns its channels through pointers to this type.
     virtual ~any_channel() = default;
 
-    // As in `channel_core`. Puts that waited behind this one are then admitted: its item may have been too
-    // large for the limit in bytes, and theirs not.
+    // As in `channel_core`. Then admits puts that waited behind this put: the item of this put may have been
+    // too large for the limit in bytes, while their items fit.
     void stop(waiter& w, side line) noexcept {
         core::stop(w, line);
         if (line == side::put) admit_waiting_puts();
@@ -63,8 +63,8 @@ class any_channel : public channel_store<Policy> {
         return waited;
     }
 
-    // Puts, or gets, as many items as possible without waiting; returns their number. 0 if the process was
-    // forked from that of the channel's threads.
+    // Puts, or gets, as many items as possible without waiting; returns their number. Returns 0 in a process
+    // that was forked from the process of the channel's threads.
     template <class T>
     std::size_t put_some(T* from, std::size_t most) noexcept {
         if (core::clock_.is_orphaned()) return 0;
@@ -101,12 +101,13 @@ class any_channel : public channel_store<Policy> {
     void close_to_newcomers() noexcept;
     void cancel() noexcept;
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
-    // Makes this queue serve as the queue of the sink that follows, too. Called before the queue is used.
-    // `capacity` is that of both queues, and 1 for the item that the sink holds. Limits in bytes are added.
+    // Makes this queue serve as the queue of the sink behind it, too. Called before the queue is used.
+    // `capacity`: the sum for both queues, plus 1 for the item that the sink holds. The limits in bytes are
+    // added.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink);
     void set_max_bytes(std::size_t bytes);
-    // `now`: in ns of the clock, an instant after which nothing has happened; empty: the current time.
+    // `now`: an instant in ns of the clock, not before the last event; empty: the current time.
     // `sink`: receives the figures of the sink that this queue serves, too, if it serves one.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr);
     const std::string& name() const noexcept { return core::name_; }
@@ -134,9 +135,8 @@ class any_channel : public channel_store<Policy> {
     };
 
   private:
-    // Blocks the thread until `w` is served or the time is over. `ex`: the channel's executor, by whose clock
-    // the time is measured; or null. An executor without threads is run by this thread meanwhile:
-    // `help_until`.
+    // Blocks the thread until `w` is served or `max_wait` has passed by the clock of `ex`, the channel's
+    // executor, or null. Meanwhile this thread runs an executor that has no threads: `help_until`.
     outcome block_in_line(waiter& w, side line, typename core::parker& flag, executor* ex, duration max_wait);
 
     void admit_waiting_puts() noexcept;

@@ -89,7 +89,7 @@ template <class Policy>
 WEIR_INLINE auto any_channel<Policy>::stats(std::optional<std::int64_t> now,
                                             std::optional<sink_figures>* sink) -> channel_stats {
     channel_stats s;
-    s.name = core::name_;  // takes memory, so not under the locks
+    s.name = core::name_;  // allocates, so not under the locks
     const typename core::whole_lock held(*this);
     core::fill(s, now, sink);
     if (sink != nullptr && sink->has_value() && s.size != 0 && core::bytes_.counts()) {
@@ -129,7 +129,7 @@ WEIR_INLINE auto any_channel<Policy>::block_in_line(waiter& w, side line, typena
     }
     if (!flag.is_set()) {
         if (forget(w, line)) return outcome::timed_out;
-        while (!flag.wait()) {  // whoever has just served the waiter sets the flag next
+        while (!flag.wait()) {  // the thread that has just served the waiter sets the flag next
         }
     }
     return w.outcome;

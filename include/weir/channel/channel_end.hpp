@@ -56,9 +56,9 @@ struct alignas(64) channel_end {
 
 // The two ends of a channel, with a lock each (M. Michael, M. Scott, the two-lock queue of "Simple, fast, and
 // practical non-blocking and blocking concurrent queue algorithms", PODC 1996; here with a ring). An
-// operation that concerns one end only takes the lock of that end. A change of anything else takes both
-// locks, first the one for putting: who waits, whether the channel is closed and, if measured, whether it is
-// empty. One lock is enough to read these.
+// operation that concerns one end only takes the lock of that end. Other changes take both locks, first the
+// one for putting: changes of the lines of waiters, of whether the channel is closed and, if measured, of
+// whether it is empty. One lock is enough to read these.
 //
 // A channel with one or two places has one lock: the lock for putting guards both ends. There the ends can
 // hardly work at the same time, and most operations concern both. For the gains see bench/results.md.
@@ -161,10 +161,10 @@ class channel_ends {
                           : "weir: a channel's capacity was negative; give it 1 or more");
     }
 
-    // Under a whole_lock with `ends_apart`. `each_counts`: every operation concerns both ends.
-    void apply_capacity(std::size_t capacity, bool each_counts) noexcept {
+    // Under a whole_lock with `ends_apart`. `always_one_lock`: every operation concerns both ends.
+    void apply_capacity(std::size_t capacity, bool always_one_lock) noexcept {
         capacity_ = capacity;
-        one_lock_.store(each_counts || needs_one_lock(capacity), std::memory_order_relaxed);
+        one_lock_.store(always_one_lock || needs_one_lock(capacity), std::memory_order_relaxed);
     }
 
     WEIR_ALWAYS_INLINE std::size_t size() const noexcept {

@@ -149,7 +149,7 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // Moves as many items as concern this end only; the hints stay as they are.
+    // Moves as many items as the lock of this end allows. The hints stay as they are.
     template <class T>
     std::size_t push_some(T* items, std::size_t most) noexcept {
         if (put_is_accounted() || core::put_needs_both()) return 0;

@@ -146,9 +146,9 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
 // Base of the awaitables of `select`, `get_for`, `put_for` and their like.
 //
 // First every operation is tried, one channel at a time. If none can be done, each joins the line of its
-// channel, again one channel at a time: an operation that has become possible meanwhile is done at that
-// point, unless another was served before. So no operation that is possible goes unnoticed, and no two
-// channels are locked at once. Source: selectgo of the Go runtime (runtime/select.go), which claims waiters
+// channel, again one channel at a time. An operation that has become possible meanwhile is done at that
+// point, unless another one was served before. So no possible operation goes unnoticed, and no two channels
+// are locked at once. Source: selectgo of the Go runtime (runtime/select.go), which claims waiters
 // in the same way; joining the lines without locking all channels is from crossbeam-channel (src/select.rs).
 template <class Platform>
 class choice_operation : public not_awaited {
@@ -174,7 +174,7 @@ class choice_operation : public not_awaited {
 
     choice_operation(std::size_t count, const wait_limit& limit, stop_token stop) noexcept
         : count_(count), chosen_(count), limit_(limit), stop_(std::move(stop)) {}
-    // Called before the await, with as many cases as the constructor was told; null pointers are left out.
+    // Called before the await. `cases`: as many as the constructor's `count`; null pointers are skipped.
     void set_cases(any_case* const* cases) noexcept { cases_ = cases; }
 
     // Called by the destructors of derived classes, before their cases are destroyed.
@@ -182,7 +182,7 @@ class choice_operation : public not_awaited {
     void clean_up() noexcept;
 
     // The number of the case that was done; the number of cases if none was: then see `status_without_case`.
-    // Errors: `stopped` if the run was stopped in whose stage the coroutine waits.
+    // Errors: `stopped` if the coroutine works for a stage whose run was stopped.
     std::size_t resumed();
     channel_status status_without_case() const noexcept;
 
@@ -193,14 +193,14 @@ class choice_operation : public not_awaited {
         void operator()() const noexcept { choice->stop(who); }
     };
 
-    // Random, but the same in each replay of a schedule.
+    // The number of the case to try first: random, but the same in each replay of a schedule.
     std::size_t first_to_try() const noexcept;
 
     bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept;
 
     bool suspend(std::coroutine_handle<> h, const coroutine_env& env);
 
-    // Waits for a callback that is running.
+    // Unregisters the callbacks. Waits for a callback that is running.
     void listen_no_more() noexcept;
 
     void settle() noexcept;

@@ -18,34 +18,35 @@ namespace weir::detail {
 class origin;
 class progress_recorder;
 
-// Is told which items of the source the consumer has taken.
+// The interface by which items report that the consumer has taken them, or that a stage has dropped them.
 class progress_listener {
   public:
     // The consumer has taken one share of `from`, or a stage has dropped it.
     virtual void settle(origin& from, bool taken) noexcept = 0;
 
-    // This, if it keeps a checkpoint; else null.
+    // This object if it keeps a checkpoint; else null.
     virtual const progress_recorder* recorder() const noexcept { return nullptr; }
 
   protected:
     ~progress_listener() = default;
 };
 
-// An item from which other items were made, with a count of shares: one for each of those items that is
-// neither taken by the consumer nor dropped. It is an item of the source, with a position, or was made of
-// several items, its parts.
+// Stands for an item that other items were made from, and counts shares: one for each of the other items that
+// is neither taken by the consumer nor dropped. An origin is an item of the source, with a position, or was
+// made of several origins, its parts.
 class origin {
   public:
     static constexpr std::uint64_t no_position = UINT64_MAX;
 
-    // `books` outlives the run.
-    origin(std::uint64_t position, progress_listener& books) noexcept : position_(position), books_(books) {}
+    // `listener` outlives the run.
+    origin(std::uint64_t position, progress_listener& listener) noexcept
+        : position_(position), listener_(listener) {}
 
     void add_share() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }
 
     // Gives up one share. Calls `finished` with the position of each item of the source without shares left.
     // Returns the change of the number of torn origins: those of which the consumer has taken some shares,
-    // but not all. Called under the lock of the books.
+    // but not all. Called under the lock of the listener.
     template <class Finished>
     std::ptrdiff_t settle(bool taken, const Finished& finished) {
         // acq_rel; pairs with itself: the thread that gives up the last share sees the parts
@@ -64,15 +65,15 @@ class origin {
     friend class provenance;
 
     const std::uint64_t position_;
-    progress_listener& books_;
+    progress_listener& listener_;
     std::vector<std::shared_ptr<origin>> parts_;
     standard_platform::atomic<std::uint32_t> shares_{1};
-    bool is_taken_ = false;   // the consumer has taken a share; guarded by the lock of the books
+    bool is_taken_ = false;   // the consumer has taken a share; guarded by the lock of the listener
     bool in_places_ = false;  // element k of the item was made of part k; only while the item has one share
 };
 
-// The data that travels with an item: its epoch, and a share of its origin. A provenance that is destroyed
-// with its item, as in a run that was stopped, settles nothing: that item was not taken.
+// The data that travels with an item: its epoch, and a share of its origin. If a provenance is destroyed with
+// its item, as in a run that was stopped, the share is not given up: the item was not taken.
 class provenance {
   public:
     provenance() noexcept = default;
@@ -90,12 +91,12 @@ class provenance {
         epoch_ = other.epoch_;
         if (!other.from_) return;
         if (!from_) {
-            from_ = std::make_shared<origin>(origin::no_position, other.from_->books_);
+            from_ = std::make_shared<origin>(origin::no_position, other.from_->listener_);
             from_->in_places_ = true;
         }
         from_->parts_.push_back(std::move(other.from_));
     }
-    // The elements of the item may have changed or moved.
+    // Called when elements of the item may have changed or moved: element k may no longer be made of part k.
     void forget_places() noexcept {
         if (from_ && from_->in_places_) from_->in_places_ = false;
     }
@@ -114,9 +115,9 @@ class provenance {
         forget_places();
         return std::move(*this);
     }
-    // The item was dropped, or the consumer has taken it.
+    // Gives up the share: the consumer has taken the item (`taken`), or a stage has dropped it.
     void acknowledge(bool taken = false) noexcept {
-        if (const auto from = std::exchange(from_, nullptr)) from->books_.settle(*from, taken);
+        if (const auto from = std::exchange(from_, nullptr)) from->listener_.settle(*from, taken);
     }
 
   private:

@@ -23,7 +23,7 @@
 namespace weir::detail {
 
 // Memory for one item. The operation that takes the item out of the channel, or hands it over, constructs the
-// item here; `outcome::done` says that it is there. An optional would be written in two parts and read in
+// item here; `outcome::done` tells that it exists. An optional would be written in two parts and read in
 // one, which makes the processor wait until both are in the cache (5 ns).
 template <class T>
 class uninitialised_slot {
@@ -102,7 +102,7 @@ inline constexpr item_type item_type_of = make_item_type<T>();
 // destroys no items. It allocates in its constructor only.
 class ring {
   public:
-    // For at least `capacity` items.
+    // Has places for at least `capacity` items.
     ring(const item_type& type, std::size_t capacity) : type_(&type), places_(places_for(capacity)) {
         if (places_ == 0) return;
         if (places_ <= memory_shortage::many_bytes / type.size) {
@@ -113,7 +113,7 @@ class ring {
         block_ = allocate(places_);
         if (block_ == nullptr) throw_shortage();
     }
-    // Without places, until it is swapped.
+    // Has no places until it is swapped.
     explicit ring(const item_type& type) noexcept : type_(&type), places_(0) {}
     ring(const ring&) = delete;
     ring& operator=(const ring&) = delete;
@@ -130,7 +130,7 @@ class ring {
         return static_cast<T*>(block_) + place_of(i);
     }
 
-    // How many of the `n` places from the one of item `i` on are contiguous in memory.
+    // The number of places that are contiguous in memory from the place of item `i` on; at most `n`.
     std::size_t contiguous(std::uint64_t i, std::size_t n) const noexcept {
         return smaller(n, places_ - place_of(i));
     }
@@ -194,10 +194,10 @@ class ring {
 };
 
 // A local variable of a destructor that may call itself recursively. Beyond a depth of `most`, the destructor
-// puts off its members; the outermost call destroys these one after the other.
+// defers the destruction of its members to the outermost call, which destroys them one after the other.
 class nested_destruction {
   public:
-    // The members of one object whose destruction was put off.
+    // The members of one object, whose destruction is deferred.
     class rest {
       public:
         rest() noexcept = default;

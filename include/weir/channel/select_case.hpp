@@ -84,15 +84,15 @@ class [[nodiscard]] select_result {
 
 namespace weir::detail {
 
-// The kind of a case: a put or get, the end of a time, or a stop.
+// The kind of a case: a put or get, a time limit, or a stop.
 enum class select_kind : std::uint8_t { operation, time, stop };
 
 // The type of a case has these members:
 // - `kind`.
 // - `size`: the number of its operations, each a put or a get.
-// - `place`: is constructed from the case in the frame of the coroutine that waits, and holds the operations.
-//   `fill_in` writes a pointer to each operation, or null where a range has a null pointer.
-// - `result`: what the member `take` of the place returns for the operation that was chosen.
+// - `place`: a class that holds the operations, constructed from the case in the frame of the coroutine. Its
+//   member `fill_in` writes a pointer to each operation, or null if the range has a null pointer there.
+// - `result`: the type that `place::take` returns for the chosen operation.
 template <class Channel>
 struct get_case {
     using result = get_result<typename Channel::value_type>;
@@ -190,7 +190,7 @@ struct put_case {
     Item item;
 };
 
-// The place of a time or a stop, which has no operation.
+// The `place` of a time limit or a stop, which has no operation.
 template <channel_status Given>
 struct ending_place {
     template <class Case>
@@ -260,7 +260,7 @@ struct platform_of_cases<Case, Others...> {
     using type = typename Case::platform;
 };
 
-// The time of the `after` among the cases; without one there is no limit.
+// The time limit of the `after` among the cases; without an `after`, there is none.
 template <class... Cases>
 wait_limit limit_of(const Cases&... cases) noexcept {
     wait_limit limit;
@@ -270,7 +270,7 @@ wait_limit limit_of(const Cases&... cases) noexcept {
     (look_at(cases), ...);
     return limit;
 }
-// The stop token among the cases; without one, a token that never asks.
+// The stop token among the cases; without one, a token that never requests a stop.
 template <class Platform, class... Cases>
 basic_stop_token<Platform> stop_of(const Cases&... cases) noexcept {
     basic_stop_token<Platform> stop;

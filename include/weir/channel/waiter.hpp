@@ -25,8 +25,8 @@ enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, tim
 
 // One operation that waits, or may have to. It lives in the frame of the coroutine, or on the stack of the
 // thread, that waits. While it is linked, it is guarded by the lock of the channel; once it is unlinked and
-// has an outcome, it belongs to the owner. Whoever unlinks the waiter wakes the owner, after unlocking, and
-// does not touch the waiter again.
+// has an outcome, it belongs to the owner. The thread that unlinks the waiter wakes the owner, after
+// unlocking, and does not touch the waiter again.
 //
 // Each operation makes a waiter, but few operations wait. So the members without an initialiser are written
 // by `set_coroutine`, `set_thread` or `set_choice` before the waiter is linked, or by the function that links
@@ -121,7 +121,7 @@ class wake_list {
     using waiter = basic_waiter<Platform>;
 
   public:
-    // Has room again, and is told so after unlocking; null: none.
+    // A budget that has room again; `has_room` is called after unlocking. Null: none.
     byte_budget* budget = nullptr;
 
     void push(waiter& w) noexcept {
@@ -165,15 +165,15 @@ class wait_limit {
     bool is_relative_;
 };
 
-// What stopped a choice: the run of the stage in which the coroutine works, or a stop token.
+// The reason why a choice was stopped: its run was stopped, or a stop token requested it.
 enum class stopped_by : std::uint8_t { nobody, run, request };
 
 // The state of one wait for the first of several operations, or for one operation with a time limit. It lives
 // in the frame of the coroutine.
 //
-// Whoever serves one of the waiters first claims the choice, under the lock of that waiter's channel, and
-// wakes the choice after unlocking. Whoever finds the choice claimed removes the waiter from its line, and
-// does no more.
+// The thread that is the first to serve one of the waiters claims the choice, under the lock of that waiter's
+// channel, and wakes the choice after unlocking. A thread that finds the choice claimed only removes the
+// waiter from its line.
 //
 // The coroutine resumes when two parties have arrived: the one that claimed the choice, and the coroutine
 // itself, when all its waiters are in line. The second to arrive posts the coroutine, or just continues. With
@@ -197,7 +197,7 @@ class basic_choice {
     bool has_limit() const noexcept { return timer_.has_value(); }
     weir::executor& executor() const noexcept { return *executor_; }
 
-    // True for the first caller only. `by`: the waiter that is served; null for a time or a stop.
+    // True for the first caller only. `by`: the waiter that is served; null: a time limit or a stop.
     bool claim(const waiter* by) noexcept {
         // relaxed: `wake` publishes what follows to the coroutine, the lock of a channel to others
         if (claimed_.exchange(true, std::memory_order_relaxed)) return false;
@@ -206,7 +206,7 @@ class basic_choice {
     }
     bool is_claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }  // a hint, as above
 
-    // Called by whoever claimed the choice, as the last use of it.
+    // Called by the thread that claimed the choice, as its last use of the choice.
     void wake() noexcept {
         if (timer_) {
             executor_->cancel(*timer_);
@@ -234,16 +234,17 @@ class basic_choice {
         return !met_.exchange(true, std::memory_order_acq_rel);  // pairs with wake()
     }
 
-    // The waiter that was served; null: the time is over, or the choice was stopped. Called after resuming.
+    // The waiter that was served; null: the time limit passed, or the choice was stopped. Called after
+    // resuming.
     const waiter* winner() noexcept {
         if (timer_ && (timer_->cancelled() || !claim(nullptr))) {
-            while (!woken_.wait()) {  // whoever just claimed the choice sets this flag next
+            while (!woken_.wait()) {  // the thread that claimed the choice sets this flag next
             }
         }
         return winner_;
     }
     bool was_stopped(stopped_by who) const noexcept { return stopped_by_ == who; }
-    // When the time was over, in ns of the executor's clock; 0: the timer was cancelled, or there is none.
+    // When the time limit passed, in ns of the executor's clock; 0: the timer was cancelled, or none exists.
     std::int64_t timed_out_at() const noexcept {
         return timer_ && !timer_->cancelled() ? timer_->fired().time_since_epoch().count() : 0;
     }

@@ -16,19 +16,19 @@
 #include <utility>   // for std::move
 #include <vector>    // for std::vector
 
-// How to read all of it:
+// How to read the statistics:
 // - Times are integer nanoseconds of one clock, the executor's, from the start to the snapshot.
 // - An interval that is still open at the snapshot (a put that waits, a channel that is empty, an
-//   invocation that runs) is included up to it. So a lap, the difference of two snapshots, splits
-//   it at its boundaries, and a channel that starves for a whole lap says so.
+//   invocation that runs) is included up to the snapshot. So a lap, the difference of two snapshots, splits
+//   the interval at its boundaries: a channel without an item for a whole lap is empty for the whole lap.
 // - "Summed" times count once for each operation: c operations that wait for 1 s are c s. "Blocked"
-//   times and `empty` count once, however many wait.
-// - The histograms hold what is finished; open intervals are not in them yet. Where the policy keeps none,
-//   they know counts, sums and maxima, and no quantiles (`histogram::has_quantiles`); all else is the same.
-// - A stage's function that takes less than 4 us and doesn't wait shares its readings of the clock with
-//   those before and after it, 16 at most: their sum is exact, and each counts as their mean, but for
-//   one that stands out (measure/slot.hpp). On virtual time each is timed on its own.
-// - The mark of the end of the stream is never counted.
+//   times and `empty` count once, however many operations wait.
+// - The histograms contain finished intervals only. If the policy keeps no histograms, they have counts, sums
+//   and maxima, but no quantiles (`histogram::has_quantiles`).
+// - Invocations of less than 4 us that don't wait share a clock reading, 16 at most. Their sum is exact, and
+//   each counts as their mean, except for one that is much longer (measure/slot.hpp). On virtual time, each
+//   invocation has a reading of its own.
+// - The end of a stream is not counted as an item.
 namespace weir {
 
 /// The statistics of a channel.
@@ -52,12 +52,11 @@ struct channel_stats {
     histogram put_waits;              ///< of the wait of each completed put; no wait counts as 0
     histogram get_waits;              ///< of the wait of each completed get; no wait counts as 0
 
-    /// Data readiness, which the documents also call occupancy rate: the share of the time in which
-    /// an item was there to be taken.
+    /// Data readiness, also called occupancy rate: the share of the time in which the channel had an item.
     /// \returns 0 to 1; 0 before any time has passed.
     [[nodiscard]] double readiness() const noexcept;
 
-    /// The documents' put time: of c slots that wait at once, each counts.
+    /// The average wait of a put. If c slots wait at the same time, each wait counts.
     /// \returns put_wait / num_put; 0 without a put.
     [[nodiscard]] duration ave_put_wait() const noexcept { return detail::average(put_wait, num_put); }
 
@@ -65,7 +64,7 @@ struct channel_stats {
     ///          the time between items: see `ave_get_gap`.
     [[nodiscard]] duration ave_get_wait() const noexcept { return detail::average(get_wait, num_get); }
 
-    /// The documents' get time: for how long the next stage had nothing to take, an item.
+    /// The time per item in which the next stage had no item to take.
     /// \returns get_blocked / num_get; 0 without a get.
     [[nodiscard]] duration ave_get_gap() const noexcept { return detail::average(get_blocked, num_get); }
 
