@@ -50,7 +50,7 @@ class loop_turns {
     ~loop_turns();
 
     // Whether the calling thread holds the loop.
-    bool are_below() const noexcept;
+    bool is_held_here() const noexcept;
     bool any_blocked() const noexcept { return !blocked_.empty(); }
 
     // Implements `executor::drive`, on the loop's own thread, or inside of a turn.
@@ -92,7 +92,7 @@ class loop_turns {
     // Runs the loop until a blocked thread can go on, then waits. Returns the loop to run next; null: to end.
     loop* stand_in(loop& l) noexcept;
 
-    // relaxed, both: see are_below()
+    // relaxed, both: see is_held_here()
     void hold() noexcept { holder_.store(standard_platform::this_thread(), std::memory_order_relaxed); }
     void hold_no_more() noexcept;
 

@@ -22,13 +22,13 @@ WEIR_INLINE loop_turns::~loop_turns() {
     }
 }
 
-WEIR_INLINE bool loop_turns::are_below() const noexcept {
+WEIR_INLINE bool loop_turns::is_held_here() const noexcept {
     // relaxed: only this thread stores its own id
     return holder_.load(std::memory_order_relaxed) == standard_platform::this_thread();
 }
 
 WEIR_INLINE void loop_turns::drive(loop& l, parker& done, time_point limit) {
-    if (are_below()) return block(l, done, limit);
+    if (is_held_here()) return block(l, done, limit);
     blocked* const next = next_ready(l);
     if (next == nullptr) return take(l, done, limit);
     parker back;

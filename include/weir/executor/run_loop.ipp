@@ -32,7 +32,7 @@ WEIR_INLINE void run_loop::cancel(timer& t) noexcept {
 }
 
 WEIR_INLINE bool run_loop::drive(detail::parker& done, time_point limit) {
-    if (!turns_.are_below() && detail::standard_platform::this_thread() != thread_) return false;
+    if (!turns_.is_held_here() && detail::standard_platform::this_thread() != thread_) return false;
     turns_.drive(*this, done, limit);
     return true;
 }

@@ -139,7 +139,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     // Ends a surplus worker between two resumptions, and leaves its queues to the others. False: it is no
     // surplus any more.
-    bool goes(worker& me) noexcept;
+    bool end_if_surplus(worker& me) noexcept;
 
     // Nonzero if the pool ends and no thread blocks in a wait. The watcher calls it before and after it sees
     // that no worker is active. A thread that blocks counts as active both before and after it counts as

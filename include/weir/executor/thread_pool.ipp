@@ -76,7 +76,7 @@ WEIR_INLINE bool basic_thread_pool<Platform>::work(unsigned number) noexcept {
     place& mine = take(me);
     executor::shift here(*this, &me);
     for (;;) {
-        if (number >= this->wanted() && goes(me)) return false;
+        if (number >= this->wanted() && end_if_surplus(me)) return false;
         void* found = this->find(me);
         if (found == nullptr) {
             const idle_end end = idle(me);
@@ -118,7 +118,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::leave_to_another(pla
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::goes(worker& me) noexcept {
+WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::end_if_surplus(worker& me) noexcept {
     if (!this->let_go(me.number, [&] { me.hand_over(inbox_); })) return false;
     current().here = nullptr;
     idle_.expect(-1);

@@ -155,11 +155,11 @@ WEIR_INLINE void threaded_executor<Platform>::leave(bool is_mine) noexcept {
 
 template <class Platform>
 WEIR_INLINE bool threaded_executor<Platform>::add(int places) noexcept {
-    const bool is_so = threads_.add_extra(
+    const bool done = threads_.add_extra(
         places, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },
         [this](unsigned i) { return work(i); });
-    if (is_so && places < 0) wake_all();
-    return is_so;
+    if (done && places < 0) wake_all();
+    return done;
 }
 
 }  // namespace weir::detail

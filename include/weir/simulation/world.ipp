@@ -31,7 +31,7 @@ WEIR_INLINE void world::cancel(timer& t) noexcept {
 WEIR_INLINE bool world::drive(weir::detail::parker& done, time_point limit) {
     // Called by an action outside of all coroutines, and no coroutine waits on another thread for its turn.
     const bool acts = std::exchange(is_acting_, false) && !turns_.any_blocked();
-    if (turns_.are_below() && !acts) {
+    if (turns_.is_held_here() && !acts) {
         turns_.drive(*this, done, limit);
         return true;
     }
