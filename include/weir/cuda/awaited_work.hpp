@@ -1,4 +1,4 @@
-// weir cuda, internal: what a coroutine awaits that waits for work on a device
+// weir cuda, internal: the awaitable that waits for work on a device
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_AWAITED_WORK_HPP
 #define WEIR_CUDA_AWAITED_WORK_HPP
@@ -19,10 +19,10 @@
 
 namespace weir::cuda::detail {
 
-// `Work` is what is awaited. It has
-//   begin(core&, ticket&, measured)  queues it, if there is something to queue, and submits the ticket;
-//   on_host()                        does it without a device;
-//   call                             what is said to have failed if it does.
+// Awaits an operation on a device. `Work` describes the operation. It has
+//   begin(core&, ticket&, measured)  queues the operation, if there is anything to queue; submits the ticket;
+//   on_host()                        does the operation without a device;
+//   call                             the name of the CUDA function in an error message.
 template <class Work>
 class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
   public:
@@ -31,7 +31,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
     awaited_work(const awaited_work&) = delete;
     awaited_work& operator=(const awaited_work&) = delete;
 
-    // In a frame that is destroyed while it waits: what the work uses may lie there, too.
+    // Blocks until the work is done if the coroutine is destroyed while it waits: the work may use objects in
+    // the coroutine's frame.
     ~awaited_work() {
         if (completion_ == nullptr) return;
         completion_->waiting->leave_and_wait();

@@ -1,4 +1,4 @@
-// weir cuda: a GPU in use, and the thread that resumes those who wait for it
+// weir cuda: a GPU in use, and the thread that resumes coroutines that wait for it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_CONTEXT_HPP
 #define WEIR_CUDA_CONTEXT_HPP
@@ -15,30 +15,30 @@
 
 namespace weir::cuda {
 
-/// A GPU in use, and the thread that resumes those who wait for it. Streams, events and pools are made from
-/// it.
+/// A GPU in use, and the thread that resumes coroutines that wait for the GPU. Streams, events and pools are
+/// made from a context.
 ///
-///     weir::cuda::context gpu;                     // the one of this process's rank
+///     weir::cuda::context gpu;                     // the GPU of this process's rank
 ///     weir::cuda::stream stream(gpu);
 ///     co_await weir::cuda::copy(stream, device_memory, host_memory, bytes);
 ///
-/// Errors:   `weir::cuda::error` if there is no such device, or no driver; unless
-///           `context_options::or_host` says that the host shall do the work. `std::system_error` if no
-///           thread can be started.
-/// Ends:     the destructor waits for all work that is awaited, and everybody is resumed. In a forked
-///           process, where nothing of a GPU works, it returns at once, and what would wait throws
+/// Errors:   `weir::cuda::error` if there is no such device or no driver, unless `context_options::or_host`
+///           is set. `std::system_error` if no thread can be started.
+/// Ends:     the destructor waits for all work that is awaited, and all coroutines that wait are resumed. In
+///           a forked process, where no GPU works, the destructor returns at once, and waits throw
 ///           `forked_error`.
-/// Lifetime: outlives all awaiting. What was made from it may outlive it, but nothing can be awaited then.
+/// Lifetime: outlives all waits. Objects made from the context may outlive it, but can't be awaited then.
 /// Threads:  any.
-/// Watchdog: each wait counts as an `external_wait`. Virtual time knows of nothing outside: no waits there.
-/// Cost:     a thread; it sleeps while nobody waits for the device.
+/// Watchdog: each wait counts as an `external_wait`. Not on virtual time, which has no waits for events
+///           outside.
+/// Cost:     a thread; it sleeps while no work is awaited.
 ///
-/// After an error that breaks the device (`status`), everybody who waits gets that error, once, and so
-/// does everybody who begins to.
+/// After an error that breaks the device (`status`), each pending wait, and each wait that begins later,
+/// throws that error.
 ///
-/// While some thread captures a stream into a graph, all this goes on and does the capture no harm. That very
-/// stream is refused by everything here, with an error and before anything is put into the graph; a capture
-/// isn't to begin while another thread puts something into the stream.
+/// While a thread captures a stream into a graph, the context continues, and does the capture no harm. All
+/// functions of weir refuse the captured stream with an error, before they put anything into the graph. A
+/// capture must not begin while another thread queues work on the stream.
 class context {
   public:
     /// On the device of `device::from_environment()`.
@@ -61,21 +61,21 @@ class context {
     context& operator=(const context&) = delete;
     ~context() { end(); }
 
-    /// \returns true if there is no device, and the host does the work: streams then do what they are told
-    ///          at once, and what is on the device lies in ordinary memory.
+    /// \returns true if there is no device, and the host does the work: streams then do all work at once, and
+    ///          device memory is ordinary memory.
     [[nodiscard]] bool on_host() const noexcept { return core_->on_host(); }
 
-    /// \returns `cudaSuccess`, or the error that broke the device: a sticky one, or one that says that
-    ///          somebody has reset it, or that the process ends.
+    /// \returns `cudaSuccess`, or the error that broke the device: a sticky error, or one that says that the
+    ///          device was reset or the process ends.
     [[nodiscard]] cudaError_t status() const noexcept { return core_->broken.get(); }
 
-    /// \returns `cudaSuccess`, or what the runtime said last instead of whether work is done. It is asked
-    ///          again until it says; who waits goes on waiting, as nobody else can know.
+    /// \returns `cudaSuccess`, or the last error of a query whether work is done. The query is repeated until
+    ///          it succeeds; meanwhile the waits continue.
     [[nodiscard]] cudaError_t refusal() const noexcept { return core_->broken.refusal(); }
 
     [[nodiscard]] int device_index() const noexcept { return core_->device_index(); }  ///< as it was given
 
-    /// \returns what everything shares that is made from it: for what is built on it, and nobody else.
+    /// \returns the state that all objects made from the context share. For other headers of weir only.
     [[nodiscard]] const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
 
   private:

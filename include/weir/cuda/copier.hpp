@@ -1,4 +1,4 @@
-// weir cuda, internal: how one batch after the other comes to a GPU, whatever it is made of
+// weir cuda, internal: copies batches to a GPU, one after the other; used by `to_device`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_COPIER_HPP
 #define WEIR_CUDA_COPIER_HPP
@@ -32,12 +32,12 @@
 
 namespace weir::cuda::detail {
 
-// Which copies are under way: as many as `depth`, or as the stage has slots if it was given more.
+// Limits the number of pending copies to `depth`; or to the number of slots, if the stage has got more.
 class copies_under_way {
   public:
     explicit copies_under_way(std::size_t depth) : free_(depth) {}
 
-    // The place of one copy. Whoever has taken it waits for `after` first, the oldest one; null: for none.
+    // The permission for one copy. Its owner first waits for `after`, the oldest pending copy; null: no wait.
     class place {
       public:
         explicit place(copies_under_way& all) : after(all.begin()), all_(all) {}
@@ -91,7 +91,7 @@ inline void check_place(const std::shared_ptr<core>& of, const context& gpu, con
                                 " are those of another GPU than its context; make them from that one");
 }
 
-// What the slots of one stage in one run share.
+// The state that all slots of one `to_device` stage share in one run.
 struct copier {
     struct settings {
         settings(pinned_pool* blocks, std::size_t at_once, bool waits, bool is_timed, std::optional<stream> s,
@@ -103,7 +103,7 @@ struct copier {
         bool when_copied;
         bool timed;
         std::optional<stream> on;
-        std::shared_ptr<device_account> account;  // null: one of its own
+        std::shared_ptr<device_account> account;  // null: each run makes one
     };
 
     copier(context& gpu, const settings& s)
@@ -129,7 +129,8 @@ struct copier {
     std::shared_ptr<device_account> account;
 };
 
-// A wait from here on, by the executor's time. `log`: who notes it; null: nobody, and no clock is read.
+// Measures a wait, by the executor's clock, from the construction on. `log`: records the time; null: no
+// measurement.
 class noted_wait {
   public:
     explicit noted_wait(transfer_log* log)
@@ -149,9 +150,10 @@ class noted_wait {
     const time_point begin_;
 };
 
-// `block`: what is copied, if it lies in one already; else the parts are packed. What a later batch would
-// hold until it leaves is taken in the order of the items.
-// None: the run was stopped, or the stage's time is over, before there was room.
+// Copies a batch to the device. `block`: has the batch already; none: packs `parts` into a block of the pool.
+// Items acquire memory and blocks in the order of their numbers, as a later item keeps both until all earlier
+// items have left the stage. Returns none if the run was stopped, or the time limit was over, before memory
+// and a block were free.
 inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> block,
                                                std::span<const host_part> parts, std::size_t bytes,
                                                const invocation& call) {
@@ -162,7 +164,8 @@ inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> b
         const bool goes = co_await mine.first(call.stop());
         if (!goes) co_return std::nullopt;
     }
-    // Memory first: who has a block gives it back by himself, and may be waited for.
+    // Memory first: a block that is in use comes back without the consumer's help, so waiting for one is
+    // safe.
     std::optional<device_memory> there = device_memory::try_take(s.account, s.copies, bytes, s.log);
     if (!there) {
         const noted_wait wait(s.log.get());

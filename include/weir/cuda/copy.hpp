@@ -19,8 +19,8 @@ namespace weir::cuda {
 
 namespace detail {
 
-// True if the runtime may not return before the copy is done, or what is queued before it: it has to copy
-// ordinary memory by itself, and between places on the host.
+// Whether the call that queues the copy may block until the copy, or work queued before it, is done: the
+// runtime copies ordinary memory, and from host to host, on the calling thread.
 inline bool may_block(const piece& p) noexcept {
     if (p.bytes == 0) return false;
     const auto kind_of = [](const void* memory) noexcept {
@@ -75,7 +75,7 @@ struct copies_work {
         }
         const cudaError_t code = queue();
         if (code != cudaSuccess) {
-            of.wait_out(stream->get());  // some of them may be under way
+            of.wait_out(stream->get());  // some of the copies may be pending
             of.fail(code, call, measured);
         }
         t.submit(stream->get(), measured);
@@ -84,28 +84,28 @@ struct copies_work {
 
 }  // namespace detail
 
-/// Copies `bytes` from `from` to `to`, each of them on the host or the device, behind what is queued on the
+/// Copies `bytes` from `from` to `to`, each of them on the host or the device, behind the work queued on the
 /// stream.
 ///
-/// \returns  awaitable of nothing: the copy is done.
-/// Suspends: always, but in a context without a device, which copies at once. Only memory of a `pinned_pool`,
-///           or other page-locked memory, is copied by the device alone, and at its full rate. From and to
-///           ordinary memory, and from host to host, the runtime may block until the copy is done: a thread
-///           that is made for it calls it then, so that no worker waits.
-/// Resumes:  on the coroutine's executor, or where a `channel` would resume one that runs on none.
-/// Errors:   `weir::cuda::error`: nothing is under way then. `std::logic_error` if the context is
-///           gone. `std::system_error` if a thread is needed, and can't be made.
+/// \returns  awaitable of nothing: waits until the copy is done.
+/// Suspends: always, except in a context without a device, which copies at once. Only memory of a
+///           `pinned_pool`, or other page-locked memory, is copied by the device alone, and at its full rate.
+///           From and to ordinary memory, and from host to host, the runtime may block until the copy is
+///           done: then a new thread makes the call, so that no worker blocks.
+/// Resumes:  on the coroutine's executor; a coroutine without one, where a `channel` would resume it.
+/// Errors:   `weir::cuda::error`: then no copy is pending. `std::logic_error` if the context is gone.
+///           `std::system_error` if a thread is needed, and can't be started.
 /// Stops:    see `stream::done`.
-/// Lifetime: both sides until it has ended.
-/// Cost:     as of `stream::done`, and two questions to the runtime of what kind the memory is; for ordinary
-///           memory a thread, some 30 us.
+/// Lifetime: both pieces of memory until the copy is done.
+/// Cost:     that of `stream::done`, and two queries of the kind of memory; for ordinary memory a thread,
+///           some 30 us.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s, void* to,
                                                                     const void* from, std::size_t bytes) {
     return detail::awaited_work<detail::copy_work>(s.shared()->of(), {s.shared(), {to, from, bytes}});
 }
 
-/// The same for many small ones, which must not overlap: by one call where the toolkit has it (12.8).
-/// Lifetime: the list of pieces, too, until it has ended.
+/// The same for many small copies, which must not overlap: by one call of the runtime, from toolkit 12.8 on.
+/// Lifetime: the list of pieces, too, until the copies are done.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s,
                                                                     std::span<const piece> pieces) {
     return detail::awaited_work<detail::copies_work>(s.shared()->of(), {s.shared(), pieces});

@@ -1,4 +1,4 @@
-// weir cuda: which of the machine's GPUs
+// weir cuda: the number of a GPU, and the GPU for this process
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_HPP
 #define WEIR_CUDA_DEVICE_HPP
@@ -9,20 +9,22 @@
 
 namespace weir::cuda {
 
-/// A GPU by its number, as CUDA counts those that this process sees. Threads: a value, like `int`.
+/// The number of a GPU, as CUDA counts the GPUs that this process sees. Threads: a value, like `int`.
 class device {
   public:
-    /// \param index  from 0; whether it is there is asked when a `context` is made for it.
+    /// \param index  from 0; checked when a `context` is made for the device.
     constexpr explicit device(int index) noexcept : index_(index) {}
 
     [[nodiscard]] constexpr int(index)() const noexcept { return index_; }  ///< from 0
 
-    /// The one for this process among those on its machine: that of its local rank, as
-    /// `shard::local_rank_from_environment()` finds it. Where the process sees one only, as launchers
-    /// arrange it that bind each process to a GPU, that one. Better so (`CUDA_VISIBLE_DEVICES`): else a
-    /// thread that never called `cudaSetDevice`, and calls of the runtime what needs a current device, begins
-    /// to use GPU 0, too, and each process takes some of its memory. What is here has the context's thread
-    /// make such calls, and never changes another thread's device.
+    /// \returns the GPU for this process: that of its local rank, see `shard::local_rank_from_environment()`.
+    ///              If
+    ///          the process sees only one GPU, this one.
+    ///
+    /// Preferably the launcher shows each process only its GPU (`CUDA_VISIBLE_DEVICES`). Otherwise a thread
+    /// that never called `cudaSetDevice`, and makes a call that needs a current device, uses GPU 0: so each
+    /// process takes some of the memory of GPU 0. Headers of weir make such calls on the context's thread
+    /// only, and never change the current device of another thread.
     ///
     /// Errors: `std::invalid_argument` if the rank is no number.
     [[nodiscard]] static device from_environment() {
@@ -30,7 +32,7 @@ class device {
         return device(count() == 1 ? 0 : rank);
     }
 
-    /// \returns how many there are; 0 without a driver, too.
+    /// \returns the number of GPUs; 0 without a driver.
     [[nodiscard]] static int count() noexcept {
         int found = 0;
         return detail::quietly(cudaGetDeviceCount(&found)) == cudaSuccess ? found : 0;
@@ -44,12 +46,12 @@ class device {
 
 namespace detail {
 
-// As long as some thread captures a stream into a graph, in the usual mode, the runtime refuses to all
-// threads what could be unsafe in a capture, even to ask an event, and then the capture is lost. A thread for
-// which this exists is left out of it: what it does has nothing to do with anybody's capture.
+// While a thread captures a stream in the default mode (global), calls of any thread that are unsafe during a
+// capture fail, even cudaEventQuery, and invalidate the capture. While an object of this class exists, calls
+// of its thread are exempt (relaxed mode), as they use no captured stream.
 class beside_captures {
   public:
-    // If it fails, what comes next fails by itself, or doesn't.
+    // An error is ignored: a later call reports it, or isn't affected.
     beside_captures() noexcept
         : changed_(quietly(cudaThreadExchangeStreamCaptureMode(&mode_)) == cudaSuccess) {}
     beside_captures(const beside_captures&) = delete;
@@ -59,12 +61,12 @@ class beside_captures {
     }
 
   private:
-    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // and then the one before
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then the previous mode
     bool changed_;
 };
 
-// Gives `cudaErrorStreamCaptureUnsupported` if what is put into the stream isn't done, as that, or one that
-// it waits for, is captured: it goes into a graph, has no end, and happens at each launch of that.
+// Returns `cudaErrorStreamCaptureUnsupported` if the stream, or one that it waits for, is captured: work
+// queued now would go into a graph, and run at each launch of that graph.
 inline cudaError_t captured_or_not(cudaStream_t stream) noexcept {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaError_t code = quietly(cudaStreamIsCapturing(stream, &status));

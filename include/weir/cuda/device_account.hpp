@@ -1,4 +1,4 @@
-// weir cuda, internal: how much of a device's memory is in use, who waits for some, and when it comes back
+// weir cuda, internal: limits the device memory in use, and lets coroutines wait for freed memory
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_ACCOUNT_HPP
 #define WEIR_CUDA_DEVICE_ACCOUNT_HPP
@@ -28,13 +28,13 @@
 
 namespace weir::cuda::detail {
 
-// What has been allocated and isn't free again, which is when the stream has come there behind whose work it
-// was freed. Who finds too little waits: for its turn, and then for news.
+// Counts memory as in use from its allocation until the stream has passed the point at which the memory was
+// freed. A coroutine that finds too little memory waits for `turn`, and then for `news`.
 class device_account : public std::enable_shared_from_this<device_account> {
     static constexpr std::align_val_t alignment{256};
 
   public:
-    // `from`: null: the runtime. `max_bytes`: 0: as much as there is.
+    // `from`: null: memory comes from the runtime. `max_bytes`: 0: no limit.
     device_account(std::shared_ptr<core> of, device_allocator* from, std::size_t max_bytes, std::string name)
         : turn(1, clock_), news(1, clock_, std::move(name)), core_(std::move(of)), from_(from),
           max_(max_bytes) {
@@ -58,7 +58,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return used_;
     }
 
-    // Null: there is none at the moment, or somebody waits, who goes first.
+    // Returns null if too little memory is free now, or if a coroutine waits for some.
     void* try_take(std::size_t bytes, cudaStream_t s) {
         check_size(bytes);
         {
@@ -68,7 +68,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return attempt(bytes, s);
     }
 
-    // Null: there is none at the moment.
+    // Returns null if too little memory is free now.
     void* attempt(std::size_t bytes, cudaStream_t s) {
         if (!reserve(bytes)) return nullptr;
         void* memory = nullptr;
@@ -82,8 +82,9 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return memory;
     }
 
-    // Queues that it is freed, where the runtime can, and `behind` after that. False: that wasn't possible,
-    // and it counts as free; or the stream is captured, and that is queued when it isn't any more.
+    // Frees the memory behind the work of the stream, and records `behind` after that. Returns true if the
+    // memory is in use until `behind` is over. False: it is free already; or the stream is captured, and the
+    // memory is freed after the capture.
     bool give(void* memory, std::size_t bytes, const stream& on,
               const std::shared_ptr<pooled_event>& behind) noexcept {
         if (core_->on_host()) {
@@ -114,7 +115,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return false;
     }
 
-    // After an attempt that failed. False: nothing is in use, so no news will come.
+    // Called after an attempt that failed. False: no memory is in use, so no news will come.
     bool expects_news() {
         if (harvest()) tell();
         const std::scoped_lock held(lock_);
@@ -128,7 +129,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
                         " bytes, and nothing is in use here that could come back");
     }
 
-    // As long as it exists, nobody else is served who comes later.
+    // While a waiter exists, later callers of try_take() get no memory.
     class waiter {
       public:
         explicit waiter(device_account& at) : at_(at) {
@@ -150,13 +151,13 @@ class device_account : public std::enable_shared_from_this<device_account> {
     };
 
   private:
-    // Kept until that end.
+    // Kept until the event `behind` is over.
     struct subscription {
         std::shared_ptr<device_account> account;
         std::shared_ptr<pooled_event> behind;
     };
 
-    // What was given while its stream was captured.
+    // Memory that was freed while its stream was captured.
     struct put_off_until_then {
         std::shared_ptr<device_account> account;
         void* memory;
@@ -164,13 +165,14 @@ class device_account : public std::enable_shared_from_this<device_account> {
         stream on;
         std::shared_ptr<pooled_event> behind;
 
-        // Once the context ends, nobody will tell of the end of a capture: that memory is lost.
+        // If the context ends before the capture, the memory is lost.
         void give() const noexcept {
             if (!is_captured(on.get())) account->give(memory, bytes, on, behind);
         }
     };
 
-    // Where that can't be noted, the memory is lost: nothing is known of the end of the work on it.
+    // Frees memory after the capture of its stream. Without memory for the record, the device memory is lost:
+    // the end of the work on it is unknown.
     void put_off(void* memory, std::size_t bytes, const stream& on,
                  const std::shared_ptr<pooled_event>& behind) noexcept {
         try {
@@ -196,7 +198,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
                                     "; raise the limit of the device_pool");
     }
 
-    // False: there is no memory to remember it.
+    // Remembers freed memory until it is free. False: there is no host memory for the record.
     bool keep(cudaStream_t s, freed_memory::piece what) noexcept {
         bool kept = false;
         try {
@@ -205,7 +207,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
             kept = true;
             if (waiting_ != 0) subscribe();
         } catch (...) {
-            if (kept) tell();  // who waits tries again, and gets to hear why nobody tells of it
+            if (kept) tell();  // the waiter tries again, and gets the error of its own subscribe()
         }
         return kept;
     }
@@ -241,8 +243,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return memory;
     }
 
-    // Takes out what is free again: true if there is some. Where that it is freed couldn't be queued, it is
-    // freed here, under no lock, as that may block.
+    // Removes memory that is free from the records; returns whether there was any. Without memory pools,
+    // frees it by cudaFree here: not under the lock, as cudaFree may block.
     bool harvest() {
         std::vector<void*> idle;
         std::size_t bytes = 0;
@@ -257,7 +259,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return found;
     }
 
-    // Under the lock, while somebody waits: the context tells when the first one of each stream is free.
+    // Called under the lock, while a coroutine waits: the context will call tell() when the first piece of
+    // each stream is free.
     void subscribe() {
         freed_.each_first_unsubscribed([this](cudaStream_t on, const std::shared_ptr<pooled_event>& behind) {
             auto kept = std::make_shared<subscription>(subscription{shared_from_this(), behind});
@@ -277,14 +280,14 @@ class device_account : public std::enable_shared_from_this<device_account> {
     own_clock clock_;
 
   public:
-    channel<char> turn;  // one item; who has it is the next to be served
-    channel<char> news;  // something may have come back
+    channel<char> turn;  // has one item: the waiter that takes it is served next
+    channel<char> news;  // has an item if memory may have become free
 
   private:
     const std::shared_ptr<core> core_;
     device_allocator* const from_;
     const std::size_t max_;
-    std::mutex lock_;  // guards what follows
+    std::mutex lock_;  // guards the members below
     std::size_t used_ = 0;
     std::size_t waiting_ = 0;
     freed_memory freed_;

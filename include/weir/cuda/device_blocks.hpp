@@ -1,4 +1,4 @@
-// weir cuda: memory of a GPU that is there already, as blocks at addresses that stay
+// weir cuda: an allocator of blocks in existing device memory, at fixed addresses
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_BLOCKS_HPP
 #define WEIR_CUDA_DEVICE_BLOCKS_HPP
@@ -19,22 +19,22 @@
 
 namespace weir::cuda {
 
-/// A destination of your own for batches: blocks of one size, one behind the other in memory that you have,
-/// as a CUDA graph needs them that was captured with their addresses.
+/// An allocator of blocks of one size, in memory that the user owns. For a CUDA graph that was captured with
+/// the addresses of its inputs.
 ///
 ///     weir::cuda::device_blocks places(gpu, memory, block_bytes, 3);
 ///     weir::cuda::device_pool inputs(gpu, places);                        // to_device: {.memory = &inputs}
 ///
-/// Each is used again behind the work of the stream that it was handed over to: a copy into it waits for that
-/// on the device; for one that somebody still has, who wants it waits.
+/// A block is reused behind the work of the stream that it was handed over to: the next copy into the block
+/// waits for that work, on the device. While batches hold all blocks, `to_device` waits.
 ///
-/// Lifetime: the memory outlives this, and this all batches.
+/// Lifetime: the memory outlives this object, and this object outlives all batches.
 /// Threads:  any.
-/// Cost:     an event for each block; to get or to give one, one call of the runtime.
+/// Cost:     an event for each block; one CUDA call to allocate or free a block.
 /// Errors:   `std::invalid_argument`, also for a batch that is larger than a block.
 class device_blocks final : public device_allocator {
   public:
-    /// \param memory       of `blocks` times `block_bytes`, on the context's device.
+    /// \param memory       `blocks` times `block_bytes` bytes, on the context's device.
     /// \param block_bytes  at least 1; a multiple of 256 keeps each block aligned as the runtime's own.
     /// \param blocks       at least 1.
     device_blocks(context& gpu, void* memory, std::size_t block_bytes, std::size_t blocks)
@@ -87,7 +87,7 @@ class device_blocks final : public device_allocator {
     std::size_t block_bytes_;
     std::vector<std::shared_ptr<detail::pooled_event>> last_use_;
     std::mutex lock_;
-    std::vector<place> free_;  // first in, first out: with as many places as there are blocks
+    std::vector<place> free_;  // first in, first out; has capacity for all blocks
 };
 
 }  // namespace weir::cuda

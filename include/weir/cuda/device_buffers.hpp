@@ -18,11 +18,12 @@ namespace weir::cuda {
 
 namespace detail {
 
-// Where arrays of so many elements begin in one piece of memory, and, in the last place, how large that is.
+// Returns the offsets, in bytes, of arrays with `sizes` elements in one piece of memory; the last value is
+// the size of all.
 template <class... Ts>
 constexpr std::array<std::size_t, sizeof...(Ts) + 1> indexes_of(
     const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept {
-    constexpr std::size_t alignment = 256;  // as of the runtime's own
+    constexpr std::size_t alignment = 256;  // as that of cudaMalloc
     constexpr std::array<std::size_t, sizeof...(Ts)> each{sizeof(Ts)...};
     std::array<std::size_t, sizeof...(Ts) + 1> places{};
     for (std::size_t i = 0; i < sizeof...(Ts); ++i) {
@@ -35,43 +36,43 @@ constexpr std::array<std::size_t, sizeof...(Ts) + 1> indexes_of(
 
 }  // namespace detail
 
-/// The parts of a batch on a GPU, or on their way there, in one piece of memory that came by one copy: what
-/// `to_device` gives for `parts(...)`.
+/// Several arrays in one piece of device memory, filled by one copy, which may be pending: the result of
+/// `to_device` for `parts(...)`.
 ///
 ///     b.data.hand_over(training);
-///     auto [pixels, labels] = b.data.parts();  // spans, of memory of the device
+///     auto [pixels, labels] = b.data.parts();  // spans of device memory
 ///     train<<<grid, block, 0, training.get()>>>(pixels.data(), labels.data(), labels.size());
 ///
-/// Lifetime: as of a `device_buffer`: all parts together.
+/// Lifetime: that of a `device_buffer`, for all parts together.
 /// Threads:  as a `std::vector`.
-/// Cost:     as of a `device_buffer`.
+/// Cost:     that of a `device_buffer`.
 template <class... Ts>
 class device_buffers {
   public:
-    /// For who fills it: `to_device`.
+    /// For `to_device`.
     /// \param sizes  of each part, in elements.
     device_buffers(detail::device_memory memory, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
         : memory_(std::move(memory)), sizes_(sizes) {}
 
-    /// \returns where each part lies, in the order in which they were named; each begins at a multiple of
-    ///          256 bytes.
-    /// Lifetime: that of this object. The host must not look into it, unless `on_device` is false.
+    /// \returns the parts, in the order in which they were named; each begins at a multiple of 256 bytes.
+    /// Lifetime: that of this object. The host must not access the elements, unless `on_device` is false.
     [[nodiscard]] std::tuple<std::span<Ts>...> parts() const noexcept {
         return spans(std::index_sequence_for<Ts...>());
     }
-    /// \returns how many elements each part has. Lifetime: that of this object.
+    /// \returns the number of elements of each part. Lifetime: that of this object.
     [[nodiscard]] const std::array<std::size_t, sizeof...(Ts)>& sizes() const noexcept { return sizes_; }
     [[nodiscard]] std::size_t size_bytes() const noexcept { return memory_.bytes(); }  ///< of all parts
     [[nodiscard]] bool on_device() const noexcept { return memory_.on_device(); }      ///< or on the host
 
-    /// All parts together: see `device_buffer::hand_over`. Errors: as of that.
+    /// For all parts together: see `device_buffer::hand_over`. Errors: those of this function.
     void hand_over(const stream& consumer) { memory_.hand_over(consumer); }
 
-    /// \returns  awaitable of nothing: the copy is done.
-    /// Suspends: always, but on the host. Resumes: on the coroutine's executor. Errors: as of `event::done`.
+    /// \returns  awaitable of nothing: waits until the copy is done.
+    /// Suspends: always, except on the host. Resumes: on the coroutine's executor. Errors: those of
+    ///           `event::done`.
     [[nodiscard("co_await this, or nothing is done")]] auto copied() const { return memory_.filled(); }
 
-    /// \returns what is behind it: for what is built on it, and nobody else.
+    /// \returns the memory. For other headers of weir only.
     [[nodiscard]] detail::device_memory release() && noexcept { return std::move(memory_); }
 
   private:
@@ -86,10 +87,10 @@ class device_buffers {
     std::array<std::size_t, sizeof...(Ts)> sizes_;
 };
 
-/// A batch of which parts were copied to the device, and the rest of it.
+/// A batch on the host, and the copy of its parts on the device.
 template <class Batch, class... Ts>
 struct device_batch {
-    Batch host;  ///< as it came, what was copied included; but a `pinned_buffer` was given away
+    Batch host;  ///< the batch, copied parts included; but a copied `pinned_buffer` is empty
     /// The copy.
     std::conditional_t<sizeof...(Ts) == 1, device_buffer<std::tuple_element_t<0, std::tuple<Ts...>>>,
                        device_buffers<Ts...>>

@@ -1,4 +1,4 @@
-// weir cuda, internal: a piece of a device's memory, and behind whose work it is free again
+// weir cuda, internal: a piece of device memory, and the stream behind whose work it is freed
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_MEMORY_HPP
 #define WEIR_CUDA_DEVICE_MEMORY_HPP
@@ -24,10 +24,12 @@
 
 namespace weir::cuda::detail {
 
-// Without its type. It belongs to the work of a stream: first of the one for which it was taken.
+// Device memory without an element type. Belongs to a stream: first to that of its allocation, then to that
+// of the last hand_over().
 class device_memory {
   public:
-    // None: there is none at the moment. `log`: where the times of its copy are kept; null: nowhere.
+    // Returns none if too little memory is free now. `log`: records the times of the copy; null: no
+    // measurement.
     static std::optional<device_memory> try_take(const std::shared_ptr<device_account>& from, const stream& s,
                                                  std::size_t bytes, std::shared_ptr<transfer_log> log) {
         device_memory there(from, s, bytes, std::move(log));
@@ -36,7 +38,7 @@ class device_memory {
         return there;
     }
 
-    // Waits while there is none. None: it was stopped.
+    // Waits while too little memory is free. Returns none if `stop` was requested.
     static task<std::optional<device_memory>> take(std::shared_ptr<device_account> from, stream s,
                                                    std::size_t bytes, std::shared_ptr<transfer_log> log,
                                                    stop_token stop) {
@@ -55,7 +57,7 @@ class device_memory {
                 const std::optional<char> news = co_await from->news.get(stop);
                 if (!news) co_return std::nullopt;
             } else {
-                // The last that was in use may have come back meanwhile.
+                // The last piece in use may have been freed since the attempt: tries once more.
                 if (!hopes) from->refuse(bytes);
                 hopes = false;
             }
@@ -87,7 +89,7 @@ class device_memory {
         try {
             log_->done_with(stream_.get(), behind_);
         } catch (...) {
-            return;  // only a figure is less exact
+            return;  // only the statistics are less exact
         }
     }
 
@@ -96,8 +98,8 @@ class device_memory {
     bool on_device() const noexcept { return !of()->on_host(); }
     const std::shared_ptr<core>& of() const noexcept { return account_->of(); }
 
-    // Queues the copy of a block of as many bytes, with its times around it. If it throws, nothing is under
-    // way that uses the block.
+    // Queues the copy from a block of the same size, and records its times. If it throws, no pending work
+    // uses the block.
     void fill_from(lease& from) {
         if (of()->on_host()) {
             from.queue_copy(stream_, data_);
@@ -124,8 +126,7 @@ class device_memory {
         copied_ = std::move(end);
     }
 
-    // The way back: queues a copy to page-locked memory on the stream that it was handed over to. If it
-    // throws, this one isn't under way.
+    // Queues a copy to page-locked memory, on the memory's stream. If it throws, this copy is not pending.
     void queue_copy_to(std::byte* to, transfer_log* log) const {
         if (!on_device()) {
             if (bytes_ != 0) std::memcpy(to, data_, bytes_);
@@ -150,10 +151,10 @@ class device_memory {
         log->add(times);
     }
 
-    // Behind the copy; null: there was none, as without a device.
+    // The event recorded behind the copy to the device; null: there was no copy.
     const shared_event& copied() const noexcept { return copied_; }
 
-    // What was queued on its stream is done, or its copy if there was one.
+    // Waits for the copy to the device; if there was none, for all work queued on the memory's stream.
     awaited_work<recorded_work> filled() const {
         if (copied_ || !on_device()) return until_over(of(), copied_);
         of()->check_not_captured(stream_.get(), "cudaEventRecord");
@@ -175,7 +176,7 @@ class device_memory {
             if (copied_ && !was_handed_over_) {
                 wait(to, *copied_);
             } else {
-                // Behind what the stream before this one has queued.
+                // `to` waits for the work that the previous stream has queued.
                 const pooled_event passed(of(), false);
                 of()->check_call(cudaEventRecord(passed.get(), stream_.get()), "cudaEventRecord");
                 wait(to, passed);
@@ -200,10 +201,10 @@ class device_memory {
     }
 
     std::shared_ptr<device_account> account_;
-    stream stream_;  // behind whose work it is freed
+    stream stream_;  // the memory is freed behind its work
     void* data_ = nullptr;
     std::size_t bytes_;
-    shared_event behind_;  // it is free when this is over; recorded at the end
+    shared_event behind_;  // recorded by the destructor; the memory is free when this event is over
     shared_event copied_;
     bool was_handed_over_ = false;
     std::shared_ptr<transfer_log> log_;

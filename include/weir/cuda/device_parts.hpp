@@ -1,4 +1,4 @@
-// weir cuda, internal: what of an item lies on a device, and what becomes of it on the host
+// weir cuda, internal: finds the device memory of an item, and the type of its copy on the host
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_PARTS_HPP
 #define WEIR_CUDA_DEVICE_PARTS_HPP
@@ -21,7 +21,7 @@
 
 namespace weir::cuda::detail {
 
-// Several parts that lie in `number` pieces of memory.
+// Several arrays in `number` pieces of device memory.
 template <std::size_t number, class... Ts>
 struct found_parts {
     using pinned = pinned_buffers<Ts...>;
@@ -40,7 +40,7 @@ struct found_parts {
     std::array<fetched, number> memory;
     std::array<std::size_t, sizeof...(Ts)> sizes;
 };
-// One.
+// One array.
 template <class T>
 struct found_parts<1, T> {
     using pinned = pinned_buffer<T>;

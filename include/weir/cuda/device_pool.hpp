@@ -1,4 +1,4 @@
-// weir cuda: memory of a GPU for batches: how much there may be of it, and whose it is
+// weir cuda: a pool of device memory with a limit, for which coroutines wait
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_POOL_HPP
 #define WEIR_CUDA_DEVICE_POOL_HPP
@@ -20,8 +20,9 @@
 
 namespace weir::cuda {
 
-/// Memory of a GPU in pieces of any size. Who finds too little waits until some has come back: so a stage
-/// that is ahead of its consumer is held back, also where the whole device has no more for a moment.
+/// A pool of device memory, in pieces of any size. A coroutine that finds too little waits until memory is
+/// freed. So a stage can't get far ahead of its consumer, and waits, too, while the device has no more
+/// memory.
 ///
 ///     weir::cuda::device_pool memory(gpu, std::size_t{4} << 30);          // 4 GiB, for both stages
 ///     auto loader = batches | weir::cuda::to_device(gpu, pool, {.memory = &memory})
@@ -32,24 +33,24 @@ namespace weir::cuda {
 ///                       co_return std::move(out);
 ///                   }) | weir::cuda::to_host(gpu, results) | weir::sink();
 ///
-/// Memory is in use from when it is got until the stream behind whose work it is freed has come there. Who
-/// keeps all of it, and waits for more, waits for ever; a `watchdog` says so.
+/// Memory is in use from `acquire` until its stream has done the work queued before the buffer was destroyed.
+/// A coroutine that keeps all memory and waits for more waits for ever; a `watchdog` reports this.
 ///
-/// Lifetime: may be gone before what it has given. Outlives the runs that use it, and a run's executor need
-///           not outlive it.
+/// Lifetime: outlives the runs that use it. May be destroyed before its buffers. The executors of runs may be
+///           destroyed before the pool.
 /// Threads:  any.
-/// Cost:     an event for each piece, and a look at one or two of those that come back.
+/// Cost:     an event for each piece, and one or two queries of events per allocation.
 class device_pool {
   public:
-    /// Of the context's own.
-    /// \param max_bytes  how much may be in use at a time; 0: all that the device has.
+    /// A pool of memory that the context allocates.
+    /// \param max_bytes  how much may be in use at a time; 0: no limit but that of the device.
     /// \param name       for errors, and for a `watchdog`.
     explicit device_pool(context& gpu, std::size_t max_bytes = 0, std::string name = "device memory")
         : shared_(
               std::make_shared<detail::device_account>(gpu.shared(), nullptr, max_bytes, std::move(name))) {}
 
-    /// Of an allocator of yours. In a context without a device, ordinary memory is used instead.
-    /// \param from       outlives all memory that comes from it.
+    /// A pool of memory from an allocator. In a context without a device, ordinary memory is used instead.
+    /// \param from       outlives all memory allocated by it.
     /// \param max_bytes  as above.
     device_pool(context& gpu, device_allocator& from, std::size_t max_bytes = 0,
                 std::string name = "device memory")
@@ -57,19 +58,19 @@ class device_pool {
     }
 
     /// \param n  in elements.
-    /// \param s  the stream whose work is to use it first, and behind whose work it is freed: see
+    /// \param s  the stream whose work uses the memory first, and behind whose work it is freed: see
     ///           `device_buffer`.
-    /// \returns  awaitable of a `device_buffer`, of which nothing has been written.
-    /// Suspends: while there is too little. Resumes: on the coroutine's executor.
+    /// \returns  awaitable of a `device_buffer`, whose elements are not initialized.
+    /// Suspends: while too little memory is free. Resumes: on the coroutine's executor.
     /// Order:    first come, first served.
-    /// Errors:   `std::invalid_argument` for more than `max_bytes`; `weir::cuda::error`, also if there is too
-    ///           little though nothing of this pool is in use.
+    /// Errors:   `std::invalid_argument` for more than `max_bytes`; `weir::cuda::error`, also if too little
+    ///           memory is free although nothing of this pool is in use.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<device_buffer<T>> acquire(std::size_t n,
                                                                                      const stream& s) {
         return get<T>(shared_, bytes_of<T>(n), s);
     }
-    /// The same, and gives up when `stop` asks. \returns awaitable of an optional: none after a stop.
+    /// The same, until a stop is requested. \returns awaitable of an optional: none after a stop.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<device_buffer<T>>> acquire(
         std::size_t n, const stream& s, stop_token stop) {
@@ -77,10 +78,10 @@ class device_pool {
     }
 
     [[nodiscard]] std::size_t max_bytes() const noexcept { return shared_->max_bytes(); }  ///< 0: no limit
-    /// \returns how many bytes are in use now, those included that are on their way back. Errors: none.
+    /// \returns how many bytes are in use now, including bytes that pending work still uses. Errors: none.
     [[nodiscard]] std::size_t bytes_in_use() const { return shared_->used(); }
 
-    /// \returns what its pieces share: for what is built on it, and nobody else.
+    /// \returns the state that all buffers of the pool share. For other headers of weir only.
     [[nodiscard]] const std::shared_ptr<detail::device_account>& shared() const noexcept { return shared_; }
 
   private:

@@ -1,4 +1,4 @@
-// weir cuda, internal: calls of the runtime that some other thread makes: who has the device, or may block
+// weir cuda, internal: CUDA calls on other threads: on the context's, or, if they block, on new ones
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_ERRAND_HPP
 #define WEIR_CUDA_ERRAND_HPP
@@ -17,20 +17,21 @@
 
 namespace weir::cuda::detail {
 
-// What is created belongs to the device that is the calling thread's current one, and a thread that never
-// chose one has GPU 0: to choose another one, and then that one again, would begin to use GPU 0. So such
-// calls are made by the thread that reads the context's mailbox, which has chosen its device for good.
+// A CUDA call that needs a current device, made on the context's thread. Streams and memory are created on
+// the current device of the calling thread. For a thread that never chose a device this is GPU 0; to choose
+// another one for a moment, and then GPU 0 again, would begin to use GPU 0. The context's thread has chosen
+// its device for good.
 class errand {
   public:
-    // Has that thread make a call, which doesn't throw, and returns what it gave. When it has ended, a thread
-    // that is made for it does. Blocks; not on that thread.
+    // Calls `call`, which must not throw, on the context's thread, and returns its result. After the end of
+    // that thread, uses a new thread. Blocks. Must not be called on the context's thread.
     // Errors: std::bad_alloc; std::system_error if a thread can't be started.
     template <class Call>
     static cudaError_t run(const std::shared_ptr<mailbox>& box, int device, Call call) {
         errand mine(&call, [](void* made) noexcept { return (*static_cast<Call*>(made))(); });
         completion& c = completion::make(box, nullptr, &finish);
         c.returns_event = false;
-        c.kept = std::shared_ptr<void>(std::shared_ptr<void>(), &mine);  // nobody's: this waits for it
+        c.kept = std::shared_ptr<void>(std::shared_ptr<void>(), &mine);  // no owner: this function waits
         if (box->put(c)) {
             while (!mine.done_.wait()) {
             }
@@ -51,7 +52,7 @@ class errand {
     static void finish(completion& c) noexcept {
         auto& mine = *static_cast<errand*>(c.kept.get());
         mine.gave_ = mine.call_(mine.made_);
-        mine.done_.set();  // and then it is gone
+        mine.done_.set();  // `mine` may be destroyed from here on
     }
 
     void* made_;
@@ -60,15 +61,15 @@ class errand {
     weir::detail::parker done_;
 };
 
-// Threads for calls that block, one for each: were there fewer, one might wait for what another one was to
-// begin.
+// Threads for calls that block, one for each call: with fewer threads, a call might wait for work that
+// another call has not begun.
 class blocking_threads {
   public:
     blocking_threads() noexcept = default;
     blocking_threads(const blocking_threads&) = delete;
     blocking_threads& operator=(const blocking_threads&) = delete;
 
-    // False once they have ended. Errors: std::bad_alloc; std::system_error if a thread can't be started.
+    // False after end(). Errors: std::bad_alloc; std::system_error if a thread can't be started.
     template <class Function>
     bool start(Function function) {
         const std::scoped_lock held(lock_);
@@ -91,7 +92,7 @@ class blocking_threads {
         return true;
     }
 
-    // Waits for them all; no more are started.
+    // Waits for all threads; no more are started.
     void end() noexcept {
         std::list<one> last;
         {

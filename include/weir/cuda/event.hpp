@@ -17,7 +17,7 @@ namespace weir::cuda {
 
 namespace detail {
 
-// An event from the context's pool. It goes back when nobody uses it any more, and is recorded anew then.
+// An event from the context's pool. The destructor returns the event to the pool, to be recorded again.
 class pooled_event {
   public:
     // Errors: `weir::cuda::error`.
@@ -33,8 +33,8 @@ class pooled_event {
     cudaEvent_t get() const noexcept { return event_; }
     const std::shared_ptr<core>& of() const noexcept { return core_; }
 
-    // True if all that it stands for is done, or the device is broken. What else the runtime may say instead
-    // of an answer is no end.
+    // True if the work before the event is done, or the device is broken. False for any other error of the
+    // query.
     bool is_over() const noexcept {
         if (event_ == nullptr) return true;
         const beside_captures asking;
@@ -51,8 +51,8 @@ class pooled_event {
     cudaEvent_t event_;
 };
 
-// An event that was recorded, awaited. Nobody but the poller tells of it: a host function would need a
-// stream of its own. Who awaits it keeps the event.
+// The operation of `event::done`: waits for a recorded event. The event is always polled: a host function
+// would need a stream. The awaitable owns the event.
 struct recorded_work {
     std::shared_ptr<pooled_event> event;
     static constexpr const char* call = "cudaEventQuery";
@@ -67,29 +67,29 @@ struct recorded_work {
     }
 };
 
-// A function: g++ 12 destroys twice what is made by braces inside of an awaited expression.
-// In a context without a device the event may be null.
+// A function, as g++ 12 destroys a braced temporary in an awaited expression twice. Without a device `event`
+// may be null.
 inline awaited_work<recorded_work> until_over(std::shared_ptr<core> of, std::shared_ptr<pooled_event> event) {
     return awaited_work<recorded_work>(std::move(of), {std::move(event)});
 }
 
 }  // namespace detail
 
-/// A point in a stream: `stream::record` sets it, `stream::wait` lets another stream wait for it.
+/// A point in a stream: `stream::record` records it, and `stream::wait` makes another stream wait for it.
 ///
-/// Threads:  any; recording one while somebody begins to wait for it is a race for which of the two points
-///           is meant.
-/// Lifetime: may be destroyed while it is waited for.
-/// Cost:     copying it, an atomic addition; a copy is the same event.
+/// Threads:  any. If one thread records an event while another one begins to wait for it, the wait is for the
+///           old point or for the new one.
+/// Lifetime: may be destroyed while a wait is pending.
+/// Cost:     of a copy, an atomic addition; a copy is the same event.
 class event {
   public:
-    /// Not recorded yet: nobody waits for it.
+    /// An event that is not recorded yet: waits end at once.
     /// Errors: `weir::cuda::error`.
     explicit event(context& gpu) : shared_(std::make_shared<detail::pooled_event>(gpu.shared(), false)) {}
 
-    /// \returns  awaitable of nothing: all that was queued before the event was last recorded is done.
-    /// Suspends: always, but in a context without a device, where everything is done at once. It is polled,
-    ///           also where the driver tells of streams.
+    /// \returns  awaitable of nothing: waits for all work queued before the event was recorded the last time.
+    /// Suspends: always, except in a context without a device, where all work is done at once. Events are
+    ///           polled, also with `completion_by::host_function`.
     /// Resumes:  on the coroutine's executor.
     /// Errors:   `weir::cuda::error` if the device is broken; `std::logic_error` without an executor, or if
     ///           the context is gone.
@@ -97,8 +97,9 @@ class event {
         return detail::until_over(shared_->of(), shared_);
     }
 
-    /// \returns true if all that was queued before it is done, or the device is broken; false if not, or if
-    ///          the runtime doesn't say. Doesn't wait, and leaves no error of the runtime behind.
+    /// \returns true if all work queued before the event is done, or the device is broken; false otherwise,
+    ///               or if
+    ///          the query fails. Doesn't wait, and doesn't change the last error of the runtime.
     [[nodiscard]] bool ready() const noexcept { return shared_->is_over(); }
 
     [[nodiscard]] cudaEvent_t get() const noexcept { return shared_->get(); }  ///< null without a device

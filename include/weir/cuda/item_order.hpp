@@ -1,4 +1,4 @@
-// weir cuda, internal: lets the calls of a stage's function take something in the order of their items
+// weir cuda, internal: lets the calls of a stage's function acquire resources in the order of their items
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_ITEM_ORDER_HPP
 #define WEIR_CUDA_ITEM_ORDER_HPP
@@ -17,8 +17,9 @@
 
 namespace weir::cuda::detail {
 
-// In a stage that keeps the order of its items, what a later one holds until it leaves must not be what an
-// earlier one waits for. So they take it by their numbers, which begin with 0 and have no gaps.
+// In a stage that keeps the order of its items, a later item holds its resources (a block, memory) until all
+// earlier items have left. If an earlier item waited for these resources, the stage would deadlock. So items
+// acquire them in the order of their numbers, which begin with 0 and have no gaps.
 class item_order {
     using gate = channel<char>;
     struct call {
@@ -31,8 +32,8 @@ class item_order {
     item_order(const item_order&) = delete;
     item_order& operator=(const item_order&) = delete;
 
-    // This one needs nothing any more; once for each number. Where memory for the note of it can't be had,
-    // the order is kept no longer: all go on.
+    // The item acquires nothing any more. Called once for each number. If memory for the record lacks, the
+    // order is given up, and all items continue.
     void leave(std::uint64_t number) noexcept {
         std::shared_ptr<gate> first;
         try {
@@ -49,7 +50,7 @@ class item_order {
         if (first) static_cast<void>(first->try_put(0));
     }
 
-    // Of one call.
+    // The place of one call in the order.
     class place {
       public:
         place(item_order& all, std::uint64_t number) noexcept : all_(all), number_(number) {}
@@ -61,7 +62,7 @@ class item_order {
             const std::scoped_lock held(all_.lock_);
             return all_.lost_count_ || all_.next_ == number_;
         }
-        // False: it was stopped.
+        // Waits until all earlier items have left. False: a stop was requested.
         task<bool> first(stop_token stop) const {
             const std::shared_ptr<gate> at = all_.gate_of(number_);
             if (!at) co_return true;
@@ -80,7 +81,7 @@ class item_order {
     };
 
   private:
-    // Null: it is the first.
+    // Null: the item is the first.
     std::shared_ptr<gate> gate_of(std::uint64_t number) {
         auto made = std::make_shared<gate>(1, clock_);
         const std::scoped_lock held(lock_);
@@ -100,7 +101,7 @@ class item_order {
     std::mutex lock_;
     std::uint64_t next_ = 0;
     bool lost_count_ = false;
-    std::map<std::uint64_t, call> calls_;  // those that wait, or are done before their turn
+    std::map<std::uint64_t, call> calls_;  // calls that wait, or that left before their turn
 };
 
 }  // namespace weir::cuda::detail

@@ -1,4 +1,4 @@
-// weir cuda: a block of page-locked memory, on loan
+// weir cuda: a block of page-locked memory from a pool
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_LEASE_HPP
 #define WEIR_CUDA_LEASE_HPP
@@ -26,7 +26,8 @@ namespace weir::cuda {
 
 namespace detail {
 
-// The blocks, as long as somebody has one. They lie in one piece, from page to page.
+// The memory of a pinned_pool: exists until the pool and all leases are destroyed. One allocation; each block
+// begins at a page.
 class pinned_blocks {
     static constexpr std::size_t page = 4096;
 
@@ -86,13 +87,13 @@ class device_memory;
 
 }  // namespace detail
 
-/// A block of page-locked memory on loan.
+/// A block of page-locked memory from a `pinned_pool`.
 ///
-/// Lifetime: goes back to its pool when it is destroyed; or, after `copy_to` or `return_after`, when the
-///           device is done with it, and not before. May outlive its pool.
+/// Lifetime: the destructor returns the block to its pool. After `copy_to` or `return_after`, the block is
+///           returned when the device has done the queued work. May outlive its pool.
 /// Threads:  as a `std::vector`.
 /// Devices:  a stream of any GPU may copy from it, whichever context its pool was made from.
-/// Cost:     giving it back, a `try_put`; by `copy_to`, as `stream::done`.
+/// Cost:     of returning it, a `try_put`; of `copy_to`, that of `stream::done`.
 class [[nodiscard("the block goes back at once")]] lease {
   public:
     lease(lease&& other) noexcept
@@ -107,21 +108,21 @@ class [[nodiscard("the block goes back at once")]] lease {
         if (block_ != nullptr) pool_->put_back(block_);
     }
 
-    /// \returns the memory, as much as was asked for; nothing once it was given away.
+    /// \returns the memory, of the size that was asked for; empty after `copy_to` or `return_after`.
     [[nodiscard]] std::span<std::byte> bytes() const noexcept {
         return block_ == nullptr ? std::span<std::byte>() : std::span(block_, size_);
     }
 
-    /// Queues a copy of all of `bytes()` to a device, and gives the block away until that is done.
-    /// Errors: `weir::cuda::error`: nothing is under way then. `std::logic_error` if the stream's context is
+    /// Queues a copy of `bytes()` to device memory. The block goes back to its pool when the copy is done.
+    /// Errors: `weir::cuda::error`: then no copy is pending. `std::logic_error` if the stream's context is
     ///         gone; `std::invalid_argument` for a stream of a GPU if the block is ordinary memory.
     void copy_to(const stream& s, void* to) {
         queue_copy(s, to);
         give_away(s);
     }
 
-    /// Gives the block away until all is done that is queued on the stream.
-    /// Errors: as of `copy_to`; all of it is done then, but what went into a graph.
+    /// The block goes back to its pool when all work queued on the stream is done.
+    /// Errors: those of `copy_to`; then that work is done, except work captured into a graph.
     void return_after(const stream& s) {
         detail::core& of = *s.shared()->of();
         try {
@@ -152,7 +153,7 @@ class [[nodiscard("the block goes back at once")]] lease {
                 static_cast<detail::pinned_blocks*>(c.kept.get())->put_back(c.block);
             });
         } catch (...) {
-            of.wait_out(s.get());  // what is queued may use the block
+            of.wait_out(s.get());  // queued work may use the block
             throw;
         }
         detail::completion& c = t->get();

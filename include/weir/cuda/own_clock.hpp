@@ -1,4 +1,4 @@
-// weir cuda, internal: whose time is measured in queues that coroutines of many executors use
+// weir cuda, internal: the clock of channels that coroutines of several executors use
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_OWN_CLOCK_HPP
 #define WEIR_CUDA_OWN_CLOCK_HPP
@@ -12,9 +12,9 @@
 
 namespace weir::cuda::detail {
 
-// A channel without a clock measures by that of the first executor that needs one, which then has to outlive
-// it. Blocks come back to their pool long after a run and its executor are gone; so the pool has this one,
-// which tells the time and runs nothing.
+// A channel that is given no executor measures by the clock of the first executor that uses it: this executor
+// would have to outlive the channel. But blocks come back to their pool after a run and its executor are
+// gone. So the pool's channel gets this executor, which has a clock and runs nothing.
 class own_clock final : public executor {
   public:
     using executor::post;

@@ -1,4 +1,4 @@
-// weir cuda: which parts of a batch go to a GPU, and what they are there
+// weir cuda: selects the parts of a batch to copy, and their types on a GPU
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_PARTS_HPP
 #define WEIR_CUDA_PARTS_HPP
@@ -21,18 +21,18 @@
 
 namespace weir::cuda {
 
-/// Several parts of a batch, which `to_device` copies in one piece.
+/// Several parts of a batch, which `to_device` copies by one copy: the result of `parts`.
 template <class... Parts>
 struct parts_of {
-    std::tuple<Parts...> each;  ///< as `parts` got them
+    std::tuple<Parts...> each;  ///< the arguments of `parts`
 };
 
-/// Names several parts of a batch, a struct of tensors for instance, which come to the device in one block by
-/// one copy: `to_device` gives `device_buffers` of them.
+/// Selects several parts of a batch, for instance of a struct of tensors. They are packed into one block and
+/// copied by one copy: the results of `to_device` have `device_buffers`.
 ///
 ///     to_device(gpu, pool, {}, weir::cuda::parts(&batch::pixels, &batch::labels))
 ///
-/// \param each  a pointer to a member, or a function of the batch that gives a contiguous range.
+/// \param each  a pointer to a member, or a function of the batch that returns a contiguous range.
 /// \returns what `to_device` takes as a part. Errors: those of copying a function.
 template <class... Parts>
 [[nodiscard]] constexpr parts_of<Parts...> parts(Parts... each) {
@@ -45,7 +45,7 @@ template <class View>
 concept in_a_row = std::ranges::contiguous_range<View> && std::ranges::sized_range<View> &&
                    std::is_trivially_copyable_v<std::ranges::range_value_t<View>>;
 
-// What lies in page-locked memory already, and so is given away instead of packed.
+// The element type of objects that own page-locked memory: their block is copied from without packing.
 template <class X>
 struct element_of_block {};
 template <>
@@ -71,7 +71,8 @@ template <class Part, class Batch>
 concept has_row = std::is_invocable_v<const Part&, const Batch&> &&
                   in_a_row<std::invoke_result_t<const Part&, const Batch&>>;
 
-// Of what one part has, or several; none: it can't be copied.
+// The results of to_device for a part, or for several. `whole`: if the part is the batch itself. `rest`:
+// otherwise. Without members, the part can't be copied.
 template <class Part, class Batch>
 struct copied_part {};
 template <class Part, class Batch>
@@ -99,7 +100,7 @@ struct copied_part<parts_of<Parts...>, Batch> {
 template <class Part, class Batch>
 concept can_be_copied = requires { typename copied_part<Part, Batch>::rest; };
 
-// A part of a batch on the host, and where in its block it is to lie.
+// A part of a batch on the host, and its offset `at` in the block.
 struct host_part {
     host_part(const void* data, std::size_t size, std::size_t to) noexcept
         : from(data), bytes(size), at(to) {}
@@ -117,7 +118,7 @@ inline void pack(std::span<const host_part> parts, void* to) noexcept {
     }
 }
 
-// The parts of one batch that are packed, as they lie on the host: references, or what a function gave.
+// The parts of one batch to be packed: references to members, or the ranges that functions returned.
 template <class... Views>
 class rows {
     static constexpr std::size_t number = sizeof...(Views);

@@ -1,4 +1,4 @@
-// weir cuda: several arrays in one block of page-locked memory, on loan
+// weir cuda: several arrays in one block of page-locked memory
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_PINNED_BUFFERS_HPP
 #define WEIR_CUDA_PINNED_BUFFERS_HPP
@@ -14,29 +14,30 @@
 
 namespace weir::cuda {
 
-/// Several arrays in one page-locked block: what `to_host` gives for `device_buffers`, and for `parts(...)`.
+/// Several arrays in one page-locked block: the result of `to_host` for `device_buffers`, and for
+/// `parts(...)`.
 ///
 ///     auto [logits, boxes] = result.parts();  // spans
 ///
-/// Lifetime: as of a `lease`: the block goes back to its pool with this object.
+/// Lifetime: the destructor returns the block to its pool, as that of a `lease`.
 /// Threads:  as a `std::vector`.
-/// Cost:     as of a `lease`; up to 255 bytes between two parts.
+/// Cost:     that of a `lease`; up to 255 bytes between two parts.
 template <class... Ts>
 class [[nodiscard("the block goes back at once")]] pinned_buffers {
   public:
-    /// \param block  in which each part lies at a multiple of 256 bytes, in this order.
+    /// \param block  has the parts in this order, each at a multiple of 256 bytes.
     /// \param sizes  of each part, in elements.
     pinned_buffers(lease block, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
         : block_(std::move(block)), sizes_(sizes) {}
 
-    /// \returns each part, in the order in which they were named; nothing once the block was given away.
+    /// \returns the parts, in the order in which they were named; empty spans after `release`.
     /// Lifetime: that of this object.
     [[nodiscard]] std::tuple<std::span<Ts>...> parts() const noexcept {
         if (block_.bytes().empty()) return {};
         return spans(std::index_sequence_for<Ts...>());
     }
 
-    /// \returns the block, for another who gives it away.
+    /// \returns the block, for a function that takes a `lease`.
     [[nodiscard]] lease release() && noexcept { return std::move(block_); }
 
   private:

@@ -1,4 +1,4 @@
-// weir cuda: page-locked memory, of which there is so much and no more
+// weir cuda: a pool of blocks of page-locked memory, for which coroutines wait
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_PINNED_POOL_HPP
 #define WEIR_CUDA_PINNED_POOL_HPP
@@ -20,26 +20,25 @@
 
 namespace weir::cuda {
 
-/// Page-locked memory, from and to which a device copies by itself, in blocks of one size. Who finds none
-/// free waits: so a stage that is ahead of the device is held back.
+/// A pool of page-locked memory, from and to which a device copies by itself, in blocks of one size. A
+/// coroutine that finds no free block waits: so a stage can't get far ahead of the device.
 ///
-/// Lifetime: may be gone before what it has lent. Outlives, if need be, its context, and the executors of
-///           those who waited for it.
+/// Lifetime: may be destroyed before its leases. May outlive its context, and the executors of coroutines
+///           that waited for it.
 /// Threads:  any.
-/// Devices:  one pool serves the streams of all GPUs. It goes with the context that it was made from: when
-///           that one's device breaks, no more blocks are lent.
+/// Devices:  one pool serves the streams of all GPUs. If the device of its context breaks, `acquire` fails.
 /// Cost:     locking pages is slow (some 0.3 ms a MiB): once, in the constructor.
 class pinned_pool {
   public:
-    /// \param block_bytes  how much each lease can have, at least 1.
-    /// \param blocks       how many, at least 1: what is being filled, and what is being copied.
+    /// \param block_bytes  the size of each block, at least 1.
+    /// \param blocks       the number of blocks, at least 1: for batches that are being filled or copied.
     /// \param name         for the statistics.
-    /// Errors: `weir::cuda::error` if the memory can't be had; `std::invalid_argument`.
+    /// Errors: `weir::cuda::error` if the memory can't be allocated; `std::invalid_argument`.
     pinned_pool(context& gpu, std::size_t block_bytes, std::size_t blocks, std::string name = "pinned")
         : shared_(std::make_shared<detail::pinned_blocks>(gpu.shared(), block_bytes, blocks)),
           name_(std::move(name)) {}
 
-    /// \param bytes  how much is needed, up to `block_bytes()`.
+    /// \param bytes  the size of the lease, up to `block_bytes()`.
     /// \returns  awaitable of a `lease`.
     /// Suspends: while no block is free. Resumes: on the coroutine's executor.
     /// Order:    first come, first served.
@@ -47,13 +46,13 @@ class pinned_pool {
     [[nodiscard("co_await this, or nothing is got")]] task<lease> acquire(std::size_t bytes) {
         return get(shared_, checked(bytes));
     }
-    /// The same for `n` elements: to collate a batch where the device copies it from.
+    /// The same for `n` elements: a batch is collated into memory that the device can copy from.
     /// \returns awaitable of a `pinned_buffer<T>`.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<pinned_buffer<T>> acquire(std::size_t n) {
         return get_as<T>(shared_, checked(n > SIZE_MAX / sizeof(T) ? SIZE_MAX : n * sizeof(T)), n);
     }
-    /// The same, and gives up when `stop` asks. \returns awaitable of an optional lease: none after a stop.
+    /// The same, until a stop is requested. \returns awaitable of an optional lease: none after a stop.
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<lease>> acquire(std::size_t bytes,
                                                                                          stop_token stop) {
         return get_unless(shared_, checked(bytes), std::move(stop));
@@ -75,8 +74,9 @@ class pinned_pool {
     /// \returns false if the blocks are ordinary memory, as those of a context without a device.
     [[nodiscard]] bool page_locked() const noexcept { return shared_->is_page_locked(); }
 
-    /// \returns what the queue of free blocks measured since the pool was made: `size` are free, `num_get`
-    ///          were lent, and `get_wait` is for how long some were waited for. Errors: `std::bad_alloc`.
+    /// \returns the statistics of the queue of free blocks since the pool was made: `size` blocks are free,
+    ///          `num_get` were acquired, and `get_wait` is the time that coroutines waited for a block.
+    ///          Errors: `std::bad_alloc`.
     [[nodiscard]] channel_stats stats() const {
         channel_stats s = shared_->free.stats();
         s.name = name_;

@@ -13,11 +13,11 @@
 
 namespace weir::cuda {
 
-/// One of several copies that begin together. Lifetime: both sides until it has ended.
+/// One copy of several that are queued together. Lifetime: both pieces of memory until the copy is done.
 struct piece {
     void* to;           ///< on the host or the device
     const void* from;   ///< on the host or the device
-    std::size_t bytes;  ///< how many; 0: nothing, from and to nowhere
+    std::size_t bytes;  ///< how many; if 0, nothing is copied, and the addresses are not used
 };
 
 namespace detail {
@@ -31,8 +31,8 @@ inline cudaError_t copy_one_by_one(std::span<const piece> pieces, cudaStream_t s
 }
 
 #if CUDART_VERSION >= 12080
-// One call for all, which takes neither the legacy default stream nor a piece of nothing, and which a driver
-// of before 12.8 doesn't have. What it needs of memory is made before anything is queued.
+// Queues all copies by one call. cudaMemcpyBatchAsync refuses the legacy default stream and copies of 0
+// bytes, and drivers before 12.8 lack it. Host memory is allocated before anything is queued.
 inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) {
     if (stream == nullptr || stream == cudaStreamLegacy) return copy_one_by_one(pieces, stream);
     std::vector<void*> to;
@@ -55,7 +55,7 @@ inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) 
     const cudaError_t code =
         cudaMemcpyBatchAsync(to.data(), from.data(), sizes.data(), to.size(), &how, &first, 1, stream);
 #else
-    // Its pointers are not const there.
+    // Before 13.0 the parameter `srcs` is not const.
     std::size_t failed = 0;
     const cudaError_t code = cudaMemcpyBatchAsync(to.data(), const_cast<void**>(from.data()), sizes.data(),
                                                   to.size(), &how, &first, 1, &failed, stream);

@@ -1,4 +1,4 @@
-// weir cuda, internal: one piece of work that is about to be queued, or was, and who is told of its end
+// weir cuda, internal: makes the completion of an operation, and submits it to the reactor
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_TICKET_HPP
 #define WEIR_CUDA_TICKET_HPP
@@ -15,6 +15,7 @@
 
 namespace weir::cuda::detail {
 
+// Owns a completion until it is submitted. Made before the operation is queued, so that errors come first.
 class ticket {
   public:
     // Errors: those of the runtime, and std::bad_alloc. Nothing is queued yet.
@@ -27,7 +28,7 @@ class ticket {
             throw;
         }
     }
-    // Of another's event, which was recorded. Makes no call of the runtime, so that a reaction may do it.
+    // For an event that the caller owns and has recorded. Makes no CUDA call, so that a reaction may use it.
     ticket(core& of, cudaEvent_t recorded, completion::reaction then)
         : core_(of), completion_(&completion::make(of.box(), recorded, then)) {
         completion_->returns_event = false;
@@ -42,7 +43,7 @@ class ticket {
 
     completion& get() const noexcept { return *completion_; }
 
-    // Behind what is queued on the stream. If it throws, all of that is done.
+    // Submits the completion for all work queued on the stream. If it throws, that work is done.
     void submit(cudaStream_t stream, const weir::detail::slot* measured = nullptr) {
         const cudaError_t code = cudaEventRecord(completion_->event, stream);
         if (code != cudaSuccess) {
@@ -54,12 +55,13 @@ class ticket {
             c.own();
             c.has_function =
                 quietly(cudaLaunchHostFunc(stream, &completion::told_by_driver, &c)) == cudaSuccess;
-            if (!c.has_function) c.disown();  // then it is polled
+            if (!c.has_function) c.disown();  // then the event is polled
         }
         submit_recorded(stream);
     }
 
-    // The event is another's and was recorded.
+    // Submits the completion for an event that is recorded already. If it throws, the work on the stream is
+    // done.
     void submit_recorded(cudaStream_t stream) {
         completion_->own();
         submitted_ = core_.box()->put(*completion_);
@@ -69,8 +71,9 @@ class ticket {
         throw_gone();
     }
 
-    // What queues the work may block: a thread of its own calls it, behind what is queued on the stream by
-    // then. Who waits is told if it failed; when nothing of it is under way any more.
+    // Calls `queue`, which queues the work and may block, on a new thread, and submits the completion. An
+    // error of `queue` is the result of the completion; it is reported when no part of the work is pending
+    // any more.
     template <class Queue>
     void submit_blocking(cudaStream_t stream, Queue queue) {
         completion& c = *completion_;
