@@ -18,8 +18,7 @@ class device {
     [[nodiscard]] constexpr int(index)() const noexcept { return index_; }  ///< from 0
 
     /// \returns the GPU for this process: that of its local rank, see `shard::local_rank_from_environment()`.
-    ///              If
-    ///          the process sees only one GPU, this one.
+    ///          If the process sees only one GPU, this one.
     ///
     /// Preferably the launcher shows each process only its GPU (`CUDA_VISIBLE_DEVICES`). Otherwise a thread
     /// that never called `cudaSetDevice`, and makes a call that needs a current device, uses GPU 0: so each

@@ -32,7 +32,7 @@ class device_buffer {
     explicit device_buffer(detail::device_memory memory) noexcept : memory_(std::move(memory)) {}
 
     /// \returns the address of the first element: on the device, or, in a context without a device, on the
-    ///              host.
+    ///          host.
     [[nodiscard]] T* data() const noexcept { return static_cast<T*>(memory_.data()); }
     [[nodiscard]] std::size_t size() const noexcept { return memory_.bytes() / sizeof(T); }  ///< in elements
     [[nodiscard]] std::size_t size_bytes() const noexcept { return memory_.bytes(); }        ///< in bytes

@@ -98,8 +98,7 @@ class event {
     }
 
     /// \returns true if all work queued before the event is done, or the device is broken; false otherwise,
-    ///               or if
-    ///          the query fails. Doesn't wait, and doesn't change the last error of the runtime.
+    ///          or if the query fails. Doesn't wait, and doesn't change the last error of the runtime.
     [[nodiscard]] bool ready() const noexcept { return shared_->is_over(); }
 
     [[nodiscard]] cudaEvent_t get() const noexcept { return shared_->get(); }  ///< null without a device
