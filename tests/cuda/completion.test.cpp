@@ -47,7 +47,7 @@ TEST_CASE("what the driver calls marks the work as done and wakes the reactor, a
     const std::size_t calls = stand_in::calls();
     completion& one = completion::make(box, nullptr, nothing);
     one.own();
-    std::thread driver([&] { completion::told_by_driver(&one); });
+    std::thread driver([&] { completion::on_host_function(&one); });
     while (!one.called) box->wait(-1);
     driver.join();
     CHECK(stand_in::calls() == calls);
@@ -65,7 +65,7 @@ TEST_CASE("work whose function comes last of all is given back by that") {
         last->disown();
     }
     CHECK_FALSE(gone.expired());  // the work still has it
-    completion::told_by_driver(last);
+    completion::on_host_function(last);
     CHECK(gone.expired());
     // Its memory is the next one's.
     const auto box = std::make_shared<mailbox>();

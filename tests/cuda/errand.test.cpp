@@ -21,13 +21,14 @@ TEST_CASE("an errand is run by the thread of the context, where its device is th
         here = std::this_thread::get_id();
         return cudaGetDevice(&current);
     };
-    CHECK(gpu.shared()->call_there(call) == cudaSuccess);
+    CHECK(gpu.shared()->call_on_context_thread(call) == cudaSuccess);
     const std::thread::id first = here;
-    CHECK(gpu.shared()->call_there(call) == cudaSuccess);
+    CHECK(gpu.shared()->call_on_context_thread(call) == cudaSuccess);
     CHECK(here == first);
     CHECK(here != std::this_thread::get_id());
     CHECK(current == 1);
-    CHECK(gpu.shared()->call_there([]() noexcept { return cudaErrorInvalidValue; }) == cudaErrorInvalidValue);
+    CHECK(gpu.shared()->call_on_context_thread([]() noexcept { return cudaErrorInvalidValue; }) ==
+          cudaErrorInvalidValue);
 }
 
 TEST_CASE("an errand that nobody would run any more is run by a thread of its own") {

@@ -55,13 +55,13 @@ TEST_CASE("an error is sticky if the runtime's documentation says that all later
 }
 
 TEST_CASE("a call whose code is looked at leaves nothing behind, and what was there before stays") {
-    using weir::cuda::detail::quietly;
+    using weir::cuda::detail::without_last_error;
     stand_in::reset();
-    CHECK(quietly(cudaSetDevice(7)) == cudaErrorInvalidDevice);
+    CHECK(without_last_error(cudaSetDevice(7)) == cudaErrorInvalidDevice);
     CHECK(cudaPeekAtLastError() == cudaSuccess);
     CHECK(cudaSetDevice(7) == cudaErrorInvalidDevice);
-    CHECK(quietly(cudaSetDevice(0)) == cudaSuccess);
-    CHECK(quietly(cudaErrorNotReady) == cudaErrorNotReady);
+    CHECK(without_last_error(cudaSetDevice(0)) == cudaSuccess);
+    CHECK(without_last_error(cudaErrorNotReady) == cudaErrorNotReady);
     CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
     stand_in::reset();
 }

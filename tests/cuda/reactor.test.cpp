@@ -10,10 +10,10 @@ using namespace cuda_tests;
 using weir::cuda::completion_by;
 using weir::cuda::context_options;
 using weir::cuda::detail::completion;
+using weir::cuda::detail::device_status;
 using weir::cuda::detail::event_pool;
 using weir::cuda::detail::mailbox;
 using weir::cuda::detail::reactor;
-using weir::cuda::detail::verdict;
 
 namespace {
 
@@ -45,7 +45,7 @@ class running_reactor {
 
     std::shared_ptr<mailbox> box = std::make_shared<mailbox>();
     event_pool events{cudaEventDisableTiming};
-    verdict broken;
+    device_status broken;
     std::atomic<int> finished{0};
     std::atomic<int> last_result{-1};
 
@@ -110,7 +110,7 @@ TEST_CASE("events are used again, so that there are as many as were in use at on
 }
 
 TEST_CASE("the first error that breaks a device is the one that is kept") {
-    verdict broken;
+    device_status broken;
     CHECK(broken.get() == cudaSuccess);
     broken.set(cudaErrorIllegalAddress);
     broken.set(cudaErrorLaunchFailure);

@@ -41,7 +41,7 @@ class completion {
     cudaEvent_t event = nullptr;           // recorded after the operation
     std::optional<cudaStream_t> captured;  // if set: the operation ends when the capture of this stream ends
     bool returns_event = true;             // `event` goes back to the context's pool
-    bool has_function = false;             // the driver calls told_by_driver() after success
+    bool has_function = false;             // the driver calls on_host_function() after success
     standard_platform::atomic<bool> called{false};
     cudaError_t result = cudaSuccess;
     reaction then;
@@ -56,7 +56,7 @@ class completion {
     std::optional<external_wait> promised;
 
     // The function for cudaLaunchHostFunc. Makes no CUDA call, and runs no code of the user.
-    static void CUDART_CB told_by_driver(void* self) noexcept;
+    static void CUDART_CB on_host_function(void* self) noexcept;
 
     completion(const completion&) = delete;
     completion& operator=(const completion&) = delete;
@@ -150,13 +150,13 @@ class mailbox {
         return newest_.compare_exchange_strong(nothing, closed(), std::memory_order_relaxed);
     }
 
-    void knock() noexcept { parker_.poke(); }
+    void wake() noexcept { parker_.poke(); }
     void wait(std::int64_t ns) noexcept { static_cast<void>(parker_.wait(ns)); }
 
     // Asks the reactor to finish all completions in the mailbox, and then to end.
     void ask_to_end() noexcept {
         ending_.store(true, std::memory_order_release);  // pairs with is_ending()
-        knock();
+        wake();
     }
     bool is_ending() const noexcept { return ending_.load(std::memory_order_acquire); }
 
@@ -180,11 +180,11 @@ inline void completion::disown() noexcept {
     all_completions->give(this);
 }
 
-inline void CUDART_CB completion::told_by_driver(void* self) noexcept {
+inline void CUDART_CB completion::on_host_function(void* self) noexcept {
     auto& c = *static_cast<completion*>(self);
     const std::shared_ptr<mailbox> box = c.box_;      // before the store: then the reactor may disown `c`
     c.called.store(true, std::memory_order_release);  // pairs with reactor::is_over()
-    box->knock();
+    box->wake();
     c.disown();
 }
 

@@ -47,7 +47,7 @@ class context {
         if (core_->on_host()) return;
         thread_.set(1, [core = core_.get(), options](unsigned) {
             core->choose_device();
-            const detail::beside_captures asking;
+            const detail::exempt_from_captures asking;
             detail::reactor(*core->box(), core->events, core->broken, options).run();
         });
         try {

@@ -25,8 +25,9 @@ inline bool may_block(const piece& p) noexcept {
     if (p.bytes == 0) return false;
     const auto kind_of = [](const void* memory) noexcept {
         cudaPointerAttributes of{};
-        return quietly(cudaPointerGetAttributes(&of, memory)) == cudaSuccess ? of.type
-                                                                             : cudaMemoryTypeUnregistered;
+        return without_last_error(cudaPointerGetAttributes(&of, memory)) == cudaSuccess
+                   ? of.type
+                   : cudaMemoryTypeUnregistered;
     };
     const cudaMemoryType to = kind_of(p.to);
     const cudaMemoryType from = kind_of(p.from);
@@ -75,7 +76,7 @@ struct copies_work {
         }
         const cudaError_t code = queue();
         if (code != cudaSuccess) {
-            of.wait_out(stream->get());  // some of the copies may be pending
+            of.wait_for_stream(stream->get());  // some of the copies may be pending
             of.fail(code, call, measured);
         }
         t.submit(stream->get(), measured);

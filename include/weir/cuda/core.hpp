@@ -31,7 +31,7 @@ class core {
         if (code == cudaSuccess && device_ >= 0 && device_ < found) {
             return;
         }
-        quietly(code);
+        without_last_error(code);
         if (!options.or_host) refuse(code, found);
         on_host_ = true;
     }
@@ -39,8 +39,8 @@ class core {
     core& operator=(const core&) = delete;
     ~core() {
         if (pool_ == nullptr) return;
-        const beside_captures destroying;
-        quietly(cudaMemPoolDestroy(pool_));
+        const exempt_from_captures destroying;
+        without_last_error(cudaMemPoolDestroy(pool_));
     }
 
     bool on_host() const noexcept { return on_host_; }
@@ -49,7 +49,7 @@ class core {
 
     event_pool events{cudaEventDisableTiming};
     event_pool timed_events{cudaEventDefault};
-    verdict broken;
+    device_status broken;
 
     // Errors: `weir::cuda::error` if an earlier error broke the device.
     void check_device(const weir::detail::slot* measured = nullptr) const {
@@ -59,8 +59,8 @@ class core {
         if (code != cudaSuccess) fail(code, call, measured);
     }
     [[noreturn]] void fail(cudaError_t code, const char* call, const weir::detail::slot* measured = nullptr) {
-        quietly(code);
-        if (ends_all_work(code)) breaks(code);
+        without_last_error(code);
+        if (ends_all_work(code)) set_broken(code);
         throw_error(code, call, measured);
     }
 
@@ -78,7 +78,7 @@ class core {
 
     // Makes a call that needs a current device on the context's thread: see `errand`. Errors: `forked_error`.
     template <class Call>
-    cudaError_t call_there(Call call) {
+    cudaError_t call_on_context_thread(Call call) {
         if (!born_.is_here()) throw forked_error();
         return errand::run(box_, device_, std::move(call));
     }
@@ -91,30 +91,30 @@ class core {
     // Makes the device's memory pool. Called when the context's thread runs. Errors: `weir::cuda::error`.
     void make_ready() {
         const char* call = "cudaSetDevice";
-        const cudaError_t code = call_there([&]() noexcept { return make_pool(call); });
+        const cudaError_t code = call_on_context_thread([&]() noexcept { return make_pool(call); });
         check_call(code, call);
     }
 
     // Records the error that broke the device, and wakes the reactor, which reports the error to all waiters.
-    void breaks(cudaError_t code) noexcept {
+    void set_broken(cudaError_t code) noexcept {
         broken.set(code);
-        box_->knock();
+        box_->wake();
     }
 
     cudaEvent_t take_event(event_pool& from) {
         cudaEvent_t event = from.take();
         if (event != nullptr) return event;
         const auto create = [&]() noexcept { return cudaEventCreateWithFlags(&event, from.flags()); };
-        check_call(call_there(create), "cudaEventCreateWithFlags");
+        check_call(call_on_context_thread(create), "cudaEventCreateWithFlags");
         return event;
     }
 
     // Blocks until all work on the stream is done, so that the caller may reuse memory that the work uses.
     // For work that has no completion. If the runtime fails to wait, tries again.
-    void wait_out(cudaStream_t stream) noexcept {
-        const beside_captures waiting;
-        while (const cudaError_t code = quietly(cudaStreamSynchronize(stream))) {
-            if (ends_all_work(code)) return breaks(code);
+    void wait_for_stream(cudaStream_t stream) noexcept {
+        const exempt_from_captures waiting;
+        while (const cudaError_t code = without_last_error(cudaStreamSynchronize(stream))) {
+            if (ends_all_work(code)) return set_broken(code);
             if (!born_.is_here()) return;  // in a forked process no CUDA call works
             weir::detail::parker().wait(50'000);
         }
@@ -125,18 +125,18 @@ class core {
     bool frees_in_order() const noexcept { return pool_ != nullptr; }
     cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) {
         if (pool_ != nullptr) {
-            const beside_captures allocating;
+            const exempt_from_captures allocating;
             return cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);
         }
-        return call_there([&]() noexcept { return cudaMalloc(&memory, bytes); });
+        return call_on_context_thread([&]() noexcept { return cudaMalloc(&memory, bytes); });
     }
     void free(void* memory, cudaStream_t stream) noexcept {
-        const beside_captures freeing;
+        const exempt_from_captures freeing;
         // cudaFree waits for all work of the device
-        quietly(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
+        without_last_error(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
     }
 
-    bool told_by_driver() const noexcept { return how_ == completion_by::host_function; }
+    bool uses_host_functions() const noexcept { return how_ == completion_by::host_function; }
 
   private:
     [[noreturn]] static void throw_error(cudaError_t code, const char* call,
@@ -174,7 +174,7 @@ class core {
         std::uint64_t keep = UINT64_MAX;
         call = "cudaMemPoolSetAttribute";
         code = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
-        if (code != cudaSuccess) quietly(cudaMemPoolDestroy(std::exchange(pool_, nullptr)));
+        if (code != cudaSuccess) without_last_error(cudaMemPoolDestroy(std::exchange(pool_, nullptr)));
         return code;
     }
 

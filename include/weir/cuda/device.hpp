@@ -34,7 +34,7 @@ class device {
     /// \returns the number of GPUs; 0 without a driver.
     [[nodiscard]] static int count() noexcept {
         int found = 0;
-        return detail::quietly(cudaGetDeviceCount(&found)) == cudaSuccess ? found : 0;
+        return detail::without_last_error(cudaGetDeviceCount(&found)) == cudaSuccess ? found : 0;
     }
 
     [[nodiscard]] friend constexpr bool operator==(device, device) noexcept = default;
@@ -48,15 +48,15 @@ namespace detail {
 // While a thread captures a stream in the default mode (global), calls of any thread that are unsafe during a
 // capture fail, even cudaEventQuery, and invalidate the capture. While an object of this class exists, calls
 // of its thread are exempt (relaxed mode), as they use no captured stream.
-class beside_captures {
+class exempt_from_captures {
   public:
     // An error is ignored: a later call reports it, or isn't affected.
-    beside_captures() noexcept
-        : changed_(quietly(cudaThreadExchangeStreamCaptureMode(&mode_)) == cudaSuccess) {}
-    beside_captures(const beside_captures&) = delete;
-    beside_captures& operator=(const beside_captures&) = delete;
-    ~beside_captures() {
-        if (changed_) quietly(cudaThreadExchangeStreamCaptureMode(&mode_));
+    exempt_from_captures() noexcept
+        : changed_(without_last_error(cudaThreadExchangeStreamCaptureMode(&mode_)) == cudaSuccess) {}
+    exempt_from_captures(const exempt_from_captures&) = delete;
+    exempt_from_captures& operator=(const exempt_from_captures&) = delete;
+    ~exempt_from_captures() {
+        if (changed_) without_last_error(cudaThreadExchangeStreamCaptureMode(&mode_));
     }
 
   private:
@@ -68,7 +68,7 @@ class beside_captures {
 // queued now would go into a graph, and run at each launch of that graph.
 inline cudaError_t captured_or_not(cudaStream_t stream) noexcept {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    const cudaError_t code = quietly(cudaStreamIsCapturing(stream, &status));
+    const cudaError_t code = without_last_error(cudaStreamIsCapturing(stream, &status));
     const bool is_captured = code == cudaErrorStreamCaptureImplicit ||
                              (code == cudaSuccess && status != cudaStreamCaptureStatusNone);
     return is_captured ? cudaErrorStreamCaptureUnsupported : code;

@@ -103,12 +103,12 @@ class device_account : public std::enable_shared_from_this<device_account> {
         } else if (!later) {
             core_->free(memory, s);
         }
-        if (quietly(cudaEventRecord(behind->get(), s)) == cudaSuccess &&
+        if (without_last_error(cudaEventRecord(behind->get(), s)) == cudaSuccess &&
             keep(s, {behind, bytes, later ? memory : nullptr})) {
             return true;
         }
         if (later) {
-            core_->wait_out(s);
+            core_->wait_for_stream(s);
             core_->free(memory, s);
         }
         came_back(bytes);
@@ -236,7 +236,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         void* memory = nullptr;
         const cudaError_t code = core_->allocate(memory, bytes, s);
         if (code == cudaErrorMemoryAllocation) {
-            quietly(code);
+            without_last_error(code);
             return nullptr;
         }
         core_->check_call(code, "cudaMallocFromPoolAsync");

@@ -70,8 +70,9 @@ class device_blocks final : public device_allocator {
 
     void free(void* memory, std::size_t, cudaStream_t s) noexcept override {
         const auto number = static_cast<std::size_t>(static_cast<std::byte*>(memory) - first_) / block_bytes_;
-        const bool told = detail::quietly(cudaEventRecord(last_use_[number]->get(), s)) == cudaSuccess;
-        if (!told) core_->wait_out(s);
+        const bool told =
+            detail::without_last_error(cudaEventRecord(last_use_[number]->get(), s)) == cudaSuccess;
+        if (!told) core_->wait_for_stream(s);
         const std::scoped_lock held(lock_);
         free_.push_back({number, told});
     }

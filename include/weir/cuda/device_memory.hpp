@@ -117,7 +117,7 @@ class device_memory {
         from.queue_copy(stream_, data_);
         const cudaError_t code = cudaEventRecord(end->get(), stream_.get());
         if (code != cudaSuccess) {
-            of()->wait_out(stream_.get());
+            of()->wait_for_stream(stream_.get());
             of()->fail(code, "cudaEventRecord");
         }
         from.give_away(stream_);
@@ -145,7 +145,7 @@ class device_memory {
         if (!times) return;
         const cudaError_t code = cudaEventRecord(times->end->get(), stream_.get());
         if (code != cudaSuccess) {
-            of()->wait_out(stream_.get());
+            of()->wait_for_stream(stream_.get());
             of()->fail(code, "cudaEventRecord");
         }
         log->add(times);

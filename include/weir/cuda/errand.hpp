@@ -40,7 +40,7 @@ class errand {
         c.disown();
         weir::detail::system_thread([&mine, device] {
             mine.gave_ = cudaSetDevice(device);
-            const beside_captures calling;
+            const exempt_from_captures calling;
             if (mine.gave_ == cudaSuccess) mine.gave_ = mine.call_(mine.made_);
         }).join();
         return mine.gave_;

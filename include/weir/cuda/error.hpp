@@ -59,7 +59,7 @@ constexpr bool ends_all_work(cudaError_t code) noexcept {
 
 // Returns `code`, and clears it as the thread's last error, so that the user doesn't find it there. Since
 // CUDA 13 cudaErrorNotReady never is the last error: so an error of the user's own call stays.
-inline cudaError_t quietly(cudaError_t code) noexcept {
+inline cudaError_t without_last_error(cudaError_t code) noexcept {
     if (code == cudaSuccess) return code;
     if (code != cudaErrorNotReady || cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
     return code;

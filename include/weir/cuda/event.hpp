@@ -37,9 +37,9 @@ class pooled_event {
     // query.
     bool is_over() const noexcept {
         if (event_ == nullptr) return true;
-        const beside_captures asking;
-        const cudaError_t code = quietly(cudaEventQuery(event_));
-        if (ends_all_work(code)) core_->breaks(code);
+        const exempt_from_captures asking;
+        const cudaError_t code = without_last_error(cudaEventQuery(event_));
+        if (ends_all_work(code)) core_->set_broken(code);
         return code == cudaSuccess || ends_all_work(code);
     }
 

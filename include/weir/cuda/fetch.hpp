@@ -77,7 +77,8 @@ inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, con
         }
         co_await s.copies.done();
     } catch (...) {
-        if (under_way) s.copies.shared()->of()->wait_out(s.copies.get());  // done() may not have waited
+        if (under_way)
+            s.copies.shared()->of()->wait_for_stream(s.copies.get());  // done() may not have waited
         throw;
     }
     co_return std::move(block);

@@ -42,7 +42,7 @@ class pinned_blocks {
             const auto lock = [&]() noexcept {
                 return cudaHostAlloc(&memory_, stride * blocks, cudaHostAllocPortable);
             };
-            core_->check_call(core_->call_there(lock), "cudaHostAlloc");
+            core_->check_call(core_->call_on_context_thread(lock), "cudaHostAlloc");
         }
         auto* const first = static_cast<std::byte*>(memory_);
         for (std::size_t i = 0; i < blocks; ++i) static_cast<void>(free.try_put(first + i * stride));
@@ -53,8 +53,8 @@ class pinned_blocks {
         if (core_->on_host()) {
             ::operator delete(memory_, std::align_val_t(page));
         } else {
-            const beside_captures freeing;
-            quietly(cudaFreeHost(memory_));
+            const exempt_from_captures freeing;
+            without_last_error(cudaFreeHost(memory_));
         }
     }
 
@@ -128,7 +128,7 @@ class [[nodiscard("the block goes back at once")]] lease {
         try {
             if (!of.on_host()) of.check_not_captured(s.get(), "cudaEventRecord");
         } catch (const error& e) {
-            if (e.status() != cudaErrorStreamCaptureUnsupported) of.wait_out(s.get());
+            if (e.status() != cudaErrorStreamCaptureUnsupported) of.wait_for_stream(s.get());
             throw;
         }
         give_away(s);
@@ -153,7 +153,7 @@ class [[nodiscard("the block goes back at once")]] lease {
                 static_cast<detail::pinned_blocks*>(c.kept.get())->put_back(c.block);
             });
         } catch (...) {
-            of.wait_out(s.get());  // queued work may use the block
+            of.wait_for_stream(s.get());  // queued work may use the block
             throw;
         }
         detail::completion& c = t->get();

@@ -46,8 +46,8 @@ class event_pool {
     event_pool& operator=(const event_pool&) = delete;
     ~event_pool() {
         if (free_.empty()) return;
-        const beside_captures destroying;
-        for (cudaEvent_t e : free_) quietly(cudaEventDestroy(e));
+        const exempt_from_captures destroying;
+        for (cudaEvent_t e : free_) without_last_error(cudaEventDestroy(e));
     }
 
     // Returns null if the pool is empty: then the caller makes an event, and gives it back by give() later.
@@ -77,7 +77,7 @@ class event_pool {
 
 // The first error that broke the device: it stays. And the last error by which the runtime refused to tell
 // whether work is done.
-class verdict {
+class device_status {
   public:
     cudaError_t get() const noexcept {
         // relaxed: the code is all there is to know
@@ -107,7 +107,7 @@ class reactor {
     using platform = standard_platform;
 
   public:
-    reactor(mailbox& box, event_pool& events, verdict& broken, context_options options) noexcept
+    reactor(mailbox& box, event_pool& events, device_status& broken, context_options options) noexcept
         : box_(box), events_(events), broken_(broken), options_(options) {}
 
     // Runs until mailbox::ask_to_end() was called and all completions are finished.
@@ -167,7 +167,7 @@ class reactor {
         // When the context ends, not waited for: the thread that captures may be the one that ends the
         // context.
         if (c.captured) return box_.is_ending() || !is_captured(*c.captured);
-        // The driver calls only after work that succeeded. acquire; pairs with told_by_driver()
+        // The driver calls only after work that succeeded. acquire; pairs with on_host_function()
         if (c.called.load(std::memory_order_acquire)) return true;
         if (c.has_function && !asks_all) return false;
         c.result = cudaEventQuery(c.event);
@@ -213,7 +213,7 @@ class reactor {
 
     mailbox& box_;
     event_pool& events_;
-    verdict& broken_;
+    device_status& broken_;
     const context_options options_;
     completion* first_ = nullptr;
     completion** end_ = &first_;

@@ -27,15 +27,15 @@ class stream_handle {
         const auto create = [&]() noexcept {
             return cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority);
         };
-        core_->check_call(core_->call_there(create), "cudaStreamCreateWithPriority");
+        core_->check_call(core_->call_on_context_thread(create), "cudaStreamCreateWithPriority");
         owned_ = true;
     }
     stream_handle(const stream_handle&) = delete;
     stream_handle& operator=(const stream_handle&) = delete;
     ~stream_handle() {
         if (!owned_) return;
-        const beside_captures destroying;
-        quietly(cudaStreamDestroy(stream_));
+        const exempt_from_captures destroying;
+        without_last_error(cudaStreamDestroy(stream_));
     }
 
     cudaStream_t get() const noexcept { return stream_; }

@@ -47,14 +47,14 @@ class ticket {
     void submit(cudaStream_t stream, const weir::detail::slot* measured = nullptr) {
         const cudaError_t code = cudaEventRecord(completion_->event, stream);
         if (code != cudaSuccess) {
-            core_.wait_out(stream);
+            core_.wait_for_stream(stream);
             core_.fail(code, "cudaEventRecord", measured);
         }
         completion& c = *completion_;
-        if (core_.told_by_driver()) {
+        if (core_.uses_host_functions()) {
             c.own();
-            c.has_function =
-                quietly(cudaLaunchHostFunc(stream, &completion::told_by_driver, &c)) == cudaSuccess;
+            c.has_function = without_last_error(cudaLaunchHostFunc(stream, &completion::on_host_function,
+                                                                   &c)) == cudaSuccess;
             if (!c.has_function) c.disown();  // then the event is polled
         }
         submit_recorded(stream);
@@ -67,7 +67,7 @@ class ticket {
         submitted_ = core_.box()->put(*completion_);
         if (submitted_) return;
         completion_->disown();
-        core_.wait_out(stream);
+        core_.wait_for_stream(stream);
         throw_gone();
     }
 
@@ -81,14 +81,14 @@ class ticket {
         try {
             submitted_ = core_.threads.start([&of = core_, &c, stream, queue] {
                 cudaError_t code = cudaSetDevice(of.device_index());
-                const beside_captures copying;
+                const exempt_from_captures copying;
                 if (code == cudaSuccess) {
                     code = queue();
                     if (code == cudaSuccess) code = cudaEventRecord(c.event, stream);
-                    if (code != cudaSuccess) of.wait_out(stream);
+                    if (code != cudaSuccess) of.wait_for_stream(stream);
                 }
                 if (code != cudaSuccess) {
-                    if (ends_all_work(code)) of.breaks(code);
+                    if (ends_all_work(code)) of.set_broken(code);
                     of.events.give(std::exchange(c.event, nullptr));
                     c.returns_event = false;
                     c.result = code;

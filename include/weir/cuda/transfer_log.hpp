@@ -113,8 +113,9 @@ class transfer_log {
 
     static std::optional<duration> between(const shared_event& a, const shared_event& b) noexcept {
         float ms = 0;
-        const beside_captures asking;
-        if (quietly(cudaEventElapsedTime(&ms, a->get(), b->get())) != cudaSuccess) return std::nullopt;
+        const exempt_from_captures asking;
+        if (without_last_error(cudaEventElapsedTime(&ms, a->get(), b->get())) != cudaSuccess)
+            return std::nullopt;
         return duration(static_cast<duration::rep>(static_cast<double>(ms) * 1e6));
     }
 

@@ -186,7 +186,7 @@ TEST_CASE("a copy of ordinary memory on a busy stream leaves the only worker to 
 
 TEST_CASE("a block of one context's pool is copied by another context, and comes back") {
     context first(either_way());
-    context second(first.shared()->told_by_driver()
+    context second(first.shared()->uses_host_functions()
                        ? weir::cuda::context_options{.how = weir::cuda::completion_by::host_function}
                        : weir::cuda::context_options{});
     weir::thread_pool workers(1);
