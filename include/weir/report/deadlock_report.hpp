@@ -1,4 +1,4 @@
-// weir report: the reports of a watchdog: a deadlock, with who waits for whom, and a stall of workers
+// weir report: the reports of a watchdog: a deadlock with the waits that cause it, and a stall of workers
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_DEADLOCK_REPORT_HPP
 #define WEIR_REPORT_DEADLOCK_REPORT_HPP

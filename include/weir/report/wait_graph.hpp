@@ -54,7 +54,7 @@ class wait_graph {
     //          slot: for items that only its stage gives. Called after `revive`.
     std::vector<std::size_t> enders_of(const wait& w) const;
 
-    // Whether any coroutine or thread could end the wait, because nothing is known of who uses the site.
+    // Whether any coroutine or thread could end the wait, because the users of the site are unknown.
     bool by_anyone(const wait& w) const;
 
     // Calls `function(slot)` for each slot whose function has a thread.

@@ -190,7 +190,8 @@ class failure_record {
     bool has_failed() const noexcept;
     // Throws the failures, once. If memory lacks, throws `std::bad_alloc`, and the failures at the next call.
     void throw_once();
-    // Calls the failure sink if nobody knows of the failures. The run has ended; `name()` returns its name.
+    // Calls the failure sink if the failures were neither thrown nor reported. Called after the end of the
+    // run; `name()` returns the run's name.
     template <class Name>
     void report_unseen(Name name) noexcept {
         const failure_sink sink = the_failure_sink.get();

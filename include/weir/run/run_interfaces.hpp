@@ -19,7 +19,7 @@
 
 namespace weir::detail {
 
-// What a watchdog sees of a run: the waits from which it draws who waits for whom.
+// The view of a run for a watchdog: the waits, of which the watchdog makes a graph.
 struct slot_seen {
     const slot* who = nullptr;
     bool gone = false;  // the slot has ended, and its stage has closed its outputs if it was the last

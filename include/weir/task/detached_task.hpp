@@ -161,7 +161,7 @@ detached_task<T> make_detached_task(A& a) {
 
 // Starts a coroutine for which this thread is going to wait. If the thread runs a coroutine of `ex`, the new
 // one runs at once, on top of that: without a suspension it needs no other thread. Otherwise, and on
-// executors that decide who runs next, as virtual time does, it is posted.
+// executors that decide which coroutine runs next, as virtual time does, the coroutine is posted.
 class inline_start {
   public:
     WEIR_NOINLINE static void begin(executor& ex, std::coroutine_handle<> h) {

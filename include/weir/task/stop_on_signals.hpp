@@ -24,7 +24,7 @@ namespace weir {
 
 namespace detail {
 
-// A stop source, and the signals of which the first requests the stop.
+// A stop source, and the signals that request its stop: the first one that comes does.
 class signal_request {
   public:
     signal_request(std::initializer_list<int> numbers) : numbers_(numbers) {}
