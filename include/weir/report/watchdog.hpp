@@ -53,7 +53,8 @@ struct watchdog_options {
 ///
 /// `examples/19_watchdog.cpp` shows its reports. It reports a deadlock in two cases:
 /// - Slots of a run wait for each other in a circle, or for slots that have ended. The library knows from
-///   the run's graph which slots could end each wait. Other coroutines may still run.
+///   the run's graph which slots could end each wait. If other coroutines may still run, the deadlock is
+///   partial.
 /// - Everything waits. The given executors have nothing to run, now or by a timer. Every thread that has
 ///   ever used the library blocks in the library without a time limit, or has ended. Then waits for channels
 ///   of the program never end either, nor does a run whose consumer waits elsewhere.
