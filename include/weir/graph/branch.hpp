@@ -6,7 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/call_traits.hpp>
+#include <weir/stages/pipe_function.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
 

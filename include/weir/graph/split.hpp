@@ -12,8 +12,8 @@
 #include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/call_traits.hpp>
 #include <weir/stages/intake.hpp>
+#include <weir/stages/pipe_function.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_worker.hpp>

@@ -10,7 +10,7 @@
 #include <weir/sampling/draw.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/sampling/weighted_sampler.hpp>
-#include <weir/stages/call_traits.hpp>
+#include <weir/stages/pipe_function.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/task.hpp>

@@ -5,7 +5,6 @@
 
 #include <weir/run/invocation.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/call_traits.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/task/task.hpp>

@@ -11,11 +11,10 @@
 #include <weir/run/run_graph.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/void_run.hpp>
-#include <weir/stages/call_traits.hpp>
-#include <weir/stages/function_stage.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/stage_kind.hpp>
 #include <weir/stages/stage_of.hpp>
 #include <weir/task/awaitable.hpp>
 

@@ -5,18 +5,222 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/run/run_context.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/iteration.hpp>
 #include <weir/stages/pipe_function.hpp>
-#include <weir/stages/running_pipe.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/stage_kind.hpp>
+#include <weir/stages/stage_of.hpp>
 
-#include <type_traits>  // for std::remove_cvref_t
+#include <exception>    // for std::current_exception
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::conditional_t, std::remove_cvref_t
 #include <utility>      // for std::move
 
 namespace weir {
 
 namespace detail {
+
+// What is known of a function that is called by `Call`, and of the queues around it. `C`: what the one before
+// holds.
+template <class Call, class C>
+struct piped {
+    using more = typename Call::more;
+    using types = pipe_types<typename Call::traits>;
+    using value = typename types::value;
+    using D = carry_t<C, value>;
+
+    // What the function returned: a value, or a reference to what is somebody else's.
+    template <class R>
+    static void keep(std::optional<value>& result, R&& r) {
+        if constexpr (types::may_skip) {
+            if (r) result.emplace(*std::forward<R>(r));
+        } else {
+            result.emplace(std::forward<R>(r));
+        }
+    }
+};
+
+// What both kinds of it have: the order. `Kept`: a `piped`.
+template <class Given, class Kept, class C, class Policy>
+class ordered_function : public function_stage<Given, typename Kept::types, C, typename Kept::D, Policy> {
+    using base = function_stage<Given, typename Kept::types, C, typename Kept::D, Policy>;
+
+  public:
+    using typename base::slot;
+
+    template <class G>
+    ordered_function(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
+                     typename base::output_queue& out)
+        : base(run, "pipe", options, std::forward<G>(f), in, out),
+          keeps_order_(options.output_order == output_order::input ||
+                       (run.is_profiled() && options.concurrency == 1)),
+          takes_turns_(keeps_order_ || is_epoch_item<C>),
+          turns_(turn_rule(keeps_order_, run.first_epoch()), "for its turn to give an item on") {}
+
+    bool is_ordered() const noexcept { return takes_turns_; }
+    auto wait_for_turn(const auto& it, slot& me) noexcept {
+        return turns_.wait(it.place, me, slot_state::wait_turn);
+    }
+    bool leave_turn(const auto& it) noexcept {
+        turns_.update([&it](turn_rule& rule) { rule.leave(it.place); }, it.context->slot);
+        return true;
+    }
+    // Nothing comes of this item, and of none that has to leave after it.
+    void block_turns(const auto& it) noexcept {
+        if (takes_turns_) turns_.update([&it](turn_rule& rule) { rule.block(it.place); });
+    }
+
+  private:
+    const bool keeps_order_;  // a stage of one slot does, also while it is tried with several
+    const bool takes_turns_;
+    output_sequencer turns_;
+};
+
+// What came of an item. `Wrapped`: the same as the next queue holds it, if that is something else.
+template <class C, class Value, class More>
+struct one_result : More {
+    using wrapped = std::conditional_t<is_epoch_item<C>, std::optional<carry_t<C, Value>>, nothing>;
+    std::optional<Value> value;
+    [[no_unique_address]] wrapped result;
+    [[no_unique_address]] typename epoch_item_traits<C>::provenance about;
+};
+
+// A function that gives one result of an item, or none.
+template <class Given, class C, class Policy, class Call = function_call<Given, C>>
+class running_pipe : public ordered_function<Given, piped<Call, C>, C, Policy> {
+    using kept = piped<Call, C>;
+    using base = ordered_function<Given, kept, C, Policy>;
+    using D = typename kept::D;
+
+  public:
+    using iteration =
+        typename base::template iteration_with<one_result<C, typename kept::value, typename kept::more>,
+                                               typename base::resources>;
+
+    template <class G>
+    running_pipe(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
+                 typename base::output_queue& out)
+        : base(run, options, std::forward<G>(f), in, out), limit_(options.time_limit),
+          is_elementwise_(options.elementwise) {}
+
+    duration time_limit() const noexcept { return limit_; }
+
+    decltype(auto) work(iteration& it) {
+        if constexpr (base::waits) {
+            return this->call(it);
+        } else if (!it.place.mark) {
+            kept::keep(it.value, this->call(it));
+        }
+    }
+    template <class Got>
+    void store_result(iteration& it, Got&& got) {
+        kept::keep(it.value, std::forward<Got>(got));
+    }
+    void discard_result(iteration& it) noexcept { it.value.reset(); }
+    any_item result_for_hooks(iteration& it) const noexcept {
+        return it.value ? any_item(*it.value) : any_item();
+    }
+    D* next_result(iteration& it) noexcept {
+        if constexpr (!is_epoch_item<C>) {
+            return it.value ? &*it.value : nullptr;
+        } else if (it.place.mark) {
+            return &it.result.emplace(D::end_of_epoch(it.place.epoch));
+        } else if (it.value) {
+            if (!is_elementwise_) it.about.forget_places();
+            return &it.result.emplace(base::load::carry(*it.value, std::move(it.about)));
+        } else {
+            this->acknowledge_drop(std::move(it.about));
+            return nullptr;
+        }
+    }
+
+  private:
+    const duration limit_;
+    const bool is_elementwise_;
+};
+
+template <class C, class Kept>
+struct many_results : one_result<C, typename Kept::value, typename Kept::more> {
+    std::optional<typename Kept::types::result> values;
+    bool is_first = true;
+};
+
+// A function that gives many results of an item. Each is put as soon as it is there; the time of the
+// invocation is that of the function, without its waits for room.
+template <class Given, class C, class Policy, class Call = function_call<Given, C>>
+class running_expansion : public ordered_function<Given, piped<Call, C>, C, Policy> {
+    using kept = piped<Call, C>;
+    using base = ordered_function<Given, kept, C, Policy>;
+    using types = typename kept::types;
+    using value = typename types::value;
+    using D = typename kept::D;
+
+  public:
+    using iteration = typename base::template iteration_with<many_results<C, kept>, typename base::resources>;
+    static constexpr stage_traits traits{.makes_results_later = true};
+
+    template <class G>
+    running_expansion(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
+                      typename base::output_queue& out)
+        : base(run, options, std::forward<G>(f), in, out) {
+        run_context::refuse_unless(options.output_order == output_order::completion, options,
+                                   "gives many items for one, each as it comes: with several slots it "
+                                   "can't keep the order of the input");
+        run_context::refuse_unless(options.time_limit == duration(0), options,
+                                   "gives many items for one, at the pace of the next stage: it can't have "
+                                   "a time limit");
+    }
+
+    decltype(auto) work(iteration& it) {
+        if constexpr (base::waits) {
+            return this->call(it);
+        } else if (!it.place.mark) {
+            it.values.emplace(this->call(it));
+        }
+    }
+    template <class Got>
+    void store_result(iteration& it, Got&& got) {
+        it.values.emplace(std::forward<Got>(got));
+    }
+    auto fetch_result(iteration& it) {
+        if constexpr (is_async_generator<typename types::result>) {
+            return it.values->next();
+        } else if (!it.place.mark) {
+            detail::replace(it.value, detail::next_of<value>(*it.values, it.is_first));
+        }
+    }
+    void store_fetched(iteration& it, std::optional<value>&& next) {
+        detail::replace(it.value, std::move(next));
+    }
+    D* next_result(iteration& it) noexcept {
+        const bool is_first = std::exchange(it.is_first, false);
+        if constexpr (is_epoch_item<C>) {
+            if (it.place.mark) {
+                return is_first ? &it.result.emplace(D::end_of_epoch(it.place.epoch)) : nullptr;
+            }
+        }
+        if (!it.value) return nullptr;
+        if constexpr (is_epoch_item<C>) {
+            return &it.result.emplace(base::load::carry(*it.value, it.about.share()));
+        } else {
+            return &*it.value;
+        }
+    }
+    bool is_last_result(const iteration&) const noexcept { return false; }
+    void end_task(iteration& it) noexcept { it.values.reset(); }
+};
+
+template <class Given, class C, class Policy, class Call = function_call<Given, C>>
+using pipe_kind = std::conditional_t<Call::traits::gives_many, running_expansion<Given, C, Policy, Call>,
+                                     running_pipe<Given, C, Policy, Call>>;
+template <class Given, class C, class Policy>
+using running_function = stage_of<pipe_kind<Given, C, Policy>>;
 
 template <class Function>
 struct pipe_stage : stage_base {

@@ -6,7 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/invocation.hpp>
-#include <weir/stages/call_traits.hpp>
+#include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>

@@ -1,17 +1,230 @@
-// weir stages, internal: the coroutine of every worker
+// weir stages, internal: the coroutine of every worker, and type-erased awaiters for what it waits for
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_SLOT_LOOP_HPP
 #define WEIR_STAGES_SLOT_LOOP_HPP
 
+#include <weir/executor/executor.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/stages/any_awaiter.hpp>
+#include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
-#include <memory>     // for std::unique_ptr
-#include <utility>    // for std::move
+#include <concepts>     // for std::same_as
+#include <coroutine>    // for std::coroutine_handle, std::noop_coroutine
+#include <cstddef>      // for std::byte, std::max_align_t
+#include <exception>    // for std::current_exception, std::exception_ptr
+#include <memory>       // for std::addressof, std::destroy_at, std::unique_ptr
+#include <new>          // for placement new
+#include <type_traits>  // for std::is_convertible_v, std::is_reference_v, std::is_void_v
+#include <utility>      // for std::declval, std::exchange, std::forward, std::move
 
 namespace weir::detail {
+
+using worker_handle = detached_task<void>::handle;
+
+// An awaiter whose type the coroutine of a worker does not know.
+class any_awaiter {
+  public:
+    // As `await_suspend`. Returns the coroutine to resume next; null: the worker was not suspended. The
+    // awaiter may be gone when the call returns.
+    virtual std::coroutine_handle<> suspend(worker_handle worker) = 0;
+    // Whether `suspend` returns the coroutine to resume next, and never null.
+    bool uses_symmetric_transfer() const noexcept { return transfers_; }
+
+  protected:
+    explicit any_awaiter(bool transfers) noexcept : transfers_(transfers) {}
+    ~any_awaiter() = default;
+
+  private:
+    const bool transfers_;
+};
+
+template <class Awaiter>
+inline constexpr bool has_symmetric_transfer =
+    std::is_convertible_v<decltype(std::declval<Awaiter&>().await_suspend(std::declval<worker_handle>())),
+                          std::coroutine_handle<>>;
+
+// The three kinds of answer of an `await_suspend`, as one.
+template <class Awaiter>
+std::coroutine_handle<> suspend_in(Awaiter& awaiter, worker_handle worker) {
+    using answer = decltype(awaiter.await_suspend(worker));
+    if constexpr (std::is_void_v<answer>) {
+        awaiter.await_suspend(worker);
+        return std::noop_coroutine();
+    } else if constexpr (std::same_as<answer, bool>) {
+        return awaiter.await_suspend(worker) ? std::coroutine_handle<>(std::noop_coroutine()) : nullptr;
+    } else {
+        return awaiter.await_suspend(worker);
+    }
+}
+
+// Memory for an object that a function returns and that cannot be moved; empty at first. Of a reference type:
+// a pointer.
+template <class T>
+class in_place {
+  public:
+    in_place() noexcept {}
+    in_place(const in_place&) = delete;
+    in_place& operator=(const in_place&) = delete;
+    WEIR_ALWAYS_INLINE ~in_place() { reset(); }
+
+    template <class Make>
+    WEIR_ALWAYS_INLINE void construct(Make make) {
+        ::new (static_cast<void*>(std::addressof(value))) T(make());
+        has_value_ = true;
+    }
+    T& operator*() noexcept { return value; }
+    T&& take() noexcept { return static_cast<T&&>(value); }
+    WEIR_ALWAYS_INLINE void reset() noexcept {
+        if (std::exchange(has_value_, false)) std::destroy_at(std::addressof(value));
+    }
+
+    union {
+        T value;
+    };
+
+  private:
+    bool has_value_ = false;
+};
+template <class T>
+    requires std::is_reference_v<T>
+class in_place<T> {
+  public:
+    template <class Make>
+    void construct(Make make) {
+        T made = make();
+        value_ = std::addressof(made);
+    }
+    auto& operator*() noexcept { return *value_; }
+    T&& take() noexcept { return static_cast<T&&>(*value_); }
+    void reset() noexcept {}
+
+  private:
+    std::remove_reference_t<T>* value_;
+};
+
+// Awaits the awaitable that the function of a user has returned. `Awaitable`: the type of that object;
+// `Observed`: the type of the wrapper that is awaited instead, and records that the slot waits.
+template <class Awaitable, class Observed>
+class erased_call final : public any_awaiter {
+    using awaiter = decltype(detail::get_awaiter(std::declval<Observed>()));
+
+  public:
+    erased_call() noexcept : any_awaiter(has_symmetric_transfer<std::remove_reference_t<awaiter>>) {}
+
+    // Makes the awaitable by `call()` and the wrapper by `observe(awaitable)`. Null: the worker need not
+    // wait. Their exceptions are stored in `error`.
+    template <class Call, class Observe>
+    any_awaiter* begin(Call call, Observe observe, std::exception_ptr& error) noexcept {
+        try {
+            awaitable_.construct(call);
+            observed_.construct([&]() -> Observed { return observe(*awaitable_); });
+            awaiter_.construct([&]() -> awaiter { return detail::get_awaiter(observed_.take()); });
+            return (*awaiter_).await_ready() ? nullptr : this;
+        } catch (...) {
+            error = std::current_exception();
+            return nullptr;
+        }
+    }
+    // Calls `store` with the result, unless `error` is set. An exception of the awaitable is stored in
+    // `error`.
+    template <class Store>
+    void end(Store store, std::exception_ptr& error) noexcept {
+        try {
+            if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+            if (!error) resume(store);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        awaiter_.reset();
+        observed_.reset();
+        awaitable_.reset();
+    }
+
+    std::coroutine_handle<> suspend(worker_handle worker) override {
+        try {
+            return detail::suspend_in(*awaiter_, worker);
+        } catch (...) {
+            error_ = std::current_exception();
+        }
+        if (!this->uses_symmetric_transfer()) return nullptr;
+        worker.promise().env().executor->post(worker);
+        return std::noop_coroutine();
+    }
+
+  private:
+    template <class Store>
+    void resume(Store& store) {
+        if constexpr (std::is_void_v<decltype((*awaiter_).await_resume())>) {
+            (*awaiter_).await_resume();
+            store();
+        } else {
+            store((*awaiter_).await_resume());
+        }
+    }
+
+    in_place<Awaitable> awaitable_;
+    in_place<Observed> observed_;
+    in_place<awaiter> awaiter_;
+    std::exception_ptr error_;  // of `await_suspend`
+};
+
+// Memory for one of the awaiters that a worker needs rarely: for a turn, the end of a pause, a timer.
+class seldom_awaiter {
+  public:
+    seldom_awaiter() noexcept = default;
+    seldom_awaiter(const seldom_awaiter&) = delete;
+    seldom_awaiter& operator=(const seldom_awaiter&) = delete;
+    ~seldom_awaiter() { clear(); }
+
+    // `make` returns an awaiter of bool or void. Null: the worker need not wait.
+    template <class Make>
+    any_awaiter* begin(Make make) {
+        using kept = held<decltype(make())>;
+        static_assert(sizeof(kept) <= sizeof memory_ && alignof(kept) <= alignof(std::max_align_t));
+        kept* const it = ::new (static_cast<void*>(memory_)) kept(make);
+        held_ = it;
+        return it->awaiter.await_ready() ? nullptr : it;
+    }
+    // Returns the result of the awaiter; true, if that is void. Empties the memory.
+    bool resume() {
+        const bool answer = held_->resume();
+        clear();
+        return answer;
+    }
+
+  private:
+    class any_held : public any_awaiter {
+      public:
+        using any_awaiter::any_awaiter;
+        virtual ~any_held() = default;
+        virtual bool resume() = 0;
+    };
+    template <class Awaiter>
+    class held final : public any_held {
+      public:
+        template <class Make>
+        explicit held(Make& make) : any_held(has_symmetric_transfer<Awaiter>), awaiter(make()) {}
+        std::coroutine_handle<> suspend(worker_handle worker) override {
+            return detail::suspend_in(awaiter, worker);
+        }
+        bool resume() override {
+            if constexpr (std::is_void_v<decltype(awaiter.await_resume())>) {
+                awaiter.await_resume();
+                return true;
+            } else {
+                return awaiter.await_resume();
+            }
+        }
+        Awaiter awaiter;
+    };
+    void clear() noexcept {
+        if (held_ != nullptr) std::exchange(held_, nullptr)->~any_held();
+    }
+
+    alignas(std::max_align_t) std::byte memory_[256];
+    any_held* held_ = nullptr;
+};
 
 // The worker of one slot: a state machine that returns to its coroutine whenever the worker has to wait.
 class slot_machine {
@@ -41,34 +254,34 @@ class my_env {
     coroutine_env* env_ = nullptr;
 };
 
+// Awaits an erased awaiter. `Answer`: the result type of `await_suspend`, bool or std::coroutine_handle<>.
+template <class Answer>
+class erased_wait {
+  public:
+    explicit erased_wait(any_awaiter& awaiter) noexcept : awaiter_(&awaiter) {}
+    bool await_ready() const noexcept { return false; }
+    // Resumes: as the erased awaiter does.
+    Answer await_suspend(worker_handle worker) const {
+        return static_cast<Answer>(awaiter_->suspend(worker));
+    }
+    void await_resume() const noexcept {}
+
+  private:
+    any_awaiter* awaiter_;
+};
+
 // The coroutine of a worker. The coroutine owns the state machine, and destroys it before it signals its end.
 inline detached_task<void> run_machine(std::unique_ptr<slot_machine> given) {
-    struct wait_for {
-        any_awaiter* what;
-        explicit wait_for(any_awaiter& a) noexcept : what(&a) {}
-        bool await_ready() const noexcept { return false; }
-        // The erased awaiter resumes the coroutine.
-        bool await_suspend(worker_handle h) const { return what->suspend(h) != nullptr; }
-        void await_resume() const noexcept {}
-    };
-    struct transfer_to {
-        any_awaiter* what;
-        explicit transfer_to(any_awaiter& a) noexcept : what(&a) {}
-        bool await_ready() const noexcept { return false; }
-        // The erased awaiter resumes the coroutine.
-        std::coroutine_handle<> await_suspend(worker_handle h) const { return what->suspend(h); }
-        void await_resume() const noexcept {}
-    };
     // A local variable: a parameter would be destroyed behind the promise, whose environment the machine
     // uses.
     const std::unique_ptr<slot_machine> machine = std::move(given);
     machine->begin(*co_await my_env());
     while (any_awaiter* const next = machine->advance()) {
         if (next->uses_symmetric_transfer()) {
-            transfer_to transfer(*next);
-            co_await transfer;
+            erased_wait<std::coroutine_handle<>> wait(*next);
+            co_await wait;
         } else {
-            wait_for wait(*next);
+            erased_wait<bool> wait(*next);
             co_await wait;
         }
     }

@@ -6,7 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/run/run.hpp>
-#include <weir/stages/call_traits.hpp>
+#include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/awaitable.hpp>

@@ -5,8 +5,8 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/stages/slot_loop.hpp>
+#include <weir/stages/stage_task.hpp>
 #include <weir/stages/stage_worker.hpp>
-#include <weir/stages/worker_waits.hpp>
 #include <weir/task/detached_task.hpp>
 
 #include <memory>  // for std::make_unique

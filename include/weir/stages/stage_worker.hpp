@@ -7,10 +7,9 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/stages/any_awaiter.hpp>
 #include <weir/stages/iteration.hpp>
+#include <weir/stages/slot_loop.hpp>
 #include <weir/stages/stage_task.hpp>
-#include <weir/stages/worker_waits.hpp>
 
 #include <cstdint>    // for std::uint8_t
 #include <exception>  // for std::current_exception

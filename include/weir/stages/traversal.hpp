@@ -9,7 +9,6 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/stages/pending_items.hpp>
 #include <weir/stages/traversal_rule.hpp>
 
 #include <cstddef>    // for std::size_t

@@ -15,9 +15,8 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/feeder.hpp>
 #include <weir/stages/for_each.hpp>
-#include <weir/stages/kept_options.hpp>
-#include <weir/stages/running_pipe.hpp>
-#include <weir/stages/running_traversal.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_of.hpp>
 
@@ -65,6 +64,28 @@ struct traverse_options {
 };
 
 namespace detail {
+
+// Of the call of a function with an item and a feeder: see `function_call`.
+template <class T>
+struct fed {
+    feeder<T>* more;
+};
+template <class Function>
+struct the_traversal {
+    template <class T>
+    struct is_given : call_traits<Function, T, feeder<T>> {
+        static_assert(is_given::fits,
+                      "weir: the function of a traverse is called with what the stage before it gives and a "
+                      "feeder of that, [](T item, weir::feeder<T>& more), and this one can't be; the types "
+                      "are those of the_traversal<...>::is_given<...> in this message");
+    };
+};
+template <class Given, class C>
+struct fed_call {
+    using traits =
+        typename the_traversal<typename function_of<Given>::type>::template is_given<carried_value_t<C>>;
+    using more = fed<carried_value_t<C>>;
+};
 
 // What both kinds of traversal have.
 template <class Function>

@@ -1,4 +1,4 @@
-#include <weir/stages/function_stage.hpp>
+#include <weir/stages/stage_kind.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"

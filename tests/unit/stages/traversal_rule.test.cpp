@@ -1,4 +1,4 @@
-#include <weir/stages/pending_items.hpp>
+#include <weir/stages/traversal_rule.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
