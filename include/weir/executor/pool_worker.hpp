@@ -66,7 +66,11 @@ class alignas(64) basic_worker_queues {
 
     // The record of the worker's thread, set by that thread when it begins.
     void set_thread(record* r, const void* pool) noexcept {
-        if (r != nullptr) r->serve(pool);
+        if (r != nullptr) {
+            r->serve(pool);
+            // relaxed: the release below publishes the value
+            operations_before_.store(r->operations(), std::memory_order_relaxed);
+        }
         thread_.store(r, std::memory_order_release);  // pairs with done()
     }
     record* thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
@@ -74,7 +78,9 @@ class alignas(64) basic_worker_queues {
     // The number of resumptions and channel operations: how thieves measure the worker's speed.
     std::uint64_t done() const noexcept {
         const record* const r = thread_.load(std::memory_order_acquire);  // pairs with set_thread()
-        return resumed() + (r != nullptr ? r->operations() : 0);
+        // relaxed: the acquire above makes the value visible
+        const std::uint64_t before = operations_before_.load(std::memory_order_relaxed);
+        return resumed() + (r != nullptr ? r->operations() - before : 0);
     }
 
     // Called by the worker's thread when it ends: moves everything to another queue, the oldest first.

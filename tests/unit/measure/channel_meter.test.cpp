@@ -197,7 +197,7 @@ struct both {
         : before(capacity_before, time, "work"), behind(capacity, time, "sink"),
           merged(capacity_before, time, "work"), sink(options(capacity), capacity_before),
           work(std::move(producer)), takes(std::move(consumer)) {
-        weir::detail::inside(merged).merge_sink("sink", sink.whole(), capacity, 0);
+        weir::detail::inside(merged).merge_sink("sink", sink.total_capacity(), capacity, 0);
         weir::detail::inside(merged).start_measuring(0);
         actors.push_back(produce(before, work, closes));
         actors.push_back(pass_on(before, behind));
