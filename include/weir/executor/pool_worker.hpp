@@ -36,8 +36,8 @@ class alignas(64) basic_worker_queues {
     typename Platform::template atomic<void*> next_{nullptr};
     typename Platform::template atomic<std::uint64_t> resumed_{0};
     typename Platform::template atomic<record*> thread_{nullptr};
-    typename Platform::template atomic<std::uint64_t> operations_before_{
-        0};  // of the thread, at set_thread()
+    // The number of operations of the thread at `set_thread`.
+    typename Platform::template atomic<std::uint64_t> operations_before_{0};
     typename Platform::template atomic<void*> running_{nullptr};
     typename Platform::template atomic<bool> searching_{false};
 
