@@ -188,10 +188,12 @@ inline void yield_thread() noexcept {
 #endif
 }
 
-// Starts a detached thread. Avoids <thread>, which is too heavy for channel/channel.hpp.
+// Starts a detached thread. Avoids <thread>, which is too heavy for channel/channel.hpp. Where the standard
+// library uses winpthreads, so does this function: a thread that CreateThread started leaves a lock of
+// winpthreads held when it ends, and threads that end later hang (winpthreads 10, Wine 8).
 template <auto Function>
 bool begin_thread(void* argument) noexcept {
-#if __has_include(<unistd.h>) && !defined(_WIN32)
+#if (__has_include(<unistd.h>) && !defined(_WIN32)) || defined(WIN_PTHREADS_H)
     using any_function = void* (*)(void*);
     const any_function begin = [](void* it) -> void* { return Function(it), nullptr; };
     pthread_t thread;
