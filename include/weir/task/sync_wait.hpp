@@ -32,7 +32,7 @@ class waiting_thread final : public detached_task_owner, public task_join {
 };
 
 template <class A>
-void reject_awaitable() noexcept {
+auto reject_awaitable() {
     static_assert(awaitable<A>,
                   "weir: sync_wait needs an awaitable: a task, or anything else that co_await takes; "
                   "this argument is none. Did you forget to call the coroutine function?");
@@ -86,19 +86,19 @@ auto sync_wait(A&& a) -> detail::joined_result_t<A> {
 /// Rejects other arguments, and temporaries as executors, at compile time.
 template <class A>
     requires(!awaitable<A>)
-void sync_wait(A&&) noexcept {
+auto sync_wait(A&&) {
     detail::reject_awaitable<A>();
 }
 /// The same.
 template <class A>
     requires(!awaitable<A>)
-void sync_wait(executor&, A&&) noexcept {
+auto sync_wait(executor&, A&&) {
     detail::reject_awaitable<A>();
 }
 /// The same.
 template <class Ex, class A>
     requires(!std::is_convertible_v<Ex, executor&>)
-void sync_wait(Ex&&, A&&) noexcept {
+auto sync_wait(Ex&&, A&&) {
     static_assert(std::is_convertible_v<Ex, executor&>,
                   "weir: sync_wait(executor, awaitable) runs on an executor: a thread_pool, a run_loop, "
                   "virtual_time, or what derives from weir::executor, with a name");

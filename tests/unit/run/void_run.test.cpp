@@ -140,7 +140,7 @@ TEST_CASE("a stage that nothing can end is a deadlock to who waits for it, and t
     CHECK_THROWS_AS(run.wait(), weir::deadlock_error);
     const std::string what = message_of([&] { static_cast<void>(weir::sync_wait(time, count(run))); });
     CHECK(contains(what, "channel 'the end of write' is empty, 0 of 1: a coroutine waits to get"));
-    CHECK(contains(what, ": stage 'write', slot 0 (void_run.test.cpp:140) waits to get"));
+    CHECK(contains(what, ": stage 'write', slot 0 (void_run.test.cpp:139) waits to get"));
     run.stop();
     CHECK(run.wait().items == 0);
     CHECK(run.outcome() == run_outcome::stopped);
