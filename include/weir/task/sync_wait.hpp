@@ -32,10 +32,11 @@ class waiting_thread final : public detached_task_owner, public task_join {
 };
 
 template <class A>
-auto reject_awaitable() {
+constexpr bool demand_awaitable() {
     static_assert(awaitable<A>,
                   "weir: sync_wait needs an awaitable: a task, or anything else that co_await takes; "
                   "this argument is none. Did you forget to call the coroutine function?");
+    return true;
 }
 
 }  // namespace detail
@@ -87,13 +88,13 @@ auto sync_wait(A&& a) -> detail::joined_result_t<A> {
 template <class A>
     requires(!awaitable<A>)
 auto sync_wait(A&&) {
-    detail::reject_awaitable<A>();
+    static_assert(detail::demand_awaitable<A>());
 }
 /// The same.
 template <class A>
     requires(!awaitable<A>)
 auto sync_wait(executor&, A&&) {
-    detail::reject_awaitable<A>();
+    static_assert(detail::demand_awaitable<A>());
 }
 /// The same.
 template <class Ex, class A>
