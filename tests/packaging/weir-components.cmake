@@ -29,6 +29,12 @@ CUDAToolkit_ROOT to its folder, or ask for it by OPTIONAL_COMPONENTS.")
             target_compile_definitions(weir_compiled PUBLIC WEIR_SEPARATE_COMPILATION
                 PRIVATE WEIR_NO_COROUTINE_WARNING)
             target_link_libraries(weir_compiled PUBLIC weir::weir)
+            # An object file of Windows has at most 2^15 sections otherwise.
+            if(MSVC)
+                target_compile_options(weir_compiled PRIVATE /bigobj)
+            elseif(MINGW AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+                target_compile_options(weir_compiled PRIVATE -Wa,-mbig-obj)
+            endif()
             unset(_weir_source)
         endif()
     else()
