@@ -140,7 +140,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
 
     void take(intake<queue>& next, slot& me, iteration& it) noexcept {
         it.input = me.number();
-        next.comes_from(*ins_[it.input]);
+        next.prepare(*ins_[it.input]);
     }
     void on_item(iteration& it) noexcept {
         it.epoch = it.place.epoch;

@@ -84,7 +84,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         : base(run, "join", options, nullptr, &out), order_(order), ins_(std::move(in)),
           records_(std::move(all)) {}
 
-    void take(intake<queue>& next, slot&, iteration&) noexcept { next.comes_from(*ins_[at_]); }
+    void take(intake<queue>& next, slot&, iteration&) noexcept { next.prepare(*ins_[at_]); }
     // True at the mark behind the last branch's part of a batch. If keeping a part throws, the whole batch
     // fails: see work().
     bool completes_item(iteration& it, typename base::input& from) noexcept {

@@ -62,15 +62,15 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
 
   public:
     using iteration = typename base::template iteration_with<joined_row<D>>;
-    using input = gathering;
+    using input = task_intake;
     static constexpr stage_traits traits{.counts_tasks = false, .origin = result_origin::all_held};
 
     running_zip(run_context& run, const stage_options& options, std::tuple<channel<C, Policy>*...> in,
                 typename base::output_queue& out)
         : base(run, "zip", options, nullptr, &out), in_(in) {}
 
-    void take(gathering& next, slot& me, iteration& it) noexcept {
-        next.comes_by([this, &me] { return fetch<0>(me); }, it.error);
+    void take(task_intake& next, slot& me, iteration& it) noexcept {
+        next.prepare([this, &me] { return fetch<0>(me); }, it.error);
     }
     void work(iteration& it) { make(it.row, std::index_sequence_for<C...>()); }
     bool counts_as_task(const iteration& it) const noexcept {

@@ -22,16 +22,16 @@
 
 namespace weir {
 
-/// Of `aggregate`.
+/// The options of `aggregate`.
 struct aggregate_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// At the end of the stream, and of each epoch: drop a batch that is not full, instead of giving it as
-    /// it is.
+    /// Whether a batch that is not full is dropped at the end of the stream, and of each epoch. Otherwise the
+    /// stage gives the smaller batch.
     bool drop_last = false;
-    /// For how long a batch may wait for more items, from its first one on, by the run's clock: then it is
-    /// given as it is. 0: until it is full.
+    /// How long a batch may wait for more items after its first one, by the clock of the run. Then the stage
+    /// gives the batch as it is. 0: no limit.
     duration max_delay = duration(0);
-    /// Of the queue behind it, in batches, at least 1.
+    /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -39,7 +39,7 @@ struct aggregate_options {
 
 namespace detail {
 
-// Gathers up to `size` items, or up to a weight of `most`, for at most `patience`.
+// Gathers up to `size` items, or up to a weight of `most`, for at most `max_delay`.
 template <class In, class Batch, class Weigh>
 class batch_op {
   public:
@@ -47,18 +47,18 @@ class batch_op {
 
     batch_op(std::size_t size, std::uint64_t most, Weigh weigh, const aggregate_options& options)
         : size_(size), most_(most), weigh_(std::move(weigh)), drop_last_(options.drop_last),
-          patience_(options.max_delay) {}
+          max_delay_(options.max_delay) {}
 
     void push(In&& item, std::optional<Batch>& batch) {
         const std::uint64_t weight = weight_of(std::as_const(item));
         if (!items_.empty() && weight > most_ - detail::smaller(most_, weight_)) give(batch);
         if (items_.empty() && size_ <= most_reserved) items_.reserve(size_);
         items_.push_back(std::move(item));
-        weight_ += weight;  // which is the first one's, or not beyond `most_`
+        weight_ += weight;  // at most `most_`, unless the batch has one item only
         if (items_.size() == size_ || weight_ >= most_) due_ = true;
     }
     void end(std::optional<Batch>&) {
-        if (!drop_last_) return hurry();
+        if (!drop_last_) return expire();
         items_.clear();
         weight_ = 0;
     }
@@ -70,9 +70,9 @@ class batch_op {
     bool keeps_places() const noexcept { return !drop_last_ && std::is_same_v<Batch, std::vector<In>>; }
     bool done() const noexcept { return !due_; }
 
-    duration patience() const noexcept { return patience_; }
+    duration max_delay() const noexcept { return max_delay_; }
     bool holds() const noexcept { return !items_.empty(); }
-    void hurry() noexcept { due_ = !items_.empty(); }
+    void expire() noexcept { due_ = !items_.empty(); }
 
   private:
     std::uint64_t weight_of(const In& item) {
@@ -94,13 +94,13 @@ class batch_op {
     const std::uint64_t most_;
     Weigh weigh_;
     const bool drop_last_;
-    const duration patience_;
+    const duration max_delay_;
     std::vector<In> items_;
     std::uint64_t weight_ = 0;
     bool due_ = false;
 };
 
-// What every item weighs where only their number counts.
+// The weight function of batches that are limited by the number of items only.
 struct no_weight {
     template <class T>
     std::uint64_t operator()(const T&) const noexcept {
@@ -169,12 +169,12 @@ struct aggregate_stage : transform_stage<aggregate_stage<Batch, Weigh>> {
 
 }  // namespace detail
 
-/// Gathers `size` items into a `std::vector` of them, or into a `Batch` made from that.
+/// Gathers `size` items into a `std::vector`, or into a `Batch` that is constructed from such a vector.
 ///
 /// Order:  kept. The last batch of the stream, or of an epoch, may be smaller: see `aggregate_options`.
 ///         No batch holds items of two epochs.
-/// Errors: `std::invalid_argument` for a size of 0, or what was negative. What the constructor of `Batch`
-///         throws stops the run.
+/// Errors: `std::invalid_argument` for a size of 0, and for negative numbers. An exception from the
+///         constructor of `Batch` stops the run.
 template <class Batch = void>
 [[nodiscard]] auto aggregate(std::size_t size, aggregate_options options = {}) {
     detail::refuse_negative(size, "weir: the size of a batch was negative; give aggregate 1 or more");
@@ -203,10 +203,10 @@ template <class Batch = void, class Weigh>
     return detail::aggregate_stage<Batch, Weigh>(SIZE_MAX, max_weight, std::move(weigh), std::move(options));
 }
 
-/// Gathers what comes within `max_delay` of the first item of a batch.
+/// Gathers the items that come within `max_delay` after the first item of a batch.
 ///
 /// Order:  as of `aggregate`.
-/// Errors: `std::invalid_argument` if that is not more than 0.
+/// Errors: `std::invalid_argument` unless `max_delay` is more than 0.
 template <class Batch = void>
 [[nodiscard]] auto aggregate_for(duration max_delay, aggregate_options options = {}) {
     detail::refuse_if(max_delay <= duration(0),
@@ -215,18 +215,19 @@ template <class Batch = void>
     return detail::aggregate_stage<Batch, detail::no_weight>(SIZE_MAX, UINT64_MAX, {}, std::move(options));
 }
 
-/// Batches as an object of one's own makes them:
+/// Gathers items by a user's own object, the aggregator:
 ///
 ///     struct by_key {
 ///         std::optional<batch> accumulate(item i);  // a batch, if one is full now
 ///         std::optional<batch> flush();             // the stream, or an epoch, has ended: the rest
 ///     };
 ///
-/// Each run gets a copy of it. The run has a checkpoint only if it has `bool keeps_last() const`, too, called
-/// when `accumulate` has returned a batch: true if that lacks the item that it was given. All items before
-/// that one are in the batch then, in an earlier one, or dropped.
-/// Order:  that in which it gives them.
-/// Errors: an exception from it stops the run; `std::invalid_argument` for a `max_delay`.
+/// Each run gets a copy of the aggregator. The run has checkpoints only if the aggregator also has
+/// `bool keeps_last() const`, called after `accumulate` has returned a batch. It returns true if the batch
+/// lacks the item just passed to `accumulate`. All earlier items then have to be in this batch or an earlier
+/// one, or dropped.
+/// Order:  that in which the aggregator returns batches.
+/// Errors: an exception from the aggregator stops the run. `std::invalid_argument` for a `max_delay`.
 template <class Aggregator>
     requires(!std::convertible_to<Aggregator, std::size_t>)
 [[nodiscard]] auto aggregate(Aggregator aggregator, aggregate_options options = {}) {

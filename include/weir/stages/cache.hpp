@@ -20,7 +20,7 @@
 
 namespace weir {
 
-/// Of `cache`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
+/// The options of `cache`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
 /// items, at least 1.
 using cache_options = detail::queue_options;
 
@@ -41,7 +41,7 @@ struct cached_item {
     bool is_end = false;  // of an epoch
 };
 
-// The first epoch comes through the queue, each other one out of the record.
+// The items of the first epoch come from the queue before the stage, those of all others from the record.
 template <class C, class Policy>
 class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using T = carried_value_t<C>;
@@ -62,7 +62,7 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     }
     void take(intake<channel<C, Policy>>& next, typename base::slot&, iteration& it) noexcept {
         it.place.epoch = epoch_;
-        next.comes_from(*this->in_, !is_first_);
+        next.prepare(*this->in_, !is_first_);
     }
     bool has_work(const iteration& it) const noexcept {
         return it.item != nullptr ? !it.place.mark : !is_first_ && at_ < record_.size();
@@ -71,7 +71,7 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     void work(iteration& it) {
         if (has_work(it)) {
             it.item != nullptr ? record(it) : play(it);
-        } else if (!it.input_ended || !this->run_.has_failed()) {  // of one that failed that was not all
+        } else if (!it.input_ended || !this->run_.has_failed()) {  // a record of a failed run is incomplete
             it.is_end = true;
             it.value.emplace(D::end_of_epoch(epoch_));
             if (is_first_) this->in_->cancel();
@@ -104,11 +104,11 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             it.value.emplace(std::move(copy), provenance(epoch_));
         }
     }
-    provenance of_an_epoch(provenance&& about) const noexcept { return std::move(about); }
+    provenance of_an_epoch(provenance&& given) const noexcept { return std::move(given); }
     provenance of_an_epoch(no_provenance) const noexcept { return provenance(epoch_); }
 
     static constexpr std::uint64_t no_end = INT64_MAX;  // as `endless` has it
-    std::uint64_t left_;                                // epochs, with the one at hand
+    std::uint64_t left_;                                // epochs, with the current one
     std::uint64_t epoch_;
     bool is_first_ = true;
     std::size_t at_ = 0;  // in the record
@@ -144,17 +144,18 @@ struct cache_stage : stage_base {
 
 }  // namespace detail
 
-/// Makes an epoch only once: records the first one (of a source without epochs, the whole stream) while it
-/// passes, then ends the stages before it, and gives copies of the record for each epoch that is left.
+/// Records the items of the first epoch while they pass; without epochs, those of the whole stream. The stage
+/// then ends the stages before it, and gives copies of the recorded items in each remaining epoch.
 ///
 ///     weir::source(files) | weir::pipe(decode) | weir::cache(90) | weir::pipe(augment) | weir::sink()
 ///
-/// \param epochs  how many in all, at least 1; for ever by default.
-/// Order:  that of the first epoch, in each. Behind it the run has epochs, whatever the source.
-/// Errors: `std::invalid_argument` for 0 epochs, or what was negative. A failure that stops a stage before it
-///         ends the epoch, and nothing is repeated; one that was tolerated is not made up for: the record
-///         lacks the item. An exception from a copy stops the run.
-/// Ends:   after the last epoch, and after a first one in which nothing came.
+/// \param epochs  the number of epochs, with the recorded one; at least 1. Without an end by default.
+/// Order:  each epoch has the order of the first one. Behind the stage the run has epochs, whatever its
+///         source.
+/// Errors: `std::invalid_argument` for 0 epochs, and for negative numbers. A failure that stops a stage
+///         before the cache ends the epoch, and nothing is repeated. The record lacks items whose failure was
+///         tolerated. An exception from a copy stops the run.
+/// Ends:   after the last epoch, and after a first epoch without items.
 /// Cost:   the memory of all items of an epoch; one copy an item and epoch, none in the last one.
 /// A run with a cache has no checkpoint, but on the side of a `tee`. A source that begins within an epoch is
 /// recorded from there.

@@ -13,8 +13,8 @@
 
 namespace weir {
 
-/// Of `disaggregate`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
-/// items, at least 1.
+/// The options of `disaggregate`: its `name`, as in `stage_options`, and the `capacity` of the queue behind
+/// it, in items, at least 1.
 using disaggregate_options = detail::queue_options;
 
 namespace detail {
@@ -48,7 +48,7 @@ class unpack_op {
             at_.reset();
             whole_.reset();
         } else if constexpr (std::ranges::view<In>) {
-            result.emplace(**at_);  // the elements of a view belong to somebody else
+            result.emplace(**at_);  // a view does not own its elements: they are copied
         } else {
             result.emplace(std::ranges::iter_move(*at_));
         }
@@ -85,9 +85,11 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 
 }  // namespace detail
 
-/// Gives the elements of each item, which is a range, one by one. For a checkpoint each element is of what
-/// `aggregate` gathered in its place, if functions between them are `stage_options::elementwise`; else of all
-/// of the batch, and there is no checkpoint until all elements have been taken.
+/// Gives the elements of each item, which is a range, one by one.
+///
+/// For checkpoints, element k counts as the k-th item that an `aggregate` before has gathered, if all
+/// functions between the two are `stage_options::elementwise`. Otherwise each element counts as all items of
+/// the batch, and a checkpoint includes them when the last element has been taken.
 ///
 /// Order:  kept.
 /// Errors: what is thrown while an item is taken apart stops the run.

@@ -1,4 +1,4 @@
-// weir stages: sources that begin again: epochs of a range, and of a sampler's draws
+// weir stages: sources that repeat: epochs of a range, and of the draws of a sampler
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_EPOCHS_HPP
 #define WEIR_STAGES_EPOCHS_HPP
@@ -23,7 +23,8 @@
 
 namespace weir {
 
-/// For ever, as a number of epochs or times: no run sees its end. (Not what -1 becomes, which is refused.)
+/// As a number of epochs or repetitions: without an end. (Differs from -1 as an unsigned number, which is
+/// refused.)
 inline constexpr std::uint64_t endless = INT64_MAX;
 
 namespace detail {
@@ -31,7 +32,7 @@ namespace detail {
 inline constexpr auto no_times =
     "weir: the number of epochs, or times, was negative; for ever is weir::endless";
 
-// A source of epochs: what makes the range of each, and how many there are.
+// The description of a source of epochs. `make`: makes the range of each epoch; `count`: number of epochs.
 template <class Make>
 struct epochs_of {
     Make make;
@@ -100,7 +101,7 @@ class items_of<epochs_of<Make>> {
     std::optional<inner> items_;
 };
 
-// The same as one stream, in which no end of an epoch is marked.
+// The same items as one stream, without marks at the ends of epochs.
 template <class Make>
 struct repetitions_of {
     epochs_of<Make> each;
@@ -120,7 +121,7 @@ class items_of<repetitions_of<Make>> {
         requires(!waits)
     {
         std::optional<item> result;
-        while (goes_on(items_.next(), result)) {
+        while (must_go_on(items_.next(), result)) {
         }
         return result;
     }
@@ -133,14 +134,15 @@ class items_of<repetitions_of<Make>> {
         while (more) {
             auto pending = items_.next(env);
             auto got = co_await std::move(pending);
-            more = goes_on(std::move(got), result);
+            more = must_go_on(std::move(got), result);
         }
         co_return result;
     }
 
   private:
-    // False with a result, and at the end, which is also where a whole repetition gives nothing.
-    bool goes_on(std::optional<typename inner::item>&& got, std::optional<item>& result) {
+    // Whether the next item has to be asked for: after a mark at the end of a repetition. False: `result` has
+    // an item, or the stream has ended. The stream also ends with a repetition without items.
+    bool must_go_on(std::optional<typename inner::item>&& got, std::optional<item>& result) {
         if (!got) return false;
         if (got->is_mark()) return std::exchange(gave_any_, false);
         gave_any_ = true;
@@ -152,7 +154,7 @@ class items_of<repetitions_of<Make>> {
     bool gave_any_ = false;  // in this repetition
 };
 
-// The draws of a sampler, up to an epoch.
+// The description of a source of draws. `epochs`: number of the epoch before which the source ends.
 template <class Sampler>
 struct draws_of {
     Sampler sampler;
@@ -183,12 +185,12 @@ class items_of<draws_of<Sampler>> {
         if (epoch >= from_.epochs) return std::nullopt;
         std::optional<draw> next = from_.sampler.next();
         if (!next) return item::end_of_epoch(epoch);
-        provenance about(epoch);
+        provenance item_provenance(epoch);
         if (run_->why_no_checkpoint().empty()) {
             const std::uint64_t position = next->padded ? origin::no_position : next->position;
-            about = provenance(epoch, std::make_shared<origin>(position, *progress_));
+            item_provenance = provenance(epoch, std::make_shared<origin>(position, *progress_));
         }
-        return std::optional<item>(std::in_place, std::move(*next), std::move(about));
+        return std::optional<item>(std::in_place, std::move(*next), std::move(item_provenance));
     }
 
   private:
@@ -199,18 +201,19 @@ class items_of<draws_of<Sampler>> {
 
 }  // namespace detail
 
-/// A source that begins again and again, and tells everybody where one pass ends:
+/// A source that repeats a range, and marks the end of each repetition, an epoch:
 ///
 ///     weir::source(weir::epochs([&](std::uint64_t epoch) { return shuffled(files, epoch); }, 90))
 ///
-/// All items of an epoch leave each stage before any of the next one does; `aggregate` gives what it has
-/// at its end; functions see it (`invocation::epoch`), and so does the consumer (`run::epochs`).
+/// All items of an epoch leave a stage before any item of the next epoch does. At the end of an epoch
+/// `aggregate` gives a batch that is not full. Functions see the number of the epoch (`invocation::epoch`),
+/// and the consumer can iterate over the epochs (`run::epochs`).
 ///
-/// \param make   called with the number of the epoch, from 0, or without; returns a range or a generator
-///               of one kind or the other. Or a container, of which each epoch gets a copy.
-/// \param count  how many; `weir::endless` by default.
-/// Errors: `std::invalid_argument` for what was negative. What `make`, or its range, throws ends the stream
-///         and fails the run, as of any `source`.
+/// \param make   a function, called with the number of the epoch, from 0, or without arguments. It returns a
+///               range, a generator or an async_generator. Or a container, of which each epoch gets a copy.
+/// \param count  the number of epochs; `weir::endless` by default.
+/// Errors: `std::invalid_argument` for negative numbers. An exception from `make` or from its range ends the
+///         stream and fails the run, as of any `source`.
 template <class Make>
 [[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
     static_assert(
@@ -222,10 +225,10 @@ template <class Make>
     return detail::epochs_of<Make>{std::move(make), count};
 }
 
-/// The same again and again as one stream, whose parts nobody tells apart: `source(repeat(files, 3))`.
+/// The same as one stream without epochs: `source(repeat(files, 3))`.
 ///
 /// Errors: as of `epochs`.
-/// Ends:   after `count` times; or with the first time that gives nothing.
+/// Ends:   after `count` repetitions, or after one without items.
 template <class Make>
 [[nodiscard]] auto repeat(Make make, std::uint64_t count = endless) {
     return detail::repetitions_of<Make>{weir::epochs(std::move(make), count)};

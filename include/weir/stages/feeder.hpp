@@ -33,7 +33,8 @@
 
 namespace weir {
 
-/// Takes the items that the function of a `traverse` finds. The function gets it as its second parameter:
+/// Adds items to the stage of a `traverse` or `traverse_each`. The function of the stage gets the feeder as
+/// its second parameter:
 ///
 ///     weir::traverse([](folder f, weir::feeder<folder>& more) {
 ///         for (folder& sub : f.folders()) more.add(std::move(sub));
@@ -41,7 +42,7 @@ namespace weir {
 ///     })
 ///
 /// \tparam T  the type of the stage's items: what the stage before gives.
-/// Threads:  any number, until the call of the function has ended, or the task that it returned.
+/// Threads:  any number, until the function has returned, or the task that the function returned has ended.
 /// Lifetime: that of the stage.
 template <class T>
 class feeder {
@@ -49,32 +50,32 @@ class feeder {
     feeder(const feeder&) = delete;
     feeder& operator=(const feeder&) = delete;
 
-    /// Adds one item, with which the function will be called, maybe by another slot before this returns. It
-    /// stays added when the function fails after that.
+    /// Adds one item. The stage will call its function with the item, maybe in another slot before `add`
+    /// returns. The item stays added if the current call of the function fails later.
     ///
-    /// Errors: `std::length_error` where `traverse_options::max_waiting` items wait already;
-    ///         `std::logic_error` after the function has ended. The item is destroyed then, as it is where
-    ///         the run was stopped, which is no error.
-    /// Cost:   a short lock that the slot alone uses as a rule, and, once in a while, memory for more items.
-    void add(T item) { take_in(std::move(item)); }
+    /// Errors: `std::length_error` if `traverse_options::max_waiting` items are pending already;
+    ///         `std::logic_error` after the function has ended. In both cases the item is destroyed. After a
+    ///         stop of the run the item is destroyed, too, without an error.
+    /// Cost:   a short lock, rarely contended; now and then an allocation for more pending items.
+    void add(T item) { add_item(std::move(item)); }
 
   protected:
     feeder() noexcept = default;
     ~feeder() = default;
 
   private:
-    virtual void take_in(T&& item) = 0;
+    virtual void add_item(T&& item) = 0;
 };
 
 namespace detail {
 
-// Goes to the end of the executor's queue, so that others get their turn.
+// Awaiter that posts the coroutine to the end of the queue of its executor, so that other work can run.
 template <class Slot>
-class yielded_turn {
+class yield_awaiter {
   public:
-    using updates_slot_itself = void;  // it tells the slot by itself
+    using updates_slot_itself = void;  // the awaiter sets the state of the slot
 
-    explicit yielded_turn(Slot& me) noexcept : me_(me) {}
+    explicit yield_awaiter(Slot& me) noexcept : me_(me) {}
     bool await_ready() const noexcept { return false; }
     // Resumes on the coroutine's executor.
     template <class Promise>
@@ -91,64 +92,67 @@ class yielded_turn {
     Slot& me_;
 };
 
-// How a worker of a traversal takes: what its function has added, what the other slots' have, or the next
-// item of the queue before the stage. It is also what that function adds to.
+// How a worker of a traversal takes an item: one that its own function has added, one that the functions of
+// other slots have added, or the next one of the queue before the stage. Also the feeder of its function.
 template <class C, class Policy>
-class traversal_intake final : gathering, public traversal_slot, public feeder<carried_value_t<C>> {
+class traversal_intake final : task_intake, public traversal_slot, public feeder<carried_value_t<C>> {
     using T = carried_value_t<C>;
     using provenance = typename epoch_item_traits<C>::provenance;
 
   public:
     template <class Slot>
     explicit traversal_intake(Slot& me) noexcept
-        : gathering(me), traversal_slot(item_type_of<C>, me), from_queue(me) {}
+        : task_intake(me), traversal_slot(item_type_of<C>, me), from_queue(me) {}
     ~traversal_intake() { drop(); }
 
-    // ---- what the worker does, in this order
-    // What is to be awaited next: nothing, as an item is at hand, or what `fetch` gives.
+    // ---- called by the worker, in this order
+    // Prepares the next take: an item that this slot has added if `at_once` allows it and there is one, else
+    // the task that `fetch` returns.
     template <class Fetch>
-    WEIR_ALWAYS_INLINE void comes_from(traversal& all, bool at_once, Fetch fetch,
-                                       std::exception_ptr& error) noexcept {
+    WEIR_ALWAYS_INLINE void prepare(traversal& all, bool at_once, Fetch fetch,
+                                    std::exception_ptr& error) noexcept {
         all_ = &all;
         recalled_ = false;
-        has_one_ = at_once && take_own();
+        took_at_once_ = at_once && take_own();
         ++num_taken;
-        if (!has_one_) this->comes_by(fetch, error);
+        if (!took_at_once_) task_intake::prepare(fetch, error);
     }
-    WEIR_ALWAYS_INLINE bool await_ready() const noexcept { return has_one_ || gathering::await_ready(); }
-    using gathering::await_suspend;
-    WEIR_ALWAYS_INLINE bool await_resume() noexcept { return has_one_ || gathering::await_resume(); }
+    WEIR_ALWAYS_INLINE bool await_ready() const noexcept {
+        return took_at_once_ || task_intake::await_ready();
+    }
+    using task_intake::await_suspend;
+    WEIR_ALWAYS_INLINE bool await_resume() noexcept { return took_at_once_ || task_intake::await_resume(); }
     bool was_recalled() const noexcept { return recalled_; }
     C* item() noexcept { return is_added_ ? own_.address() : from_queue.item(); }
     std::uint64_t number() const noexcept { return number_; }
-    // For who follows items: those that were added are none of the queue.
+    // Whether the item was added by a function. Traces follow items of the queue only.
     bool is_added() const noexcept { return is_added_; }
     auto& queue() const noexcept { return from_queue.queue(); }
     std::uint64_t queue_number() const noexcept { return from_queue.number(); }
 
-    void begin_call(provenance& about) noexcept {
-        about.forget_places();
-        about_ = &about;
+    void begin_call(provenance& of_item) noexcept {
+        of_item.forget_places();
+        provenance_ = &of_item;
         open_.store(true, std::memory_order_relaxed);
     }
     void end_call() noexcept { open_.store(false, std::memory_order_relaxed); }
     WEIR_ALWAYS_INLINE void drop() noexcept {
         if (std::exchange(is_added_, false)) own_.destroy();
         from_queue.drop();
-        gathering::drop();
+        task_intake::drop();
     }
 
-    // ---- what `fetch` does
+    // ---- called by the task of `fetch`
     bool take_pending() noexcept {
         if (take_own()) return true;
         return is_added_ = all_->take_from_others(own_.address(), number_);
     }
     // An item came from the queue.
-    void came() {
+    void queue_item_arrived() {
         is_added_ = all_->exchange(from_queue.item(), own_.address(), number_);
         if (is_added_) from_queue.drop();
     }
-    void is_recalled() noexcept { recalled_ = true; }
+    void set_recalled() noexcept { recalled_ = true; }
 
     intake<channel<C, Policy>> from_queue;
     std::uint64_t num_taken = 0;
@@ -158,7 +162,7 @@ class traversal_intake final : gathering, public traversal_slot, public feeder<c
         return is_added_ = all_->take_own(*this, own_.address(), number_);
     }
 
-    void take_in(T&& item) override {
+    void add_item(T&& item) override {
         if (!open_.load(std::memory_order_relaxed)) {
             throw std::logic_error(
                 "weir: a feeder was used after the function that it was given to has ended; add items before "
@@ -166,26 +170,27 @@ class traversal_intake final : gathering, public traversal_slot, public feeder<c
         }
         if (all_->is_over()) return;
         if constexpr (is_epoch_item<C>) {
-            C made(std::move(item), about_->share());
+            C made(std::move(item), provenance_->share());
             all_->add(*this, std::addressof(made));
         } else {
             all_->add(*this, std::addressof(item));
         }
     }
-    void call_off() noexcept override { from_queue.call_off(); }
-    void forget_call() noexcept override { from_queue.forget_call(); }
+    void cancel_wait() noexcept override { from_queue.cancel_wait(); }
+    void clear_cancel() noexcept override { from_queue.clear_cancel(); }
 
     traversal* all_ = nullptr;
     uninitialised_slot<C> own_;
     std::uint64_t number_ = 0;
-    bool has_one_ = false;   // without `fetch`
-    bool is_added_ = false;  // the item at hand is in `own_`
+    bool took_at_once_ = false;  // without `fetch`
+    bool is_added_ = false;      // the item at hand is in `own_`
     bool recalled_ = false;
-    provenance* about_ = nullptr;
+    provenance* provenance_ = nullptr;
     standard_platform::atomic<bool> open_{false};  // for a function that is called
 };
 
-// `Base`: the kind of stage that the function's results make it, for a `fed_call`.
+// The stage kind of a traversal. `Base`: the kind of a stage with the same function, called by a
+// `traversal_call`: `pipe_kind`, or `running_for_each`.
 template <class Base>
 class running_traversal : public Base {
     using C = typename Base::item_taken;
@@ -204,17 +209,17 @@ class running_traversal : public Base {
           all_(item_type_of<C>, this->name(), first_found_first, max_waiting) {}
 
     void take(input& next, slot& me, iteration& it) noexcept {
-        if (next.has_mark) all_.update([&next](traversal_rule& rule) { rule.forget_mark(next); });
+        if (next.has_mark) all_.update([&next](traversal_rule& rule) { rule.mark_has_left(next); });
         it.more = &next;
-        const bool at_once =
-            next.is_present && !must_look(me) && !detail::needs_suspend<Policy>(false, next.num_taken, &me);
-        next.comes_from(all_, at_once, [&] { return fetch(next, me); }, it.error);
+        const bool at_once = next.is_present && !is_recalled_or_ending(me) &&
+                             !detail::needs_suspend<Policy>(false, next.num_taken, &me);
+        next.prepare(all_, at_once, [&] { return fetch(next, me); }, it.error);
     }
-    // Else it is no item's failure that it could not be taken.
+    // Without an item, the take has failed, which fails the stage.
     bool tolerates_failure(const iteration& it) const noexcept { return it.item != nullptr; }
     void on_item(iteration& it) noexcept {
         Base::on_item(it);
-        static_cast<input&>(*it.more).begin_call(it.about);
+        static_cast<input&>(*it.more).begin_call(it.item_provenance);
     }
     void end_task(iteration& it) noexcept {
         static_cast<input&>(*it.more).end_call();
@@ -230,38 +235,39 @@ class running_traversal : public Base {
 
   private:
     std::optional<added_stats> added() const override { return all_.stats(); }
-    bool must_look(const slot& me) const noexcept {
+    bool is_recalled_or_ending(const slot& me) const noexcept {
         return me.recalled.load(std::memory_order_relaxed) || has_to_end();
     }
     bool has_to_end() const noexcept { return all_.is_over() || this->run_.ends().stop_requested(); }
 
-    // What can't be had at once. False: nothing came, as the stage ends, or the slot was recalled.
+    // Takes an item that is not there at once. False: no item, because the stage ends or the slot was
+    // recalled.
     task<bool> fetch(input& mine, slot& me) {
-        if (mine.is_present && !must_look(me)) {
-            yielded_turn<slot> turn(me);
+        if (mine.is_present && !is_recalled_or_ending(me)) {
+            yield_awaiter<slot> turn(me);
             co_await turn;
         }
         all_.update([&mine](traversal_rule& rule) { rule.enter(mine); });
         for (;;) {
             if (has_to_end() || this->out_->closed()) co_return false;
             if (me.recalled.load(std::memory_order_relaxed)) {
-                mine.is_recalled();
+                mine.set_recalled();
                 all_.update([&mine](traversal_rule& rule) { rule.leave(mine); });
                 co_return false;
             }
             if (mine.take_pending()) co_return true;
-            mine.from_queue.comes_from(*this->in_);  // before it may be called off
-            const idle_step next = all_.look(mine);
+            mine.from_queue.prepare(*this->in_);  // before the wait may be cancelled
+            const idle_step next = all_.become_idle(mine);
             if (next == idle_step::end) co_return false;
             if (next == idle_step::lead) {
                 const bool came = co_await mine.from_queue;
-                heard(mine, came);
+                leader_resumed(mine, came);
                 if (mine.has_mark) {
                     const bool is_alone = co_await all_.wait(mine, me, slot_state::wait_turn);
                     if (!is_alone) co_return false;
                 }
                 if (came) {
-                    mine.came();
+                    mine.queue_item_arrived();
                     co_return true;
                 }
             }
@@ -271,10 +277,10 @@ class running_traversal : public Base {
             }
         }
     }
-    void heard(input& mine, bool came) noexcept {
+    void leader_resumed(input& mine, bool came) noexcept {
         const bool mark = came && epoch_item_traits<C>::is_mark(*mine.from_queue.item());
         const bool ended = !came && !mine.from_queue.was_recalled();
-        all_.update([&](traversal_rule& rule) { rule.heard(mine, came, mark, ended); });
+        all_.update([&](traversal_rule& rule) { rule.leader_resumed(mine, came, mark, ended); });
     }
 
     traversal all_;

@@ -1,4 +1,4 @@
-// weir stages: the stage that lets only some items pass
+// weir stages: the stage that gives only the items for which a predicate is true
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_FILTER_HPP
 #define WEIR_STAGES_FILTER_HPP
@@ -31,14 +31,14 @@ struct the_predicate {
     };
 };
 
-// What a predicate is for a pipe: an item is given on or dropped.
+// How a predicate becomes the function of a pipe: see `adapted`.
 struct filtering {
     template <class P, class T>
-    using about = typename the_predicate<P>::template is_given<T>;
+    using traits_of = typename the_predicate<P>::template is_given<T>;
 
     template <class P, class T>
-    static typename about<P, T>::type give(P& predicate, T& item, const invocation* call) {
-        if constexpr (about<P, T>::waits) {
+    static typename traits_of<P, T>::type give(P& predicate, T& item, const invocation* call) {
+        if constexpr (traits_of<P, T>::waits) {
             return give_later(predicate, std::move(item), call);
         } else {
             std::optional<T> kept;
@@ -58,15 +58,15 @@ struct filtering {
 
 }  // namespace detail
 
-/// Lets the items pass for which `predicate` is true; the others are destroyed.
+/// Gives the items for which `predicate` is true; destroys the others.
 ///
 /// \param predicate  called with an item, as a constant, and with the `invocation` if it takes that, too.
 ///                   Gives a bool, or a `task<bool>` or another awaitable of one. `per_slot` works as it
 ///                   does for `pipe`.
 /// \param options    see `stage_options`.
 /// \returns          the stage: a `pipe`.
-/// Everything else is as for `pipe`: with `output_order::input` the order is kept whatever the concurrency,
-/// and an exception fails the item.
+/// Everything else is as for `pipe`: `output_order::input` keeps the order with any concurrency, and an
+/// exception fails the item.
 template <class Predicate>
 [[nodiscard]] auto filter(Predicate&& predicate, stage_options options = {}) {
     return detail::pipe_of<Predicate>("filter",

@@ -18,7 +18,7 @@ namespace weir {
 
 namespace detail {
 
-// What a flat_map's function gives: a range, or a generator as it is.
+// The generator that a flat_map makes of the result of its function: a range, or already a generator.
 template <class R>
 struct many_items {
     using type = generator<int>;
@@ -37,9 +37,9 @@ struct many_items<R> {
     using type = R;
 };
 
-// The elements of a range, which is the generator's own or, by `Range&`, somebody else's: a container of
-// its own gives its elements away, what a view names is copied. (A member of a class template, as g++ 12
-// warns of the frame of a function template that holds something of a lambda's type.)
+// The elements of a range. A container by value gives its elements away; elements of a view, or of a
+// container by reference, are copied. (A member of a class template, because g++ 12 warns of coroutines whose
+// frames hold an object of a lambda's type.)
 template <class Range>
 struct elements {
     using element = std::ranges::range_value_t<Range>;
@@ -60,35 +60,35 @@ struct elements {
     }
 };
 
-// What such a function is for a pipe.
+// How a function that returns a range becomes the function of a pipe: see `adapted`.
 struct expanding {
     template <class Function, class T>
-    struct about : the_function<Function>::template is_given<T> {
-        using base = typename about::is_given;
+    struct traits_of : the_function<Function>::template is_given<T> {
+        using base = typename traits_of::is_given;
         static constexpr bool is_range = !base::gives_many;
         using many = typename many_items<typename base::result>::type;
         using type = std::conditional_t<is_range, std::conditional_t<base::waits, task<many>, many>,
                                         typename base::call>;
     };
 
-    // The item by reference, so that a view of it is as good as the item.
+    // Takes the item by reference, so that the function may return a view of it.
     template <class Function, class T>
-    static typename about<Function, T>::type give(Function& function, T& item, const invocation* call) {
-        if constexpr (!about<Function, T>::is_range) {
+    static typename traits_of<Function, T>::type give(Function& function, T& item, const invocation* call) {
+        if constexpr (!traits_of<Function, T>::is_range) {
             return detail::call(function, std::move(item), call);
-        } else if constexpr (about<Function, T>::waits) {
+        } else if constexpr (traits_of<Function, T>::waits) {
             return give_later(function, item, call);
         } else {
-            return elements<typename about<Function, T>::call>::of(
+            return elements<typename traits_of<Function, T>::call>::of(
                 detail::call(function, std::move(item), call));
         }
     }
     template <class Function, class T>
-    static task<typename about<Function, T>::many> give_later(Function& function, T& item,
-                                                              const invocation* call) {
+    static task<typename traits_of<Function, T>::many> give_later(Function& function, T& item,
+                                                                  const invocation* call) {
         auto pending = detail::call(function, std::move(item), call);
         auto got = co_await std::move(pending);
-        co_return elements<typename about<Function, T>::result>::of(std::move(got));
+        co_return elements<typename traits_of<Function, T>::result>::of(std::move(got));
     }
 };
 

@@ -1,4 +1,4 @@
-// weir stages: the end of a pipeline that acts on each item, in the place of a sink
+// weir stages: the end of a pipeline that calls a function with each item, in place of a sink
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_FOR_EACH_HPP
 #define WEIR_STAGES_FOR_EACH_HPP
@@ -27,7 +27,7 @@ namespace weir {
 namespace detail {
 
 template <class Call>
-struct act_types : Call {
+struct for_each_types : Call {
     using result = typename Call::result;
     using value = void;
     static_assert(
@@ -36,25 +36,27 @@ struct act_types : Call {
         "task, would never run: await it, or loop over it, in the function");
 };
 
-// How many items a slot has acted on, with its function if that is its own.
+// The resources of a slot: the number of its items, and its own function if it has one.
 template <class Tools>
-struct acting : Tools {
+struct with_count : Tools {
     std::uint64_t num_done = 0;
 };
 
 template <class C, class More>
-struct acted_on : More {
-    [[no_unique_address]] typename epoch_item_traits<C>::provenance about;
+struct for_each_state : More {
+    [[no_unique_address]] typename epoch_item_traits<C>::provenance item_provenance;
 };
 
 // `Call`: how the function is called.
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
-class running_for_each : public function_stage<Given, act_types<typename Call::traits>, C, no_item, Policy> {
-    using base = function_stage<Given, act_types<typename Call::traits>, C, no_item, Policy>;
+class running_for_each
+    : public function_stage<Given, for_each_types<typename Call::traits>, C, no_item, Policy> {
+    using base = function_stage<Given, for_each_types<typename Call::traits>, C, no_item, Policy>;
 
   public:
-    using resources = acting<typename base::resources>;
-    using iteration = typename base::template iteration_with<acted_on<C, typename Call::more>, resources>;
+    using resources = with_count<typename base::resources>;
+    using iteration =
+        typename base::template iteration_with<for_each_state<C, typename Call::more>, resources>;
 
     template <class G>
     running_for_each(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
@@ -77,7 +79,7 @@ class running_for_each : public function_stage<Given, act_types<typename Call::t
     static void store_result(iteration&) noexcept {}
     no_item* next_result(iteration& it) noexcept {
         if (!it.place.mark) ++it.context->resources.num_done;
-        it.about.acknowledge(true);
+        it.item_provenance.acknowledge(true);
         return nullptr;
     }
     void release_resources(auto& context) noexcept {
@@ -98,7 +100,7 @@ struct for_each_stage : stage_base {
     for_each_stage(G&& f, stage_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
 
     template <class C>
-    using output = typename act_types<typename function_call<Function, C>::traits>::value;
+    using output = typename for_each_types<typename function_call<Function, C>::traits>::value;
 
     template <class Self, class Policy, class C>
     static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
@@ -112,20 +114,20 @@ struct for_each_stage : stage_base {
 
 }  // namespace detail
 
-/// Calls a function with each item, at the end of a pipeline, where else its sink is:
+/// Calls a function with each item, at the end of a pipeline, in place of a sink:
 ///
 ///     auto run = (weir::source(files) | weir::pipe(shrink) | weir::for_each(write)).start(pool);
 ///     std::cout << run.wait().items << " files written";
 ///
 /// Such a run needs no consumer, and ends by itself: see `run<void>`.
 ///
-/// \param function  called as that of a `pipe`; awaited if it returns a `task`, or any awaitable. What comes
-///                  of it is dropped.
+/// \param function  called as that of a `pipe`; awaited if it returns a `task`, or any awaitable. Its result
+///                  is dropped.
 /// \param options   see `stage_options`. No queue is behind the stage: it has no `capacity`, no `max_bytes`,
 ///                  and no `output_order`.
-/// Order:    with one slot, the items come in their order, with more, several are under way at once; also of
-///           two epochs.
-/// Resumes:  a function that waits, where what it waits for resumes it; the stage, on its own executor.
+/// Order:    with one slot, that of the items. With more slots the function is called for several items at
+///           once, also of two epochs.
+/// Resumes:  a function that awaits, where its awaitable resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. For a
 ///           checkpoint an item is taken when the function has ended, or its failure is tolerated.
 template <class Function>

@@ -1,4 +1,4 @@
-// weir stages, internal: how a worker takes: items, nothing, or one of each of several queues
+// weir stages, internal: how a worker takes items: from one queue, from none, or from several by a task
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_INTAKE_HPP
 #define WEIR_STAGES_INTAKE_HPP
@@ -20,7 +20,7 @@
 
 namespace weir::detail {
 
-// Takes one item after the other, and leaves each where it arrived until `drop`.
+// Takes the items of a queue one by one. An item stays in the place of the operation until `drop`.
 template <class Queue>
 class intake : public get_operation<Queue> {
     using base = get_operation<Queue>;
@@ -29,8 +29,9 @@ class intake : public get_operation<Queue> {
     template <class Slot>
     explicit intake(Slot& me) noexcept : base(me) {}
 
-    // What is to be awaited next. Takes nothing if the slot is recalled, or `skips`.
-    WEIR_ALWAYS_INLINE void comes_from(Queue& queue, bool skips = false) noexcept {
+    // Prepares the next take, which the worker then awaits. Takes nothing if the slot is recalled, or
+    // `skips`.
+    WEIR_ALWAYS_INLINE void prepare(Queue& queue, bool skips = false) noexcept {
         this->restart(detail::inside(queue), this->place_.address());
         if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
             this->waiter_.outcome = outcome::stopped;
@@ -40,19 +41,20 @@ class intake : public get_operation<Queue> {
     WEIR_ALWAYS_INLINE bool await_ready() noexcept {
         return this->waiter_.outcome == outcome::stopped || base::await_ready();
     }
-    // Whether something came; if not, `was_recalled` tells whether something still may.
+    // Whether an item came. If not, `was_recalled` tells a recalled slot from a queue that has ended.
     WEIR_ALWAYS_INLINE bool await_resume() {
         this->resumed();
         return this->waiter_.outcome == outcome::done;
     }
-    // Whether the item is none of the queue's.
+    // Whether the item comes from elsewhere than the queue: see `traversal_intake`.
     static constexpr bool is_added() noexcept { return false; }
     auto& queue() const noexcept { return *this->channel_; }
     std::uint64_t queue_number() const noexcept { return this->number(); }
 
-    // Its wait ends, or, if it has not begun, the next one at once; until that is forgotten.
-    void call_off() noexcept { this->channel_->stop(this->waiter_, Queue::core_type::side::get); }
-    void forget_call() noexcept { this->waiter_.stop_seen = false; }
+    // Ends the wait. If the slot does not wait, the next wait ends at once, unless `clear_cancel` comes
+    // first.
+    void cancel_wait() noexcept { this->channel_->stop(this->waiter_, Queue::core_type::side::get); }
+    void clear_cancel() noexcept { this->waiter_.stop_seen = false; }
     typename Queue::value_type* item() noexcept { return this->place_.address(); }
     WEIR_ALWAYS_INLINE void drop() noexcept {
         if (this->waiter_.outcome != outcome::done) return;
@@ -61,7 +63,7 @@ class intake : public get_operation<Queue> {
     }
 };
 
-// Of a kind that takes nothing.
+// The intake of a stage kind without input.
 class no_intake : public std::suspend_never {
   public:
     template <class Slot>
@@ -71,17 +73,17 @@ class no_intake : public std::suspend_never {
     bool was_recalled() const noexcept { return false; }
 };
 
-// Takes from several queues, by a task; what goes wrong is kept.
-class gathering {
+// Takes by a task, for example from several queues. Stores the exception of the task.
+class task_intake {
     using awaiter = decltype(detail::get_awaiter(std::declval<task<bool>>()));
 
   public:
     template <class Slot>
-    explicit gathering(Slot&) noexcept {}
+    explicit task_intake(Slot&) noexcept {}
 
-    // What is to be awaited next: `start` gives the task.
+    // Prepares the next take: `start` returns the task. Exceptions are stored in `error`.
     template <class Start>
-    void comes_by(Start start, std::exception_ptr& error) noexcept {
+    void prepare(Start start, std::exception_ptr& error) noexcept {
         error_ = &error;
         try {
             task_.emplace(start());
@@ -116,7 +118,8 @@ class gathering {
     std::optional<awaiter> awaiter_;
 };
 
-// `Queue`: from which the slot takes. When the time is over, the slot is recalled from its wait for an item.
+// The timer of a slot that may hold items for a limited time. When the time is over, the timer recalls the
+// slot from its wait for an item of the `Queue`.
 template <class Queue, class Slot>
 class hold_timer {
   public:
@@ -124,8 +127,8 @@ class hold_timer {
     void item_came(const executor& ex) noexcept { came_ = ex.now(); }
     bool runs() const noexcept { return timer_.has_value(); }
     // Errors: `std::bad_alloc`.
-    void start(executor& ex, duration patience, Queue& from, Slot& who) {
-        timer_.emplace(ex, patience - (ex.now() - came_), expire{&from, &who});
+    void start(executor& ex, duration max_delay, Queue& from, Slot& who) {
+        timer_.emplace(ex, max_delay - (ex.now() - came_), expire{&from, &who});
     }
     // Awaitable of void. Resumes on the coroutine's executor. Then `finish_cancel` has to be called.
     auto cancel() noexcept { return timer_->cancel(); }

@@ -13,8 +13,8 @@
 
 namespace weir::detail {
 
-// Of which items a stage makes its results: of the item in hand; of that item and all items that it holds; or
-// the framework cannot tell.
+// From which items a stage makes a result: from the current item; from the current item and all held items;
+// or unknown.
 enum class result_origin : std::uint8_t { its_item, all_held, unknown };
 
 // Records the visits of followed items to one slot. A visit begins with the work on an item, and ends before

@@ -18,17 +18,17 @@
 
 namespace weir::detail {
 
-// What a slot has in hand: the item's number at this stage, its epoch, and whether it is the mark of that
-// epoch's end.
+// The turn of an item: its number at this stage, its epoch, and whether it is the mark at the end of the
+// epoch.
 struct turn {
     std::uint64_t number = 0;
     std::uint64_t epoch = 0;
     bool mark = false;
 };
 
-// One by one: by their numbers. Else items of one epoch as they come, but none before the mark of the
-// epoch before has left, and that not before all items of its epoch. Numbers have no gaps: what is
-// dropped takes its turn as well, so that no more is in flight than there are slots.
+// The order in which items leave a stage. `one_by_one`: in the order of their numbers. Otherwise the items of
+// one epoch leave in any order, after the mark of the epoch before; the mark of an epoch leaves after all its
+// items. Numbers have no gaps: a dropped item takes its turn, too, so that each slot has one item in flight.
 class turn_rule {
   public:
     using ticket = turn;
@@ -51,7 +51,7 @@ class turn_rule {
         if (t.mark) epoch_ = t.epoch + 1;
     }
 
-    // This one will never leave, nor will what has to leave after it.
+    // The item never leaves; nor does an item that has to leave after it.
     void block(const turn& t) noexcept {
         blocked_.number = detail::smaller(blocked_.number, t.number);
         blocked_.epoch = detail::smaller(blocked_.epoch, t.epoch);
@@ -59,8 +59,8 @@ class turn_rule {
 
   private:
     bool one_by_one_;
-    std::uint64_t left_ = 0;  // how many have left
-    std::uint64_t epoch_;     // of those who may leave
+    std::uint64_t left_ = 0;  // number of items that have left
+    std::uint64_t epoch_;     // of the items that may leave
     turn blocked_{UINT64_MAX, UINT64_MAX, false};
 };
 

@@ -1,4 +1,4 @@
-// weir stages, internal: the stage that makes one item of several as a user's own aggregator does
+// weir stages, internal: the stage that gathers items by a user's own aggregator: see `aggregate`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_OWN_AGGREGATE_HPP
 #define WEIR_STAGES_OWN_AGGREGATE_HPP
@@ -16,7 +16,7 @@
 
 namespace weir::detail {
 
-// A user's own way to make batches.
+// The operation that calls the aggregator `A` for items of type `In`.
 template <class A, class In>
 class own_batch_op {
   public:

@@ -26,18 +26,18 @@ namespace weir {
 
 namespace detail {
 
-// What is known of a function that is called by `Call`, and of the queues around it. `C`: what the one before
-// holds.
+// The types of a function that is called by `Call`, and of the queues of its stage. `C`: the item type of the
+// queue before the stage; `D`: of the queue behind it.
 template <class Call, class C>
-struct piped {
+struct call_signature {
     using more = typename Call::more;
     using types = pipe_types<typename Call::traits>;
     using value = typename types::value;
     using D = carry_t<C, value>;
 
-    // What the function returned: a value, or a reference to what is somebody else's.
+    // Stores what the function returned: a value, or a reference to an object that the function keeps.
     template <class R>
-    static void keep(std::optional<value>& result, R&& r) {
+    static void store(std::optional<value>& result, R&& r) {
         if constexpr (types::may_skip) {
             if (r) result.emplace(*std::forward<R>(r));
         } else {
@@ -46,7 +46,7 @@ struct piped {
     }
 };
 
-// What both kinds of it have: the order. `Kept`: a `piped`.
+// The base of both kinds of pipe: keeps the order of the results. `Kept`: a `call_signature`.
 template <class Given, class Kept, class C, class Policy>
 class ordered_function : public function_stage<Given, typename Kept::types, C, typename Kept::D, Policy> {
     using base = function_stage<Given, typename Kept::types, C, typename Kept::D, Policy>;
@@ -71,37 +71,35 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
         turns_.update([&it](turn_rule& rule) { rule.leave(it.place); }, it.context->slot);
         return true;
     }
-    // Nothing comes of this item, and of none that has to leave after it.
     void block_turns(const auto& it) noexcept {
         if (takes_turns_) turns_.update([&it](turn_rule& rule) { rule.block(it.place); });
     }
 
   private:
-    const bool keeps_order_;  // a stage of one slot does, also while it is tried with several
+    const bool keeps_order_;  // true for one slot, also while a profile tries the stage with several
     const bool takes_turns_;
     output_sequencer turns_;
 };
 
-// What came of an item. `Wrapped`: the same as the next queue holds it, if that is something else.
+// The result of an item. `result`: the value with its epoch, if the next queue holds such items.
 template <class C, class Value, class More>
 struct one_result : More {
     using wrapped = std::conditional_t<is_epoch_item<C>, std::optional<carry_t<C, Value>>, nothing>;
     std::optional<Value> value;
     [[no_unique_address]] wrapped result;
-    [[no_unique_address]] typename epoch_item_traits<C>::provenance about;
+    [[no_unique_address]] typename epoch_item_traits<C>::provenance item_provenance;
 };
 
-// A function that gives one result of an item, or none.
+// A pipe whose function returns one result, or none.
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
-class running_pipe : public ordered_function<Given, piped<Call, C>, C, Policy> {
-    using kept = piped<Call, C>;
-    using base = ordered_function<Given, kept, C, Policy>;
-    using D = typename kept::D;
+class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, Policy> {
+    using signature = call_signature<Call, C>;
+    using base = ordered_function<Given, signature, C, Policy>;
+    using D = typename signature::D;
 
   public:
-    using iteration =
-        typename base::template iteration_with<one_result<C, typename kept::value, typename kept::more>,
-                                               typename base::resources>;
+    using iteration = typename base::template iteration_with<
+        one_result<C, typename signature::value, typename signature::more>, typename base::resources>;
 
     template <class G>
     running_pipe(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
@@ -115,12 +113,12 @@ class running_pipe : public ordered_function<Given, piped<Call, C>, C, Policy> {
         if constexpr (base::waits) {
             return this->call(it);
         } else if (!it.place.mark) {
-            kept::keep(it.value, this->call(it));
+            signature::store(it.value, this->call(it));
         }
     }
     template <class Got>
     void store_result(iteration& it, Got&& got) {
-        kept::keep(it.value, std::forward<Got>(got));
+        signature::store(it.value, std::forward<Got>(got));
     }
     void discard_result(iteration& it) noexcept { it.value.reset(); }
     any_item result_for_hooks(iteration& it) const noexcept {
@@ -132,10 +130,10 @@ class running_pipe : public ordered_function<Given, piped<Call, C>, C, Policy> {
         } else if (it.place.mark) {
             return &it.result.emplace(D::end_of_epoch(it.place.epoch));
         } else if (it.value) {
-            if (!is_elementwise_) it.about.forget_places();
-            return &it.result.emplace(base::load::carry(*it.value, std::move(it.about)));
+            if (!is_elementwise_) it.item_provenance.forget_places();
+            return &it.result.emplace(base::load::carry(*it.value, std::move(it.item_provenance)));
         } else {
-            this->acknowledge_drop(std::move(it.about));
+            this->acknowledge_drop(std::move(it.item_provenance));
             return nullptr;
         }
     }
@@ -151,18 +149,19 @@ struct many_results : one_result<C, typename Kept::value, typename Kept::more> {
     bool is_first = true;
 };
 
-// A function that gives many results of an item. Each is put as soon as it is there; the time of the
-// invocation is that of the function, without its waits for room.
+// A pipe whose function returns a generator. Each result is put as soon as it is there. The time of the task
+// is that of the function, without the waits for room in the queue.
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
-class running_expansion : public ordered_function<Given, piped<Call, C>, C, Policy> {
-    using kept = piped<Call, C>;
-    using base = ordered_function<Given, kept, C, Policy>;
-    using types = typename kept::types;
+class running_expansion : public ordered_function<Given, call_signature<Call, C>, C, Policy> {
+    using signature = call_signature<Call, C>;
+    using base = ordered_function<Given, signature, C, Policy>;
+    using types = typename signature::types;
     using value = typename types::value;
-    using D = typename kept::D;
+    using D = typename signature::D;
 
   public:
-    using iteration = typename base::template iteration_with<many_results<C, kept>, typename base::resources>;
+    using iteration =
+        typename base::template iteration_with<many_results<C, signature>, typename base::resources>;
     static constexpr stage_traits traits{.makes_results_later = true};
 
     template <class G>
@@ -207,7 +206,7 @@ class running_expansion : public ordered_function<Given, piped<Call, C>, C, Poli
         }
         if (!it.value) return nullptr;
         if constexpr (is_epoch_item<C>) {
-            return &it.result.emplace(base::load::carry(*it.value, it.about.share()));
+            return &it.result.emplace(base::load::carry(*it.value, it.item_provenance.share()));
         } else {
             return &*it.value;
         }
@@ -230,7 +229,7 @@ struct pipe_stage : stage_base {
     pipe_stage(G&& f, kept_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
 
     template <class C>
-    using output = typename piped<function_call<Function, C>, C>::D;
+    using output = typename call_signature<function_call<Function, C>, C>::D;
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
@@ -242,7 +241,7 @@ struct pipe_stage : stage_base {
     Function function;
 };
 
-// `adapted`: what the user's function has become for a pipe.
+// `adapted`: the function of the pipe, which calls the user's `Function`.
 template <class Function, class Adapted>
 auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
     return pipe_stage<kept_t<Adapted>>(

@@ -1,4 +1,4 @@
-// weir stages: what may be the function of a stage, how it is called, and what it gives
+// weir stages: functions of stages: how they are called, what they return, and `per_slot`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_PIPE_FUNCTION_HPP
 #define WEIR_STAGES_PIPE_FUNCTION_HPP
@@ -34,7 +34,7 @@ inline constexpr bool is_async_generator = false;
 template <class T>
 inline constexpr bool is_async_generator<async_generator<T>> = true;
 
-// What a call gives once it was awaited, if it has to be.
+// The result of a call: what awaiting it gives, if the call returns an awaitable.
 template <class R>
 struct awaited {
     using type = R;
@@ -51,9 +51,9 @@ template <class Function, class... Given>
 concept callable = requires(Function& f) { f(std::declval<Given>()...); } ||
                    (std::is_member_pointer_v<Function> && std::is_invocable_v<Function&, Given...>);
 
-// Calls a function with an item, with `more`, and with the invocation if it can't be called without.
+// Calls a function with an item, with `more`, and with the invocation if the function needs that.
 template <class Function, class Given, class... More>
-decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation* about, More&... more) {
+decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation* which, More&... more) {
     if constexpr (callable<Function, Given, More&...>) {
         if constexpr (std::is_member_pointer_v<Function>) {
             return std::invoke(f, std::forward<Given>(item), more...);
@@ -61,16 +61,15 @@ decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation
             return f(std::forward<Given>(item), more...);
         }
     } else if constexpr (callable<Function, Given, More&..., const invocation&>) {
-        return std::invoke(f, std::forward<Given>(item), more..., *about);
+        return std::invoke(f, std::forward<Given>(item), more..., *which);
     } else {
-        return 0;  // refused by whoever asked
+        return 0;  // never called: the stage kind asserts `call_traits::fits`
     }
 }
 
-// What is known of calling a `Function` with a `Given`: a reference, or the type of an item that is moved in;
-// and with references to `More`.
-// What a kind of stage asks of it is asserted in a template whose name is part of the compiler's message:
-// `the_function<Function>::is_given<T>`.
+// The traits of calling a `Function` with a `Given` (a reference, or the type of an item that is moved in)
+// and with references to `More`. Stage kinds assert what they require in a template whose name is part of the
+// compiler's message: `the_function<Function>::is_given<T>`.
 template <class Function, class Given, class... More>
 struct call_traits {
     static constexpr bool takes_item = callable<Function, Given, More&...>;
@@ -103,7 +102,7 @@ struct stage_result<async_generator<U>> {
     using value = U;
 };
 
-// A function that is made anew for each slot of a stage.
+// A factory that makes a function for each slot of a stage: see `per_slot`.
 template <class Make>
 struct slot_factory {
     Make make;
@@ -114,7 +113,7 @@ inline constexpr bool is_slot_factory = false;
 template <class Make>
 inline constexpr bool is_slot_factory<slot_factory<Make>> = true;
 
-// What a function tells of what it copied to a device, if it does such a thing.
+// The statistics of a function that copies items to a device, or none.
 template <class Function>
 std::optional<transfer_stats> transfers_of(const Function& f) {
     if constexpr (is_slot_factory<Function>) {
@@ -126,7 +125,7 @@ std::optional<transfer_stats> transfers_of(const Function& f) {
     }
 }
 
-// Before a run without statistics: the function takes no figures of its own, either.
+// Tells a function before a run without statistics that it is not to measure anything.
 template <class Function>
 void measure_nothing(Function& f) {
     if constexpr (is_slot_factory<Function>) {
@@ -136,7 +135,7 @@ void measure_nothing(Function& f) {
     }
 }
 
-// What a slot calls.
+// The function that a slot calls: `Function`, or what the factory makes.
 template <class Function>
 struct function_of {
     using type = Function;
@@ -146,7 +145,8 @@ struct function_of<slot_factory<Make>> {
     using type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
 };
 
-// A concept: its second half is not asked where the first is false, as what is `adapted` asserts when asked.
+// A concept, so that the second half is not instantiated where the first is false: an `adapted` function
+// would assert.
 template <class Traits, class Function, class Given>
 concept fits_only_by_reference = !Traits::fits && callable<Function, Given&>;
 
@@ -165,7 +165,7 @@ struct the_function {
     };
 };
 
-// `Call`: its `call_traits`.
+// The types of a pipe. `Call`: the `call_traits` of its function.
 template <class Call>
 struct pipe_types : Call {
     using result = typename Call::result;
@@ -179,24 +179,25 @@ struct pipe_types : Call {
                   "nothing");
 };
 
-// What stands for a user's function in a pipe, and takes the invocation only where that one does. `Kind` has
-// `template about<F, T>`, the traits of the call, and what is done with an item: `give(f, item, invocation)`.
+// The function of a pipe that wraps a user's function. Takes the invocation if the user's function does.
+// `Kind` has `template traits_of<F, T>`, the traits of the call, and what is done with an item: `give(f,
+// item, invocation)`.
 template <class Kind, class Function>
 class adapted {
     template <class T>
-    using about = typename Kind::template about<Function, T>;
+    using traits_of = typename Kind::template traits_of<Function, T>;
 
   public:
     explicit adapted(Function function) : function_(std::move(function)) {}
 
     template <class T>
-        requires(!std::is_lvalue_reference_v<T> && !about<T>::takes_call)
-    typename about<T>::type operator()(T&& item) {
+        requires(!std::is_lvalue_reference_v<T> && !traits_of<T>::takes_call)
+    typename traits_of<T>::type operator()(T&& item) {
         return Kind::give(function_, item, nullptr);
     }
     template <class T>
-        requires(!std::is_lvalue_reference_v<T> && about<T>::takes_call)
-    typename about<T>::type operator()(T&& item, const invocation& call) {
+        requires(!std::is_lvalue_reference_v<T> && traits_of<T>::takes_call)
+    typename traits_of<T>::type operator()(T&& item, const invocation& call) {
         return Kind::give(function_, item, &call);
     }
 
@@ -204,7 +205,7 @@ class adapted {
     Function function_;
 };
 
-// The same of a factory of functions.
+// Wraps a function, or the functions of a factory.
 template <class Kind, class Function>
 auto adapt(Function&& function) {
     using given = kept_t<Function>;
@@ -220,7 +221,7 @@ auto adapt(Function&& function) {
 
 }  // namespace detail
 
-/// Makes the function of a `pipe` anew for each of its slots: for what can't be shared (a decoder, a
+/// Makes a function for each slot of a `pipe`: for functions that slots can't share (a decoder, a
 /// connection).
 ///
 ///     weir::pipe(weir::per_slot([] { return [d = decoder()](packet p) mutable { return d(p); }; }),
@@ -229,8 +230,8 @@ auto adapt(Function&& function) {
 /// \param make  called without arguments, on the stage's executor, once by each slot before its first
 ///              item, and again when a slot that was taken out of service comes back. The function that it
 ///              returns is destroyed there when the slot ends or leaves service.
-/// Errors: an exception from it stops the run, as a failure of the stage.
-/// Threads: slots make theirs at the same time; one slot alone calls each function.
+/// Errors: an exception from `make` stops the run, as a failure of the stage.
+/// Threads: several slots call `make` at the same time; each function is called by one slot only.
 template <class Make>
 [[nodiscard]] auto per_slot(Make&& make) {
     static_assert(std::is_invocable_v<std::decay_t<Make>&>,

@@ -1,4 +1,4 @@
-// weir stages: stages put together: a value that describes a pipeline and starts runs of it
+// weir stages: the description of a pipeline, made of stages by `|`, which starts runs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_PIPELINE_HPP
 #define WEIR_STAGES_PIPELINE_HPP
@@ -40,7 +40,7 @@ inline constexpr bool is_stage_list<stage_list<T, Policies>> = true;
 template <class S>
 concept stage = stage_description<S> || is_stage_list<std::remove_cvref_t<S>>;
 
-// What stands to the left or right of `|`.
+// An operand of `|`.
 template <class P>
 concept composable = stage<P> || is_pipeline<std::remove_cvref_t<P>>;
 
@@ -58,16 +58,17 @@ auto stages_of(P&& part) {
 
 }  // namespace detail
 
-/// Stages in a row. A value: it can be named, put together with others by `|`, changed by stage name,
-/// copied, and started as often as wanted, on real or on virtual time; each start gives an
-/// independent run. Complete with a source at its front and a sink at its end.
+/// A row of stages. A value: it can be named, joined with others by `|`, changed by stage name, copied, and
+/// started any number of times, on real or on virtual time. Each start gives an independent run. Only a
+/// pipeline with a source at its front and a sink at its end can be started.
 ///
 ///     auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
 ///     auto loader = weir::source(files) | prepare | weir::aggregate(32) | weir::sink();
 ///     auto run = loader.start(pool);
 ///
-/// Stages run at the same time. Between each two lies a queue, named as the stage before it; the
-/// first is "src", the last, read by the consumer, "sink". What was given no name: see `stage_options::name`.
+/// All stages run at the same time. A queue lies between each two stages, with the name of the stage before
+/// it; the first is "src" by default. The consumer takes from the last queue, "sink". For the default names
+/// of other stages see `stage_options::name`.
 template <class Row>
 class pipeline {
     static_assert(detail::is_stage_row<Row>,
@@ -82,11 +83,11 @@ class pipeline {
     /// g++ 12 destroys options that are built inside an awaited expression twice.
     ///
     /// \tparam Policy   `summed` for a run without histograms, `unmeasured` for one without statistics.
-    /// \param ex      where the stages run that name no executor; its clock is the run's. On an
-    ///                  executor that runs everything by itself (virtual time), all stages run there.
+    /// \param ex      the executor of all stages without one of their own; its clock is that of the run. On
+    ///                  virtual time all stages run on this executor.
     /// \param options   see `run_options`.
-    /// Errors:   `std::invalid_argument` that names the stage and what is wrong with it; nothing has
-    ///           been started then. `forked_error` on a pool that was made before the process forked.
+    /// Errors:   `std::invalid_argument` that names the stage and the wrong option, before anything has
+    ///           started. `forked_error` on a pool that was made before the process forked.
     /// Lifetime: the run has copies of the stages' functions (of an rvalue: the functions themselves),
     ///           so the pipeline may go. The executors outlive the run.
     template <class Policy = measured>
@@ -104,7 +105,7 @@ class pipeline {
         return start_with<Policy>(std::move(*this), ex, std::move(options));
     }
 
-    /// Rejects what is no executor, or is one without a name, at compile time.
+    /// Rejects arguments other than an executor, and temporary executors, at compile time.
     template <class Policy = measured, class Ex = std::nullptr_t>
         requires(!std::is_convertible_v<Ex, executor&>)
     auto start(Ex&& = nullptr, run_options = {}) const {
@@ -112,7 +113,7 @@ class pipeline {
                       "weir: a pipeline is started on an executor that outlives the run: a thread_pool, a "
                       "run_loop, virtual_time, or what derives from weir::executor, with a name");
     }
-    /// What is no options gets one, too.
+    /// The same for options.
     template <class Policy = measured, class Options>
         requires(!std::is_convertible_v<Options, run_options>)
     auto start(executor&, Options&&) const {
@@ -121,7 +122,7 @@ class pipeline {
                       "start(pool, {.stop = token})");
     }
 
-    /// Rejects a loop over what is no run yet at compile time.
+    /// Rejects a loop over the pipeline instead of its run at compile time.
     template <class Policy = measured>
     detail::not_an_iterator<int> begin() const {
         static_assert(std::is_void_v<Policy>,
@@ -131,7 +132,7 @@ class pipeline {
     }
     detail::not_an_iterator<int> end() const { return {}; }
 
-    /// The options of the stage of that name, to be changed before a start.
+    /// The options of the stage with this name, to be changed before a start.
     /// Errors: `std::invalid_argument` if no stage, or more than one, has that name.
     /// Lifetime: that of the pipeline.
     [[nodiscard]] stage_options& options(std::string_view name) {
@@ -164,7 +165,7 @@ class pipeline {
         return out;
     }
 
-    // For every stage's options, those of parts inside of a stage, too.
+    // Calls `function` with the options of every stage, and of the stages inside of a stage.
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {
         Row::each(self.stages_, [&](auto& stage) {
@@ -172,7 +173,7 @@ class pipeline {
         });
     }
 
-    // Puts it into a run: behind the queue `in`, or, with a source at its front, behind none.
+    // Adds the stages to a run: behind the queue `in`, or behind none if they begin with a source.
     template <class Self, class Policy, class... In>
     static auto& attach(Self&& self, detail::run_core<Policy>& run, In&... in) {
         return Row::attach(std::forward<Self>(self).stages(), run, in...);
@@ -202,21 +203,21 @@ class pipeline {
 
 namespace detail {
 
-// Tells each stage in which place it stands. One type for all pipelines.
+// Tells each stage its place in the pipeline. One type for all pipelines.
 struct placing {
     std::size_t* next;
-    void operator()(kept_options& each) const { each.stand_at((*next)++); }
+    void operator()(kept_options& each) const { each.set_place((*next)++); }
 };
 
 template <class Row>
 auto make_pipeline(Row&& stages) {
-    // Known from the source on: a stage that can't take what it is given is refused here already.
+    // With a source all item types are known: a stage that can't take its items is refused here already.
     if constexpr (Row::begins) static_cast<void>(sizeof(given_by_row<Row>));
     if constexpr (Row::complete && is_sink<typename Row::last_type>)
         if (auto& room = stages.last.options.capacity; room == 0)
             room = usual_in_sink<typename given_by_row<Row>::type>;
     pipeline<Row> whole(std::forward<Row>(stages));
-    std::size_t place = Row::begins ? 0 : 1;  // without a source it is thought to stand behind one
+    std::size_t place = Row::begins ? 0 : 1;  // without a source: the places behind one
     pipeline<Row>::each_options(whole, placing{&place});
     return whole;
 }
@@ -236,14 +237,15 @@ auto put_together(Left&& left, Right&& right) {
     }
 }
 
-/// Puts the right side behind the left one. Copies what is an lvalue.
+/// Joins two operands: the stages of the right one follow those of the left one. Copies lvalues.
 template <composable Left, composable Right>
 [[nodiscard]] auto operator|(Left&& left, Right&& right) {
     return detail::put_together(detail::stages_of(std::forward<Left>(left)),
                                 detail::stages_of(std::forward<Right>(right)));
 }
 
-/// Rejects what is no part of a pipeline at compile time, with one message: the part goes on alone.
+/// Rejects an operand that is no part of a pipeline, at compile time. Returns the other operand, so that only
+/// one message appears.
 template <class Left, class Right>
     requires(composable<Left> != composable<Right>)
 auto operator|(Left&& left, Right&& right) {
@@ -262,7 +264,7 @@ auto operator|(Left&& left, Right&& right) {
 
 }  // namespace detail
 
-using detail::operator|;  // found for what has no part from detail, as two stage_lists
+using detail::operator|;  // for operands without a type of detail, as two stage_lists
 
 }  // namespace weir
 

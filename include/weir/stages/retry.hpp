@@ -20,22 +20,23 @@
 
 namespace weir {
 
-/// Of `retry`.
+/// The options of `retry`.
 struct retry_options {
-    /// How often the function is called at most, the first time included; at least 1.
+    /// The maximum number of calls for an item, the first one included; at least 1.
     std::size_t attempts = 3;
     /// The wait before the second call, by the clock of the executor that runs the stage.
     duration delay = std::chrono::milliseconds(10);
-    /// Each wait is so many times as long as the one before, at least 1.
+    /// The factor by which each wait is longer than the one before; at least 1.
     double factor = 2.0;
     /// The longest wait.
     duration max_delay = std::chrono::minutes(1);
-    /// Whether it is worth another call, given what was thrown; null: always. An exception from it fails
-    /// the item instead. Threads: the stage's, several at once.
+    /// Whether to call again after this exception; null: always. An exception from `when` itself fails the
+    /// item.
+    /// Threads: those of the stage, several at once.
     std::function<bool(const std::exception_ptr&)> when = nullptr;
 };
 
-/// \returns whether an `Error` was thrown, or what derives from it: `{.when = weir::threw<timed_out>}`.
+/// \returns whether the exception is an `Error`, or derived from it: `{.when = weir::threw<timed_out>}`.
 template <class Error>
 [[nodiscard]] bool threw(const std::exception_ptr& what) {
     try {
@@ -69,7 +70,7 @@ struct the_retried {
 template <class Function>
 class retrying {
     template <class T>
-    using about = typename the_retried<Function>::template is_given<T>;
+    using traits_of = typename the_retried<Function>::template is_given<T>;
 
   public:
     retrying(Function function, retry_options options)
@@ -87,13 +88,13 @@ class retrying {
 
     // The item and the invocation outlive the task.
     template <class T>
-    task<typename about<T>::result> operator()(const T& item, const invocation& call) {
-        std::optional<typename about<T>::result> result;
+    task<typename traits_of<T>::result> operator()(const T& item, const invocation& call) {
+        std::optional<typename traits_of<T>::result> result;
         duration delay = shorter(options_.delay);
         for (std::size_t attempt = 1;; ++attempt) {
             std::exception_ptr error;
             try {
-                if constexpr (about<T>::waits) {
+                if constexpr (traits_of<T>::waits) {
                     auto pending = detail::call(function_, item, &call);
                     auto got = co_await std::move(pending);
                     result.emplace(std::move(got));
@@ -104,7 +105,8 @@ class retrying {
                 error = std::current_exception();
             }
             if (!error) break;
-            if (attempt == options_.attempts || !is_worth_it(error)) std::rethrow_exception(std::move(error));
+            if (attempt == options_.attempts || !should_retry(error))
+                std::rethrow_exception(std::move(error));
             auto pause = sleep_for(delay, call.stop());
             const bool waited = co_await std::move(pause);
             if (!waited || call.stop().stop_requested()) std::rethrow_exception(std::move(error));
@@ -114,7 +116,9 @@ class retrying {
     }
 
   private:
-    bool is_worth_it(const std::exception_ptr& error) const { return !options_.when || options_.when(error); }
+    bool should_retry(const std::exception_ptr& error) const {
+        return !options_.when || options_.when(error);
+    }
     duration shorter(duration d) const noexcept { return d < options_.max_delay ? d : options_.max_delay; }
     duration longer(duration d) const noexcept {
         if (d == duration(0)) return d;
@@ -131,20 +135,20 @@ class retrying {
 }  // namespace detail
 
 /// Makes a function for a `pipe` (or a `filter`, or a `flat_map` of containers) that calls `function` again,
-/// after a while, when it has thrown:
+/// after a wait, if `function` has thrown:
 ///
 ///     weir::pipe(weir::retry(download, {.attempts = 5, .delay = 100ms}), {.concurrency = 16})
 ///
 /// \param function  called with the item as a constant (one that takes it by value gets a copy), and with the
-///                  `invocation` if it takes that, too; gives a value, or an awaitable of one. For what can't
-///                  be shared by slots: `per_slot([] { return weir::retry(connection()); })`.
+///                  `invocation` if it takes that, too; returns a value, or an awaitable of one. A function
+///                  for each slot: `per_slot([] { return weir::retry(connection()); })`.
 /// \param options   see `retry_options`.
-/// Suspends: between two calls. The slot is held meanwhile, its time is `slot_times::await`.
+/// Suspends: between two calls. The slot takes no other item meanwhile; its state is `slot_times::await`.
 /// Resumes:  on the stage's executor.
-/// Errors:   the last exception, as it is, fails the item; those before it are forgotten, and don't count
-///           towards `max_failures`. `std::invalid_argument` for options that make no sense.
-/// Stops:    when the stage's time limit is over, or the run is stopped, what it waits for ends, and it
-///           doesn't call again.
+/// Errors:   the last exception fails the item. Earlier ones are dropped, and don't count towards
+///           `max_failures`. `std::invalid_argument` for options out of range.
+/// Stops:    at the time limit of the stage, or a stop of the run, the wait ends, and `function` is not
+///           called again.
 template <class Function>
 [[nodiscard]] auto retry(Function&& function, retry_options options = {}) {
     return detail::retrying<detail::kept_t<Function>>(std::forward<Function>(function), std::move(options));

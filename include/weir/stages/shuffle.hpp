@@ -17,19 +17,19 @@
 
 namespace weir {
 
-/// Of `shuffle`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
+/// The options of `shuffle`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
 /// items, at least 1.
 using shuffle_options = detail::queue_options;
 
 namespace detail {
 
-// Random numbers of one epoch.
+// The random numbers of one epoch.
 class epoch_numbers {
   public:
     explicit epoch_numbers(std::uint64_t seed, std::uint64_t epoch = 0) noexcept
         : seed_(subseed(seed, epoch)) {}
 
-    // Below n, each as likely as the other; n is not 0.
+    // Uniformly distributed below n, which is not 0.
     // Source: D. Lemire, "Fast random integer generation in an interval" (ACM TOMACS 2019).
     std::uint64_t below(std::uint64_t n) noexcept {
         while (true) {
@@ -44,7 +44,7 @@ class epoch_numbers {
     std::uint64_t count_ = 0;
 };
 
-// Holds up to `size` elements of the queue.
+// The operation that holds up to `size` items, and gives a random one of them for each further item.
 template <class C>
 class shuffle_op {
   public:
@@ -52,7 +52,7 @@ class shuffle_op {
 
     shuffle_op(std::size_t size, std::uint64_t seed) : size_(size), seed_(seed), random_(seed) {}
 
-    void enter(std::uint64_t epoch) noexcept { random_ = epoch_numbers(seed_, epoch); }
+    void begin_epoch(std::uint64_t epoch) noexcept { random_ = epoch_numbers(seed_, epoch); }
     void push(C&& item, std::optional<C>& out) {
         if (held_.size() < size_) {
             if (held_.empty()) held_.reserve((std::min)(size_, most_reserved));
@@ -81,7 +81,7 @@ class shuffle_op {
     const std::size_t size_;
     const std::uint64_t seed_;
     epoch_numbers random_;
-    std::vector<std::optional<C>> held_;  // each holds one: an item may not be assignable
+    std::vector<std::optional<C>> held_;  // none is empty; an optional, because items need not be assignable
     bool ends_ = false;
 };
 

@@ -1,4 +1,4 @@
-// weir stages: the stage that every pipeline ends with: its queue is what the consumer reads
+// weir stages: the end of a pipeline whose items a consumer takes
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_SINK_HPP
 #define WEIR_STAGES_SINK_HPP
@@ -18,8 +18,9 @@ namespace weir {
 
 namespace detail {
 
-// If none is given. With 3 a consumer that is faster than the stages is woken for nearly every item; with 32
-// that costs a seventh (bench/lab/README.md). How much memory waiting items hold is known of values alone.
+// The default capacity of a sink. With 3, a consumer that is faster than the stages is woken for nearly every
+// item; 32 reduces that cost to a seventh (bench/lab/README.md), but is used only for small values, as the
+// memory of other items is unknown.
 template <class Item>
 inline constexpr std::size_t usual_in_sink =
     std::is_trivially_copyable_v<Item> && !std::is_pointer_v<Item> && sizeof(Item) <= 64 ? 32 : 3;
@@ -28,7 +29,7 @@ struct sink_stage : stage_base {
     static constexpr const char* kind = "sink";
     static constexpr bool ends_pipelines = true;
 
-    // 0: as usual, once a source stands before it.
+    // `capacity`: 0 for the default, which is known when the pipeline has a source.
     sink_stage(std::size_t capacity, const std::source_location& where) {
         options.name = kind;
         options.where = where;
@@ -47,11 +48,11 @@ struct sink_stage : stage_base {
     }
 };
 
-// Or what was given in its place. So there is one function `sink`, and its name alone means it.
+// The argument of `sink`. Gives a message for a function in its place, without a second overload of `sink`.
 struct sink_capacity {
     sink_capacity() = default;
     template <class N>
-    // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload): it is a number
+    // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload): a number
     sink_capacity(N&& n) : items(number(n)) {
         refuse_if(items == 0, "weir: sink(0) could never take an item; give it a capacity of 1 or more");
     }
@@ -64,21 +65,21 @@ struct sink_capacity {
         if constexpr (std::is_convertible_v<N, std::size_t>) return static_cast<std::size_t>(n);
         return 1;
     }
-    std::size_t items = 0;  // which is refused where it is given
+    std::size_t items = 0;  // 0: not given
 };
 
 }  // namespace detail
 
-/// The end of a pipeline: a stage that passes items on into the queue from which the consumer takes them, and
-/// may have one in its hand. It takes no time and no thread, so its slot always waits: to get, or to put.
+/// The end of a pipeline: a stage that moves items into the queue from which the consumer takes them. The
+/// stage may hold one item. It uses no thread and no time: its slot always waits, to get or to put.
 ///
-/// \param capacity  of that queue, in items: how far the pipeline may run ahead of the consumer. If it isn't
-///                  given: 32 of small values (trivially copyable, not a pointer, at most 64 bytes), else 3,
-///                  as items may be large; the options say 0 until a source stands before it. A function is
-///                  refused at compile time.
+/// \param capacity  the capacity of that queue, in items: how far the pipeline may run ahead of the consumer.
+///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes), and
+///                  3 for others, which may be large. The options say 0 until the pipeline has a source. A
+///                  function as an argument is refused at compile time.
 /// \param where     see `stage_options::where`.
 /// Order:  kept.
-/// Errors: `std::invalid_argument` for 0, and for what was negative.
+/// Errors: `std::invalid_argument` for 0, and for negative numbers.
 [[nodiscard]] inline auto sink(detail::sink_capacity capacity = {},
                                std::source_location where = detail::call_place::current()) {
     detail::refuse_negative(capacity.items, "weir: the capacity of a sink was negative; give it 1 or more");

@@ -1,4 +1,4 @@
-// weir stages: the end of a pipeline that puts each item into a channel, for who takes from that
+// weir stages: the end of a pipeline that puts each item into a channel
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_SINK_TO_HPP
 #define WEIR_STAGES_SINK_TO_HPP
@@ -26,13 +26,13 @@
 
 namespace weir {
 
-/// Of `sink_to`.
+/// The options of `sink_to`.
 struct sink_to_options {
     std::string name = "sink_to";  ///< see `stage_options::name`
-    /// Where it runs; null: where the run was started. Outlives the run.
+    /// The executor of the stage; null: that of the run. Outlives the run.
     weir::executor* executor = nullptr;
-    /// Close the channel when the stage ends, so that who takes from it comes to the end. False where others
-    /// put into it, too.
+    /// Whether the stage closes the channel at its end, so that consumers of the channel see the end. Set
+    /// this to false if others put into the channel, too.
     bool closes = true;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -41,9 +41,9 @@ struct sink_to_options {
 namespace detail {
 
 template <class C>
-struct put_into {
-    [[no_unique_address]] typename epoch_item_traits<C>::provenance about;
-    bool is_in = true;
+struct sink_to_state {
+    [[no_unique_address]] typename epoch_item_traits<C>::provenance item_provenance;
+    bool was_put = true;
 };
 
 // `To`: the channel.
@@ -53,13 +53,13 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
     using typename base::slot;
 
   public:
-    using iteration = typename base::template iteration_with<put_into<C>>;
+    using iteration = typename base::template iteration_with<sink_to_state<C>>;
 
     running_sink_to(run_context& run, const stage_options& options, To& to, bool closes,
                     channel<C, Policy>& in, typename base::output_queue& end)
         : base(run, "sink_to", options, &in, &end), to_(to), closes_(closes) {}
 
-    void on_item(iteration& it) noexcept { it.about = base::load::provenance_of(*it.item); }
+    void on_item(iteration& it) noexcept { it.item_provenance = base::load::provenance_of(*it.item); }
     C* work(iteration& it) const noexcept { return it.item; }
     auto observe(C* item, coroutine_env&) {
         auto& value = base::load::value_of(*item);
@@ -69,15 +69,15 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
             return to_.emplace(std::move(value));
         }
     }
-    void store_result(iteration& it, bool is_in) noexcept { it.is_in = is_in; }
+    void store_result(iteration& it, bool was_put) noexcept { it.was_put = was_put; }
     no_item* next_result(iteration& it) noexcept {
-        if (it.place.mark || !it.is_in) return nullptr;
+        if (it.place.mark || !it.was_put) return nullptr;
         ++num_put_;
-        it.about.acknowledge(true);
+        it.item_provenance.acknowledge(true);
         return nullptr;
     }
-    // Nobody takes from the channel any more.
-    bool is_finished(const iteration& it) const noexcept { return !it.is_in; }
+    // The channel was closed by its consumer.
+    bool is_finished(const iteration& it) const noexcept { return !it.was_put; }
     void close_output(slot& me) noexcept {
         this->run_.count_done(num_put_);
         if (closes_) to_.close();
@@ -121,24 +121,24 @@ struct sink_to_stage : stage_base {
 
 }  // namespace detail
 
-/// Puts each item into a channel, at the end of a pipeline, where else its sink is: for threads, or
-/// coroutines, that take from a channel.
+/// Puts each item into a channel, at the end of a pipeline, in place of a sink: for threads, or coroutines,
+/// that take from a channel.
 ///
 ///     weir::channel<picture> pictures(8);
 ///     auto run = (weir::source(files) | weir::pipe(decode) | weir::sink_to(pictures)).start(pool);
 ///     while (auto p = pictures.blocking_get()) show(*std::move(p));
 ///
-/// Such a run needs no consumer, and ends by itself: see `run<void>`; its `run_result::items` counts what is
-/// in. A failure of the run is seen there, not in the channel: who has taken all calls `run.wait()`.
+/// Such a run needs no consumer, and ends by itself: see `run<void>`. Its `run_result::items` counts the
+/// items that were put. `run.wait()` reports a failure of the run; the channel only ends.
 ///
-/// \param to       outlives the run. An item that is no item of the channel becomes one there. Closed by who
-///                 takes from it, it ends the run as a consumer that leaves does: it is finished.
+/// \param to       the channel; outlives the run. Items are converted to the item type of the channel. If its
+///                 consumer closes the channel, the run ends without a failure.
 /// \param options  see `sink_to_options`.
 /// Order:    kept; epochs are not told apart in the channel.
 /// Suspends: while the channel is full; the slot awaits then (`slot_times::await`).
 /// Resumes:  on the stage's executor.
-/// Errors:   none of its own. Where the run is stopped while it waits for room, that item is destroyed. For a
-///           checkpoint an item is taken when it is in.
+/// Errors:   none of its own. If the run is stopped while the stage waits for room, the item is destroyed.
+///           For a checkpoint an item counts as consumed when it is in the channel.
 template <class T, class Policy>
 [[nodiscard]] auto sink_to(channel<T, Policy>& to, const sink_to_options& options = {}) {
     return detail::sink_to_stage<channel<T, Policy>>(to, options);

@@ -27,12 +27,12 @@
 
 namespace weir {
 
-/// Of a source.
+/// The options of a source.
 struct source_options {
     std::string name = "src";  ///< see `stage_options::name`
-    /// Where it runs; null: where the run was started. Outlives the run.
+    /// The executor of the stage; null: that of the run. Outlives the run.
     weir::executor* executor = nullptr;
-    /// Of the queue behind it, in items, at least 1.
+    /// The capacity of the queue behind the stage, in items; at least 1.
     std::size_t capacity = 2;
     /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
     std::size_t max_bytes = 0;
@@ -43,7 +43,7 @@ struct source_options {
 namespace detail {
 
 template <class T>
-struct made_item {
+struct source_state {
     std::optional<T> value;
 };
 
@@ -54,12 +54,12 @@ class running_source : public stage_kind<nothing, typename items_of<S>::item, Po
     using base = stage_kind<nothing, Out, Policy>;
 
   public:
-    using iteration = typename base::template iteration_with<made_item<Out>>;
+    using iteration = typename base::template iteration_with<source_state<Out>>;
     static constexpr stage_traits traits{.numbers_results = true};
 
     running_source(run_context& run, const stage_options& options, S&& from, channel<Out, Policy>& out)
         : base(run, "source", options, nullptr, &out), items_(std::move(from)) {
-        // Where it has epochs, it says with which one it begins.
+        // A source of draws sets the first epoch of the run.
         if constexpr (requires { items_.add_progress(run); }) {
             items_.add_progress(run);
         } else {
@@ -76,7 +76,7 @@ class running_source : public stage_kind<nothing, typename items_of<S>::item, Po
     }
     auto work(iteration& it) {
         if constexpr (items::waits) {
-            return nothing();  // the items say themselves what is to be observed
+            return nothing();  // awaited in `observe`
         } else {
             store_result(it, items_.next());
         }
@@ -156,21 +156,21 @@ inline constexpr bool takes_an_argument<Function> = std::is_invocable_v<Function
 
 }  // namespace detail
 
-/// Where a pipeline's items come from.
+/// The first stage of a pipeline: gives the items.
 ///
 /// \param items    one of
 ///                 - a range: a container or an array, by value (a run moves the elements out of its own
 ///                   copy); a view, or `std::ref(container)`, which outlives the run; a `generator`;
 ///                 - an `async_generator`;
-///                 - a function that gives `std::optional<T>`, or an awaitable of it: called until it
-///                   gives none;
+///                 - a function that gives `std::optional<T>`, or an awaitable of it: called until the
+///                   optional is empty;
 ///                 - a function that gives a range or a generator: called at the start of each run;
 ///                 - a channel: see below;
-///                 - a `run`, whose items it gives: one pipeline inside of another.
-///                 A generator itself is for one run: start the pipeline as an rvalue.
+///                 - a `run`: its items, so that one pipeline is inside of another.
+///                 A generator is good for one run: start the pipeline as an rvalue.
 /// \param options  see `source_options`.
-/// Order:    one item after the other; one is pulled ahead and held while the queue is full.
-/// Resumes:  the stage, on its own executor, wherever what it awaited has ended.
+/// Order:    one item after the other. While the queue is full, the source holds one further item.
+/// Resumes:  the stage, on its own executor, wherever its awaitable has ended.
 /// Errors:   an exception ends the stream and fails the run, whatever `max_failures` says: there is
 ///           no next item to go on with. Items that were given before it are delivered.
 template <class S>
@@ -200,18 +200,19 @@ template <class S>
     return weir::source(std::to_array(std::forward<S>(items)), std::move(options));
 }
 
-/// The same from a channel, into which threads, or coroutines, put: until it is closed and empty.
+/// The same from a channel, into which threads, or coroutines, put items: until the channel is closed and
+/// empty.
 ///
 ///     weir::channel<request> requests(100);
 ///     auto run = (weir::source(requests) | weir::pipe(answer) | weir::sink()).start(pool);
 ///     requests.blocking_put(request(1));   // of any thread; `closed` once the run is over
 ///
-/// \param from  outlives the run. When the source ends, for whatever reason, it closes the channel, so that
-///              who puts into it does not wait for ever; what is inside stays there, for the next run or
-///              `try_get`.
-/// Order:  that of the channel. Several runs may take from one: each item goes to one of them.
-/// Resumes: the stage, on its own executor. Its slot awaits (`slot_times::await`) while there is none.
-/// Errors: an item that the source has taken when the run is stopped is destroyed, as any that is under way.
+/// \param from  the channel; outlives the run. The source closes the channel when the source ends, for
+///              whatever reason, so that no producer waits for ever. Items in the channel stay there, for the
+///              next run or `try_get`.
+/// Order:  that of the channel. Several runs may take from one channel: each item goes to one of them.
+/// Resumes: the stage, on its own executor. The state of its slot is `slot_times::await` while it waits.
+/// Errors: a stop of the run destroys an item that the source has taken, as it does all items of the run.
 template <class T, class Policy>
 [[nodiscard]] auto source(channel<T, Policy>& from, source_options options = {}) {
     return weir::source(std::ref(from), std::move(options));

@@ -1,4 +1,4 @@
-// weir stages, internal: the items of what a source is made from, one a call
+// weir stages, internal: the items of a source, one a call: for ranges, functions, runs and channels
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_SOURCE_ITEMS_HPP
 #define WEIR_STAGES_SOURCE_ITEMS_HPP
@@ -21,8 +21,8 @@
 
 namespace weir::detail {
 
-// Gives the items of what a source was made from, one a call, then nothing. `item` is their type;
-// `waits` tells whether a call has to be awaited.
+// The items of the argument `S` of `source`: `next` gives one item a call, then nothing. `item` is their
+// type; `waits` tells whether the result of `next` has to be awaited.
 template <class S>
 class items_of;
 
@@ -38,8 +38,8 @@ concept source_range = std::ranges::input_range<R&> && !is_run<R>;
 template <class S>
 using range_of = std::remove_reference_t<std::unwrap_reference_t<S>>;
 
-// A container is owned by the run, so that its elements can be moved out; what a view, a generator of
-// references or a std::ref names is not. (A generator of values gives them to be moved out.)
+// The run owns a container, and moves its elements out. The elements of a view, of a std::ref, or of a
+// generator of references are copied; those of a generator of values are moved.
 template <class S>
     requires source_range<range_of<S>>
 class items_of<S> {
@@ -87,7 +87,7 @@ class items_of<async_generator<T>> {
     async_generator<T> values_;
 };
 
-// A function that gives an optional item, or something to await that does.
+// A function that gives an optional item, or an awaitable of one.
 template <class Function>
 concept gives_optional = callable<Function> && is_optional<awaited_t<std::invoke_result_t<Function&>>>;
 
@@ -118,7 +118,7 @@ class items_of<Function> {
     std::optional<std::conditional_t<waits, call, int>> pending_;
 };
 
-// A function that gives a range or a generator: called anew in each run.
+// A function that gives a range or a generator: called once in each run.
 template <class Function>
 concept gives_range =
     callable<Function> && !gives_optional<Function> &&
@@ -145,7 +145,7 @@ class items_of<Function> {
     std::optional<inner> items_;
 };
 
-// Another run: its items, one run inside of another.
+// The items of another run.
 template <class T, class Policy>
     requires(!std::is_void_v<T>)
 class items_of<run<T, Policy>> {
@@ -164,8 +164,7 @@ class items_of<run<T, Policy>> {
     run<T, Policy> inner_;
 };
 
-// A channel that somebody else puts into. It is closed when the source ends, so that nobody waits there for a
-// run that is over.
+// The items of a channel. `end` closes the channel, so that no producer waits for a run that has ended.
 template <class T, class Policy>
 class items_of<std::reference_wrapper<channel<T, Policy>>> {
   public:

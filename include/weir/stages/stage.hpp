@@ -1,4 +1,4 @@
-// weir stages, internal: what every kind of stage description has, and what is asked of its types
+// weir stages, internal: the base of stage descriptions, their options, and helpers of stage kinds
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_STAGE_HPP
 #define WEIR_STAGES_STAGE_HPP
@@ -27,8 +27,8 @@ namespace weir {
 
 namespace detail {
 
-// What a class is called, without what it lies in and without its arguments. Empty for what has no name (a
-// lambda), and for what says nothing about what it does: a pointer, and what is of std or of weir.
+// The name of a class, without its namespace and template arguments. Empty for types without a name of their
+// own, as lambdas, pointers, and classes of std and weir.
 template <class Function>
 constexpr std::string_view name_of_class() noexcept {
     std::string_view text = type_text<Function>();
@@ -52,19 +52,19 @@ constexpr std::string_view name_of_class() noexcept {
     return text.substr(begin);
 }
 
-// A function without a name of its own is called after what it does, and where: "pipe#3".
+// Options with a default name. A stage without a name is named after its kind and its place: "pipe#3".
 class kept_options : public stage_options {
   public:
     kept_options() = default;
     explicit(false) kept_options(stage_options given) : stage_options(std::move(given)) {}
 
-    // `kind`, which outlives it: the stage's, if it was given no name.
+    // `kind`: the kind of the stage, for its default name. A string literal.
     kept_options(stage_options given, std::string_view kind) : stage_options(std::move(given)) {
         if (!name.empty()) return;
         kind_ = kind;
-        name = name_at(place_);
+        name = default_name(place_);
     }
-    // `Function`: the function, after which it is called if that has a name.
+    // The default name is that of the class `Function`, if it has one.
     template <class Function>
     static kept_options of_function(stage_options given, std::string_view kind) {
         constexpr std::string_view its = name_of_class<Function>();
@@ -72,41 +72,44 @@ class kept_options : public stage_options {
         return {std::move(given), kind};
     }
 
-    // Where it stands now, unless it has been given a name meanwhile.
-    void stand_at(std::size_t place) {
-        if (kind_.empty() || name != name_at(place_)) return;
+    // Sets the place of the stage in its pipeline, and the default name, unless the user has changed the
+    // name.
+    void set_place(std::size_t place) {
+        if (kind_.empty() || name != default_name(place_)) return;
         place_ = place;
-        name = name_at(place_);
+        name = default_name(place_);
     }
 
   private:
-    std::string name_at(std::size_t place) const { return std::string(kind_) + "#" + std::to_string(place); }
+    std::string default_name(std::size_t place) const {
+        return std::string(kind_) + "#" + std::to_string(place);
+    }
 
-    std::string_view kind_;  // empty: it has a name
-    std::size_t place_ = 1;  // behind a source
+    std::string_view kind_;  // empty: the user has named the stage
+    std::size_t place_ = 1;  // the place behind a source
 };
 
-// The base of every stage description; what it describes is built by
+// The base of every stage description. A description adds its stage to a run by
 //     template <class Policy, class In> channel<Out, Policy>& attach(run_core<Policy>&, channel<In, Policy>&)
 // which moves out of the description if it is an rvalue.
 struct stage_base {
     kept_options options;
 
-    // For its options, and those of the stages inside of it.
+    // Calls `function` with the options of the stage, and with those of the stages inside of it.
     template <class Self, class Visitor>
     static void each_options(Self& self, Visitor function) {
         function(self.options);
     }
 };
 
-// Of a kind of stage of which only these can be told.
+// The options of stage kinds with one slot and without other options.
 struct queue_options {
     std::string name = {};     // see stage_options
-    std::size_t capacity = 2;  // of the queue behind it, in items, at least 1
+    std::size_t capacity = 2;  // of the queue behind the stage, in items; at least 1
     std::source_location where = detail::call_place::current();
 };
 
-// What the options of a kind of stage have in common with those of all.
+// Copies the options that a stage kind has in common with `stage_options`.
 template <class Options>
 stage_options common_options_of(const Options& from) {
     stage_options all;
@@ -121,7 +124,7 @@ stage_options common_options_of(const Options& from) {
     if constexpr (requires { from.hooks; }) all.hooks = from.hooks;
     return all;
 }
-// The same. `kind`: names the stage if they don't.
+// The same, with a default name: see `kept_options`.
 template <class Options>
 kept_options stage_options_of(const Options& from, std::string_view kind) {
     return {detail::common_options_of(from), kind};
@@ -130,13 +133,13 @@ kept_options stage_options_of(const Options& from, std::string_view kind) {
 template <class S>
 concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base>;
 
-// In place of one that was refused: no message but that one.
+// Returned in place of a stage that a static assertion refused, so that no further messages follow.
 struct no_stage {
     explicit no_stage(const auto&...) noexcept {}
 };
 
-// A call whose arguments are any number is a class, `described` its stage: only a constructor, whose types a
-// deduction guide tells, can have behind them an argument that knows where the call stands.
+// Functions with any number of arguments, as `merge`, are classes, and `described` is their stage: only with
+// a deduction guide can a default argument, the source location of the call, follow a parameter pack.
 template <class S>
 struct stage_kept {
     using type = S;
@@ -149,15 +152,15 @@ struct stage_kept<S> {
 template <class S>
 using stage_kept_t = typename stage_kept<std::remove_cvref_t<S>>::type;
 
-// It takes no items: a source, or what has several inside.
+// Whether a stage takes no items: a source, or a stage that contains sources.
 template <class S>
 inline constexpr bool is_source = requires { requires S::begins_pipelines; };
 
-// It gives nothing to a stage behind it: a sink, or what is in its place.
+// Whether a stage is the end of a pipeline: a sink, or a stage in its place.
 template <class S>
 inline constexpr bool is_end = requires { requires S::ends_pipelines; };
 
-// A function, or a source's items, as a stage keeps them.
+// The type of a function, or of the items of a source, as a member of a description.
 template <class Function>
 struct kept {
     static_assert(std::is_constructible_v<std::decay_t<Function>, Function>,
@@ -167,8 +170,8 @@ struct kept {
 template <class Function>
 using kept_t = typename kept<Function>::type;
 
-// Refuses, for an overload that is there for that alone: a function whose type can't be deduced, and what is
-// not options of the type that is wanted. For all else it has no `type`, and the overload goes.
+// For overloads that only give a message: refuses a function whose type can't be deduced, and options of
+// another type than `Wanted`. Has no `type`: in all other cases the overload is not viable.
 struct not_deduced {};
 template <class Function, class Options, class Wanted>
 struct refused {
@@ -182,8 +185,8 @@ struct refused {
 template <class Function, class Options = stage_options, class Wanted = stage_options>
 using refused_t = typename refused<Function, Options, Wanted>::type;
 
-// Who awaits a task is resumed on its own executor, wherever the task ended. (A member of a class template,
-// as g++ 12 warns of coroutines of others whose parameters are of an anonymous namespace.)
+// Wraps an awaitable in a task, so that the awaiting coroutine resumes on its own executor. (A member of a
+// class template, because g++ 12 warns of coroutines whose parameters have types of an anonymous namespace.)
 template <class A>
 struct in_a_task {
     static task<std::remove_cvref_t<await_result_t<A>>> of(A& a) {
@@ -195,8 +198,9 @@ struct in_a_task {
     }
 };
 
-// Awaits on behalf of a stage's function: a task tells the slot by itself what it does, anything
-// else is told for. What can't say when the slot was ready may resume it on any thread.
+// Wraps the awaitable that the function of a stage has returned, so that the state of the slot is recorded. A
+// task records the state by itself. An awaiter that does not say when it was ready may resume on any thread,
+// and is wrapped in a task.
 template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
     using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;
@@ -209,7 +213,7 @@ decltype(auto) await_measured(A& a, coroutine_env& env) {
     }
 }
 
-// The first value of a range, or the one after the last that was asked for.
+// The first value of a generator, or the next one; none at the end.
 template <class Out, class T>
 std::optional<Out> next_of(generator<T>& values, bool first) {
     auto at = values.begin();
@@ -218,7 +222,7 @@ std::optional<Out> next_of(generator<T>& values, bool first) {
     return std::optional<Out>(*at);
 }
 
-// What `place = std::move(by)` does, for a type that can only be constructed.
+// The same as `place = std::move(by)`, for types without assignment.
 template <class T>
 void replace(std::optional<T>& place, std::optional<T>&& by) {
     if (by) {

@@ -75,7 +75,7 @@ class stage_kind : public running_stage<Policy> {
 
     // Tells `from` where the next item comes from.
     void take(input& from, slot& /*me*/, auto& /*it*/) noexcept {
-        if constexpr (has_input) from.comes_from(*in_);
+        if constexpr (has_input) from.prepare(*in_);
     }
     // An item came.
     void on_item(auto& /*it*/) noexcept {}
@@ -162,8 +162,8 @@ class stage_kind : public running_stage<Policy> {
   protected:
     // The function has made no result of an item: a checkpoint counts the item as consumed. After a request
     // to stop the item is not consumed, because the function may have given up for that reason.
-    void acknowledge_drop(provenance about) const noexcept {
-        if (!this->run_.may_give_up()) about.acknowledge();
+    void acknowledge_drop(provenance given) const noexcept {
+        if (!this->run_.may_give_up()) given.acknowledge();
     }
     static void acknowledge_drop(no_provenance) noexcept {}
 
@@ -171,16 +171,17 @@ class stage_kind : public running_stage<Policy> {
     output_queue* const out_;
 };
 
-// How a stage calls its function. `Given`: that, or the factory of them; `C`: what comes.
+// How a stage calls its function. `Given`: the function, or a factory of functions; `C`: the item type of the
+// queue before the stage.
 template <class Given, class C>
 struct function_call {
     using traits =
         typename the_function<typename function_of<Given>::type>::template is_given<carried_value_t<C>>;
-    using more = nothing;  // what a worker has in hand for the call, beside the item
+    using more = nothing;  // state of an iteration for further arguments of the function
 };
 
 // The function, made for each slot or once for all. `Given`: it, or the factory of them; `Types`: its
-// `call_traits`. What a kind has in hand has the item's provenance, `about`.
+// `call_traits`. The state of an iteration has a member `item_provenance`.
 template <class Given, class Types, class C, class D, class Policy>
 class function_stage : public stage_kind<C, D, Policy> {
     using base = stage_kind<C, D, Policy>;
@@ -188,7 +189,7 @@ class function_stage : public stage_kind<C, D, Policy> {
 
   public:
     using typename base::slot;
-    // A function of its own for each slot, or one for all.
+    // Each slot has its own function if there is a factory.
     using resources = std::conditional_t<is_slot_factory<Given>, std::optional<Function>, nothing>;
     static constexpr bool waits = Types::waits;
 
@@ -221,7 +222,7 @@ class function_stage : public stage_kind<C, D, Policy> {
         if constexpr (is_slot_factory<Given>) context.resources.reset();
     }
 
-    void on_item(auto& it) noexcept { it.about = base::load::provenance_of(*it.item); }
+    void on_item(auto& it) noexcept { it.item_provenance = base::load::provenance_of(*it.item); }
     void on_skipped(auto& it) noexcept {
         if constexpr (requires { function(it).left_out(it.context->guard->call()); }) {
             if (it.context->guard) function(it).left_out(it.context->guard->call());
@@ -237,7 +238,7 @@ class function_stage : public stage_kind<C, D, Policy> {
             return detail::call(function(it), std::move(item), call);
         }
     }
-    void acknowledge(auto& it) noexcept { this->acknowledge_drop(std::move(it.about)); }
+    void acknowledge(auto& it) noexcept { this->acknowledge_drop(std::move(it.item_provenance)); }
 
   private:
     auto& function([[maybe_unused]] auto& it) noexcept {

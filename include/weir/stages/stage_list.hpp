@@ -20,7 +20,7 @@ namespace weir {
 
 namespace detail {
 
-// Named so that the compiler's own message reads as a sentence.
+// The names appear in the message of the compiler.
 template <class T>
 struct the_list_of {
     template <class Given>
@@ -34,17 +34,17 @@ struct the_list_of {
 
 }  // namespace detail
 
-/// Any number of stages, each of which takes and gives a `T`, for a pipeline that is read from a
-/// file. It stands in a pipeline like a stage:
+/// Any number of stages that take and give items of type `T`, chosen at run time, for example from a
+/// configuration. A list is used in a pipeline as a stage:
 ///
 ///     weir::stage_list<image> filters;
 ///     for (const auto& name : names) filters.add(weir::pipe(filter(name), {.name = name}));
 ///     auto p = weir::source(images) | filters | weir::sink();
 ///
-/// A pipeline that is known when it is compiled needs no list. Cost: none while it runs; each stage is
-/// compiled for each policy that a run of it may have.
+/// A pipeline that is known at compile time needs no list. Cost: none at run time; each stage is compiled for
+/// each policy that a run may have.
 ///
-/// \tparam Policies  those: `stage_list<image, weir::policies<weir::unmeasured>>`.
+/// \tparam Policies  the policies: `stage_list<image, weir::policies<weir::unmeasured>>`.
 template <class T, class Policies = policies<measured, summed, unmeasured>>
 class stage_list {
     static_assert(std::is_object_v<T> && !std::is_const_v<T>,
@@ -64,7 +64,7 @@ class stage_list {
         return *this;
     }
 
-    /// Puts a stage behind the others.
+    /// Adds a stage behind the others.
     /// Errors: `std::bad_alloc`, and those of moving the stage: the list is as before.
     template <detail::stage_description S>
     stage_list& add(S stage) {
@@ -117,7 +117,7 @@ class stage_list {
     }
 
   private:
-    // What a stage has to be able to do for each policy and each kind of queue.
+    // The interface of a stage for one policy and one item type of queues.
     template <class C, class Policy>
     class attachable {
       public:
@@ -134,11 +134,11 @@ class stage_list {
         using Interfaces::attach...;
         virtual ~all_of() = default;
         virtual std::unique_ptr<all_of> copy() const = 0;
-        // Of the stages inside of it, too.
+        // Calls `function` with the options of the stage, and of the stages inside of it.
         virtual void each_options(const std::function<void(detail::kept_options&)>& function) = 0;
     };
 
-    // `Whole` does for each of the interfaces what its stage does.
+    // Implements the interfaces by the stage of `Whole`.
     template <class Whole, class Any, class... Interfaces>
     class attached_by : public Any {};
     template <class Whole, class Any, class First, class... Rest>

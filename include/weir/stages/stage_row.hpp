@@ -1,4 +1,4 @@
-// weir stages, internal: stages in a row: what is known of them, and how each is put behind the one before
+// weir stages, internal: the type of a row of stages, and how a row is added to a run
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_STAGE_ROW_HPP
 #define WEIR_STAGES_STAGE_ROW_HPP
@@ -23,7 +23,7 @@ namespace detail {
 template <class S>
 inline constexpr bool is_sink = std::is_same_v<S, sink_stage>;
 
-// A container of what only moves says that it can be copied, and can't.
+// A container of move-only elements claims to be copyable, and does not compile.
 template <class S>
 inline constexpr bool is_copyable = std::is_copy_constructible_v<S>;
 template <source_range S>
@@ -38,8 +38,8 @@ inline constexpr bool is_pipeline<pipeline<Row>> = true;
 template <class Row>
 inline constexpr bool is_copyable<pipeline<Row>> = Row::copyable;
 
-// Each `|` makes one more type of these, whatever stands before it; a tuple is a type for each of its
-// elements, all anew for each length.
+// A list of types: each `|` adds one `stage_row`. A tuple would instantiate a type for each of its elements,
+// all of them again for each length.
 struct no_stages {
     static constexpr std::size_t size = 0;
     static constexpr bool begins = false;  // has a source
@@ -47,7 +47,7 @@ struct no_stages {
     static constexpr bool complete = false;
     static constexpr bool copyable = true;
 
-    // What leaves the last stage when the first takes C. Each checks what it is given.
+    // The item type behind the last stage if the first one takes C. Each stage checks its item type.
     template <class C>
     using output = C;
 
@@ -73,18 +73,18 @@ struct stage_row {
     static constexpr bool complete = Before::begins && is_end<Last>;
     static constexpr bool copyable = Before::copyable && is_copyable<Last>;
 
-    // Of rows that begin with no source; `L` and `B`: only where it is asked for.
+    // For rows without a source. `L` and `B` delay the instantiation.
     template <class C, class L = Last, class B = Before>
     using output = typename L::template output<typename B::template output<C>>;
 
-    // From the first to the last.
+    // Calls `function` with each stage, from the first to the last.
     template <class Self, class Function>
     static void each(Self&& self, Function&& function) {
         Before::each(std::forward<Self>(self).before, function);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         function(std::forward<Self>(self).last);
     }
-    // With all of them at once.
+    // Calls `function` with all stages.
     template <class Self, class Function>
     static decltype(auto) apply(Self&& self, Function&& function) {
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
@@ -93,7 +93,7 @@ struct stage_row {
         });
     }
 
-    // Puts them into a run, behind a queue; or, where they begin with a source, into one without.
+    // Adds the stages to a run, behind the queue `in`, or behind none if they begin with a source.
     template <class Self, class Policy, class C>
     static auto& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         auto& between = Before::attach(std::forward<Self>(self).before, run, in);
@@ -133,7 +133,7 @@ struct first_of<stage_row<no_stages, Last>> {
 template <class Before, class Last>
 struct first_of<stage_row<Before, Last>> : first_of<Before> {};
 
-// What a row gives that begins with a source.
+// The item type behind a row that begins with a source.
 template <class Row>
 struct given_by_row;
 template <class Last>

@@ -1,4 +1,4 @@
-// weir stages: the stages that end a stream after so many items, or begin after so many
+// weir stages: `take`, which gives the first items only, and `skip`, which drops them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TAKE_HPP
 #define WEIR_STAGES_TAKE_HPP
@@ -14,8 +14,8 @@
 
 namespace weir {
 
-/// Of `take` and `skip`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
-/// items, at least 1.
+/// The options of `take` and `skip`: the `name`, as in `stage_options`, and the `capacity` of the queue
+/// behind it, in items, at least 1.
 using take_options = detail::queue_options;
 
 namespace detail {

@@ -28,11 +28,11 @@ namespace weir::detail {
 //     void pop(std::optional<Out>& result)    stores the next result; called until it stores none
 //     bool done() const                       `pop` would store none: saves the call
 //     void end(std::optional<Out>& result)    the input or an epoch ended: stores or drops the held items
-//     void enter(std::uint64_t epoch)         the following items belong to this epoch
+//     void begin_epoch(std::uint64_t epoch)         the following items belong to this epoch
 //     bool finished() const                   the stage ends: it takes no more items
 //     bool holds() const                      items are held for a later result
-//     duration patience() const               how long items may be held at most; 0: unlimited. Requires:
-//     void hurry()                            the time is over: the next `pop` stores the held items
+//     duration max_delay() const               how long items may be held at most; 0: unlimited. Requires:
+//     void expire()                            the time is over: the next `pop` stores the held items
 //
 // An exception from an operation stops the run. One task: a `push` and its `pop`s, without waits for room.
 //
@@ -43,7 +43,7 @@ namespace weir::detail {
 //     bool keeps_places() const               element k of a result is made of the k-th item; default: true
 //     std::optional<std::size_t> num_results() const   number of elements of the item; result k is element k
 template <class Op>
-inline constexpr bool is_patient = requires(const Op& op) { op.patience(); };
+inline constexpr bool has_max_delay = requires(const Op& op) { op.max_delay(); };
 
 template <class Op>
 inline constexpr result_origin origin_of = result_origin::its_item;
@@ -74,7 +74,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     using typename base::slot;
 
   public:
-    using resources = std::conditional_t<is_patient<Op>, hold_timer<channel<C, Policy>, slot>, nothing>;
+    using resources = std::conditional_t<has_max_delay<Op>, hold_timer<channel<C, Policy>, slot>, nothing>;
     using iteration = typename base::template iteration_with<transformed<Out, D>, resources>;
     static constexpr stage_traits traits{.makes_results_later = true,
                                          .works_without_item = true,
@@ -83,22 +83,22 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     running_transform(run_context& run, const stage_options& options, const char* kind, Op&& op,
                       channel<C, Policy>& in, channel<D, Policy>& out)
         : base(run, kind, options, &in, &out), op_(std::move(op)) {
-        enter(run.first_epoch());
+        begin_epoch(run.first_epoch());
         end_input_if_finished();
     }
 
     void work(iteration& it) {
         it.mark_is_due = is_epoch_item<C> && it.place.mark;
         if (this->has_work(it)) {
-            if constexpr (is_patient<Op>) it.context->resources.item_came(*it.context->env.executor);
+            if constexpr (has_max_delay<Op>) it.context->resources.item_came(*it.context->env.executor);
             push(it);
             end_input_if_finished();
         } else if (it.item != nullptr || it.input_ended) {
             if constexpr (requires { op_.end(it.made); }) op_.end(it.made);
             carry(it);
             if (!holds()) settle(it.input_ended || this->may_end_early());
-        } else if constexpr (is_patient<Op>) {
-            op_.hurry();
+        } else if constexpr (has_max_delay<Op>) {
+            op_.expire();
         }
     }
     void fetch_result(iteration& it) {
@@ -117,7 +117,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
         if constexpr (is_epoch_item<D>) {
             if (!result(it) && std::exchange(it.mark_is_due, false)) {
                 result(it).emplace(D::end_of_epoch(it.place.epoch));
-                enter(it.place.epoch + 1);
+                begin_epoch(it.place.epoch + 1);
             }
         }
         it.gave_any = it.gave_any || result(it);
@@ -145,7 +145,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 
     // A timer that expires while the worker has an item is not cancelled: the held items stay due.
     bool stops_timer(const iteration& it, bool ends) const noexcept {
-        if constexpr (is_patient<Op>) {
+        if constexpr (has_max_delay<Op>) {
             const bool expired = it.item == nullptr && !it.input_ended;
             return it.context->resources.runs() && (ends || it.gave_any || expired || !op_.holds());
         } else {
@@ -153,22 +153,22 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
         }
     }
     auto cancel_timer(iteration& it) noexcept {
-        if constexpr (is_patient<Op>) {
+        if constexpr (has_max_delay<Op>) {
             return it.context->resources.cancel();
         } else {
             return no_wait();
         }
     }
     void timer_cancelled([[maybe_unused]] iteration& it) noexcept {
-        if constexpr (is_patient<Op>) it.context->resources.finish_cancel(it.context->slot);
+        if constexpr (has_max_delay<Op>) it.context->resources.finish_cancel(it.context->slot);
     }
     // False: there is no memory for a timer, which ends the stage.
     bool start_timer([[maybe_unused]] iteration& it) noexcept {
-        if constexpr (is_patient<Op>) {
+        if constexpr (has_max_delay<Op>) {
             auto& timer = it.context->resources;
-            if (timer.runs() || op_.patience() == duration(0) || !op_.holds()) return true;
+            if (timer.runs() || op_.max_delay() == duration(0) || !op_.holds()) return true;
             try {
-                timer.start(*it.context->env.executor, op_.patience(), *this->in_, it.context->slot);
+                timer.start(*it.context->env.executor, op_.max_delay(), *this->in_, it.context->slot);
             } catch (...) {
                 this->fail_stage(it.context->slot, it.context->number, std::current_exception());
                 return false;
@@ -191,17 +191,17 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 
     void push(iteration& it) {
         if constexpr (is_tracked) {
-            provenance about = load::provenance_of(*it.item);
+            provenance item_provenance = load::provenance_of(*it.item);
             op_.push(std::move(load::value_of(*it.item)), it.made);
             bool lacks_item = false;
             if constexpr (requires { op_.result_lacks_item(); })
                 lacks_item = it.made && op_.result_lacks_item();
             if (lacks_item) carry(it);
             if (traits.origin == result_origin::its_item) {
-                provenance_ = std::move(about);
+                provenance_ = std::move(item_provenance);
                 place_ = 0;
             } else {
-                provenance_.add(std::move(about));
+                provenance_.add(std::move(item_provenance));
             }
             carry(it);
         } else {
@@ -249,9 +249,9 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             if (op_.finished()) this->in_->cancel();
         }
     }
-    void enter([[maybe_unused]] std::uint64_t epoch) noexcept {
+    void begin_epoch([[maybe_unused]] std::uint64_t epoch) noexcept {
         if constexpr (is_epoch_item<C>) {
-            if constexpr (requires { op_.enter(epoch); }) op_.enter(epoch);
+            if constexpr (requires { op_.begin_epoch(epoch); }) op_.begin_epoch(epoch);
             provenance_ = provenance(epoch);
         }
     }

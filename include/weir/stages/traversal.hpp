@@ -1,4 +1,4 @@
-// weir stages, internal: what the slots of a traversal share: the pending items, and who waits for one
+// weir stages, internal: what the slots of a traversal share: pending items, and idle slots that wait for one
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TRAVERSAL_HPP
 #define WEIR_STAGES_TRAVERSAL_HPP
@@ -18,7 +18,7 @@
 
 namespace weir::detail {
 
-// What all slots of a traversal share.
+// Shared by all slots of a traversal. `first_found_first`: the slots share one deque.
 class traversal {
     using count = standard_platform::atomic<std::size_t>;
 
@@ -29,16 +29,16 @@ class traversal {
           slots_(traversal_rule(idle_, first_found_first ? &shared_ : nullptr),
                  "for an item that another slot adds") {}
 
-    // Adds an item to those of `to`. Throws; the item is the caller's then.
+    // Adds an item to the pending ones of `to`. If this throws, the caller keeps the item.
     void add(traversal_slot& to, void* item) {
-        // relaxed, here and below: a number of which only the sum of all counts
+        // relaxed, here and below: counters, which order nothing
         const std::size_t before = waiting_.fetch_add(1, std::memory_order_relaxed);
         if (before >= max_waiting_) {
             waiting_.fetch_sub(1, std::memory_order_relaxed);
             throw_too_many();
         }
         try {
-            (first_found_first_ ? shared_ : to.found).push(item);
+            (first_found_first_ ? shared_ : to.pending).push(item);
         } catch (...) {
             waiting_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above
             throw;
@@ -47,16 +47,17 @@ class traversal {
         while (before >= most &&
                !most_waiting_.compare_exchange_weak(most, before + 1, std::memory_order_relaxed)) {
         }
-        // Behind the deque's lock: a slot that has found that deque empty before is counted by it.
+        // After the lock of the deque: so this count includes each slot that has found the deque empty
+        // before.
         if (idle_.load(std::memory_order_relaxed) != 0) {
-            slots_.update([](traversal_rule& rule) { rule.call_one(); });
+            slots_.update([](traversal_rule& rule) { rule.wake_one(); });
         }
     }
 
-    // The next pending item, of the slot's own if there are such. False: there is none.
+    // Takes the next pending item of this slot, or of the shared deque. False: there is none.
     WEIR_ALWAYS_INLINE bool take_own(traversal_slot& me, void* into, std::uint64_t& number) noexcept {
         const bool took = first_found_first_ ? shared_.take_oldest(into, taken_, number)
-                                             : me.found.take_newest(into, taken_, number);
+                                             : me.pending.take_newest(into, taken_, number);
         if (took) waiting_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in add()
         return took;
     }
@@ -64,14 +65,14 @@ class traversal {
         if (first_found_first_) return false;
         const bool took = slots_.read([&](const traversal_rule& rule) {
             traversal_slot* each = rule.first();
-            while (each != nullptr && !each->found.take_oldest(into, taken_, number)) each = each->next;
+            while (each != nullptr && !each->pending.take_oldest(into, taken_, number)) each = each->next;
             return each != nullptr;
         });
         if (took) waiting_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in add()
         return took;
     }
-    // Numbers an item of the queue before the stage. True: it waits behind those that were found before, of
-    // which the first one was moved to `into` and has the number.
+    // Numbers an item of the queue before the stage. True: the item went behind the pending ones of the
+    // shared deque, and the first of these was moved into `into` and has the number.
     bool exchange(void* item, void* into, std::uint64_t& number) {
         came_.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in add()
         if (first_found_first_) return shared_.exchange_oldest(item, into, taken_, number);
@@ -79,14 +80,14 @@ class traversal {
         return false;
     }
 
-    // A change of the rule, with whoever may go on because of it.
+    // Changes the rule, and resumes the slots that it then admits.
     template <class Change>
     void update(Change change) noexcept {
         slots_.update(change);
     }
-    idle_step look(traversal_slot& me) noexcept {
+    idle_step become_idle(traversal_slot& me) noexcept {
         idle_step next = idle_step::end;
-        slots_.update([&](traversal_rule& rule) { next = rule.look(me); });
+        slots_.update([&](traversal_rule& rule) { next = rule.become_idle(me); });
         return next;
     }
     template <class Slot>
@@ -94,21 +95,21 @@ class traversal {
         return slots_.wait(&me, who, as);
     }
 
-    // The slot's worker has ended, and so does the stage. What is pending is destroyed.
+    // The worker of the slot has ended, which ends the stage: destroys its pending items.
     void end(const slot& who) noexcept {
-        over_.store(true, std::memory_order_relaxed);  // a hint; the rule says the same under its lock
+        has_ended_.store(true, std::memory_order_relaxed);  // a hint; the rule says the same under its lock
         traversal_slot* me = nullptr;
         slots_.update([&](traversal_rule& rule) {
             me = rule.first();
             while (me != nullptr && me->who != &who) me = me->next;
             rule.end(me);
         });
-        const std::size_t n = (me != nullptr ? me->found.clear() : 0) + shared_.clear();
+        const std::size_t n = (me != nullptr ? me->pending.clear() : 0) + shared_.clear();
         // relaxed: as in add()
         waiting_.fetch_sub(n, std::memory_order_relaxed);
         discarded_.fetch_add(n, std::memory_order_relaxed);
     }
-    // While slots are at work, the figures may be apart by what they do just it.
+    // While slots work, the figures may differ by the items that are being added or taken.
     added_stats stats() const noexcept {
         added_stats s;
         // relaxed: as in add()
@@ -121,7 +122,7 @@ class traversal {
         s.num_added = all > came ? all - came : 0;
         return s;
     }
-    bool is_over() const noexcept { return over_.load(std::memory_order_relaxed); }  // relaxed: a hint
+    bool is_over() const noexcept { return has_ended_.load(std::memory_order_relaxed); }  // relaxed: a hint
 
   private:
     [[noreturn]] WEIR_NOINLINE void throw_too_many() const {
@@ -136,7 +137,7 @@ class traversal {
     count most_waiting_{0};
     count discarded_{0};
     pending_items::counter came_{0};  // from the queue
-    standard_platform::atomic<bool> over_{false};
+    standard_platform::atomic<bool> has_ended_{false};
     pending_items shared_;
     const bool first_found_first_;
     const std::string& stage_;

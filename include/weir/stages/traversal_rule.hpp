@@ -16,9 +16,9 @@
 
 namespace weir::detail {
 
-// A deque of items. Its slot takes the newest one, as depth-first search does; a slot that has none takes the
-// oldest one, which is the root of the largest subtree as a rule (Blumofe and Leiserson, Scheduling
-// Multithreaded Computations by Work Stealing, JACM 1999).
+// The deque of the pending items of one slot. The slot takes the newest item, as depth-first search does. A
+// slot without pending items takes the oldest one of another slot, as a rule the root of the largest subtree
+// (Blumofe and Leiserson, Scheduling Multithreaded Computations by Work Stealing, JACM 1999).
 class pending_items {
   public:
     using counter = standard_platform::atomic<std::uint64_t>;
@@ -35,8 +35,8 @@ class pending_items {
         type_.move(item, items_[last_++]);
     }
 
-    // Moves an item to where nothing is constructed, and numbers it by `taken`, which counts what all deques
-    // of the stage gave. False: there is none.
+    // Moves an item into the uninitialised memory `into`, and sets its number. `taken`: counts the items
+    // taken from all deques of the stage. False: the deque is empty.
     bool take_newest(void* into, counter& taken, std::uint64_t& number) noexcept {
         const std::lock_guard guard(lock_);
         if (size() == 0) return false;
@@ -51,8 +51,8 @@ class pending_items {
         number = next_of(taken);
         return true;
     }
-    // Gives the oldest item for one that comes from elsewhere and goes to the end. False: there is none; the
-    // other item stays where it is, and has the number. Throws as `push`.
+    // Moves the oldest item into `into`, and the given one to the end of the deque. False: the deque is
+    // empty; the given item stays where it is, and gets the number. Throws as `push`.
     bool exchange_oldest(void* item, void* into, counter& taken, std::uint64_t& number) {
         const std::lock_guard guard(lock_);
         if (size() == 0) {
@@ -65,7 +65,7 @@ class pending_items {
         number = next_of(taken);
         return true;
     }
-    // relaxed: a number; the lock orders those whose order counts
+    // relaxed: a counter; the lock of the deque orders its users
     static std::uint64_t next_of(counter& taken) noexcept {
         return taken.fetch_add(1, std::memory_order_relaxed);
     }
@@ -97,30 +97,31 @@ class pending_items {
     std::uint64_t last_ = 0;
 };
 
-// A slot of a traversal, with the items that its function added and nobody has begun.
+// A slot of a traversal, with its pending items: those that its function has added and that no slot has
+// taken.
 class traversal_slot {
   public:
-    traversal_slot(const item_type& type, const slot& me) noexcept : found(type), who(&me) {}
+    traversal_slot(const item_type& type, const slot& me) noexcept : pending(type), who(&me) {}
     traversal_slot(const traversal_slot&) = delete;
     traversal_slot& operator=(const traversal_slot&) = delete;
 
-    pending_items found;
+    pending_items pending;
     const slot* const who;
     // The rest is guarded by the lock of the traversal's wait queue.
-    bool is_present = false;  // it is in service
-    bool has_mark = false;    // it has taken the end of an epoch, which it gives on when all others are idle
+    bool is_present = false;  // in service
+    bool has_mark = false;    // has taken an end-of-epoch mark; puts it when all other slots are idle
     traversal_slot* next = nullptr;
 
-    // Ends its wait for an item of the queue before the stage, also one that is about to begin; and forgets
-    // that.
-    virtual void call_off() noexcept = 0;
-    virtual void forget_call() noexcept = 0;
+    // Ends the wait for an item of the queue before the stage. If the slot does not wait yet, the next wait
+    // ends at once. `clear_cancel` withdraws the request.
+    virtual void cancel_wait() noexcept = 0;
+    virtual void clear_cancel() noexcept = 0;
 
   protected:
     ~traversal_slot() = default;
 };
 
-// What a slot does that has found no item.
+// What a slot does next that has found no pending item.
 enum class idle_step : std::uint8_t { search, lead, wait, end };
 
 // A slot that finds no pending item is idle. One idle slot at a time, the leader, takes from the queue before
@@ -132,32 +133,32 @@ class traversal_rule {
     using ticket = traversal_slot*;
     using count = standard_platform::atomic<std::size_t>;
 
-    // `idle`: how many slots are, for who adds an item without the lock. `shared`: null, or the items of all
-    // slots.
+    // `idle`: the number of idle slots, which `traversal::add` reads without the lock. `shared`: the deque of
+    // all slots, or null if each slot has its own.
     traversal_rule(count& idle, const pending_items* shared) noexcept : idle_(&idle), shared_(shared) {}
 
     admission judge(ticket t) const noexcept {
-        if (over_) return admission::refused;
+        if (has_ended_) return admission::refused;
         if (t->has_mark) return all_idle() && nothing_pending() ? admission::go : admission::wait;
         const bool recalled = t->who->recalled.load(std::memory_order_relaxed);
-        return recalled || num_calls_ > 0 || may_lead() ? admission::go : admission::wait;
+        return recalled || num_wakeups_ > 0 || may_lead() ? admission::go : admission::wait;
     }
     admission ask(ticket t) noexcept {
         const admission answer = judge(t);
         if (answer != admission::go) return answer;
-        works();
+        leave_idle();
         if (t->has_mark) return answer;
         --num_waiting_;
         if (t->who->recalled.load(std::memory_order_relaxed)) return answer;
-        if (num_calls_ > 0) {
-            --num_calls_;
-        } else if (may_lead()) {  // not, if it was recalled until just now
+        if (num_wakeups_ > 0) {
+            --num_wakeups_;
+        } else if (may_lead()) {  // false if the slot was recalled until just now
             leader_ = t;
         }
         return answer;
     }
 
-    // It begins, or comes back into service.
+    // The slot begins, or comes back into service.
     void enter(traversal_slot& s) noexcept {
         if (s.is_present) return;
         s.is_present = true;
@@ -168,67 +169,67 @@ class traversal_rule {
         s.next = first_;
         first_ = &s;
     }
-    // It goes out of service: others take what it has added.
+    // The slot goes out of service: other slots take its pending items.
     void leave(traversal_slot& s) noexcept {
-        is_absent(s);
-        num_calls_ = s.found.empty() ? num_calls_ : num_waiting_;
-        settle();
+        remove(s);
+        num_wakeups_ = s.pending.empty() ? num_wakeups_ : num_waiting_;
+        end_if_done();
     }
-    // It has ended, and with it the stage.
+    // The worker of the slot has ended, and so has the stage.
     void end(traversal_slot* s) noexcept {
-        over_ = true;
-        if (s == nullptr) return;  // it never began
-        is_absent(*s);
+        has_ended_ = true;
+        if (s == nullptr) return;  // the slot never began
+        remove(*s);
         traversal_slot** place = &first_;
         while (*place != nullptr && *place != s) place = &(*place)->next;
         if (*place != nullptr) *place = s->next;
     }
 
-    // A slot has looked for pending items, and has seen none.
-    idle_step look(traversal_slot& s) noexcept {
-        if (over_) return idle_step::end;
-        // relaxed; whoever adds an item after this slot has looked at its deque sees it: by the deque's lock
+    // The slot has found no pending item.
+    idle_step become_idle(traversal_slot& s) noexcept {
+        if (has_ended_) return idle_step::end;
+        // relaxed: the locks in nothing_pending() publish the count to slots that add items afterwards
         idle_->fetch_add(1, std::memory_order_relaxed);
         if (!nothing_pending()) {
-            works();
+            leave_idle();
             if (leader_ == &s) leader_ = nullptr;
             return idle_step::search;
         }
         if (may_lead()) leader_ = &s;
         if (leader_ == &s) {
-            s.forget_call();
+            s.clear_cancel();
             is_taking_ = true;
             return idle_step::lead;
         }
-        settle();
-        if (over_) return idle_step::end;
+        end_if_done();
+        if (has_ended_) return idle_step::end;
         ++num_waiting_;
         return idle_step::wait;
     }
-    // The leader's wait has ended. `came`: with an item, or with the end of an epoch, a `mark`; `ended`: with
-    // nothing, as nothing will come.
-    void heard(traversal_slot& s, bool came, bool mark, bool ended) noexcept {
+    // The leader has stopped waiting for the queue before the stage. `came`: it got an item, or, with `mark`,
+    // an end-of-epoch mark. `ended`: the queue is closed and empty.
+    void leader_resumed(traversal_slot& s, bool came, bool mark, bool ended) noexcept {
         is_taking_ = false;
         if (came && mark) {
-            s.has_mark = true;  // it stays idle, and leader
+            s.has_mark = true;  // the slot remains idle and the leader
             return;
         }
-        works();
+        leave_idle();
         leader_ = nullptr;
         queue_has_ended_ = queue_has_ended_ || ended;
     }
-    // The end of an epoch has left.
-    void forget_mark(traversal_slot& s) noexcept {
+    // The end-of-epoch mark has left the stage.
+    void mark_has_left(traversal_slot& s) noexcept {
         s.has_mark = false;
         leader_ = nullptr;
     }
 
-    // An item was added while some were idle: one of them is to take it.
-    void call_one() noexcept {
-        if (num_calls_ < num_waiting_) {
-            ++num_calls_;
+    // An item was added while slots were idle: lets one of them take it.
+    void wake_one() noexcept {
+        if (num_wakeups_ < num_waiting_) {
+            ++num_wakeups_;
         } else if (is_taking_) {
-            leader_->call_off();
+            leader_->cancel_wait();
         }
     }
 
@@ -239,19 +240,21 @@ class traversal_rule {
     bool may_lead() const noexcept { return leader_ == nullptr && !queue_has_ended_; }
     bool nothing_pending() const noexcept {
         for (const traversal_slot* each = first_; each != nullptr; each = each->next) {
-            if (!each->found.empty()) return false;
+            if (!each->pending.empty()) return false;
         }
         return shared_ == nullptr || shared_->empty();
     }
-    void works() noexcept { idle_->fetch_sub(1, std::memory_order_relaxed); }
-    void is_absent(traversal_slot& s) noexcept {
+    void leave_idle() noexcept { idle_->fetch_sub(1, std::memory_order_relaxed); }
+    void remove(traversal_slot& s) noexcept {
         if (s.is_present) --num_present_;
         s.is_present = false;
         if (leader_ != &s) return;
         leader_ = nullptr;
         is_taking_ = false;
     }
-    void settle() noexcept { over_ = over_ || (queue_has_ended_ && all_idle() && nothing_pending()); }
+    void end_if_done() noexcept {
+        has_ended_ = has_ended_ || (queue_has_ended_ && all_idle() && nothing_pending());
+    }
 
     count* idle_;
     const pending_items* shared_;
@@ -260,9 +263,9 @@ class traversal_rule {
     bool is_taking_ = false;            // it waits at the queue, or begins to, and may be called off
     std::size_t num_present_ = 0;
     std::size_t num_waiting_ = 0;  // of those who are idle, without the leader
-    std::size_t num_calls_ = 0;    // so many of them are to take a pending item
+    std::size_t num_wakeups_ = 0;  // so many of them are to take a pending item
     bool queue_has_ended_ = false;
-    bool over_ = false;
+    bool has_ended_ = false;
 };
 
 }  // namespace weir::detail

@@ -1,4 +1,4 @@
-// weir stages: the stage for work that makes work: its function adds items to the stage itself
+// weir stages: the stage whose function may add items to the stage itself: for trees and searches
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TRAVERSE_HPP
 #define WEIR_STAGES_TRAVERSE_HPP
@@ -32,24 +32,25 @@ namespace weir {
 
 /// Which pending item a slot of a `traverse` takes next, and in which order results leave.
 enum class traverse_order {
-    depth_first,  ///< the one that was added last; results leave as they are done
-    as_found,     ///< the one that was added first; results leave in the order in which items were added
+    depth_first,  ///< the item added last; results leave as they are done
+    as_found,     ///< the item added first; results leave in the order in which the items were added
 };
 
-/// Of `traverse` and `traverse_each`.
+/// The options of `traverse` and `traverse_each`.
 struct traverse_options {
     std::string name = {};  ///< see `stage_options::name`
     /// How many items the stage works on at the same time: see `stage_options::concurrency`.
     std::size_t concurrency = 1;
-    /// Where the stage runs; null: where the run was started. Outlives the run.
+    /// The executor of the stage; null: that of the run. Outlives the run.
     weir::executor* executor = nullptr;
-    /// With `depth_first` a tree needs as many places as its depth times the children of a node, at most, for
-    /// each slot; with `as_found` as many as its widest level has nodes.
+    /// Decides how many items are pending at most. With `depth_first`, for each slot: the depth of the tree
+    /// times the children of a node. With `as_found`: the number of nodes of the widest level.
     traverse_order order = traverse_order::depth_first;
-    /// How many items may be pending: added, and begun by no slot; at least 1. The call that adds one more
-    /// fails, with `std::length_error`: it can't wait, as only the stage itself takes pending items.
+    /// How many items may be pending, which means added but not yet taken by a slot; at least 1.
+    /// `feeder::add` throws `std::length_error` for one more: waiting there could deadlock, because only the
+    /// stage itself takes pending items.
     std::size_t max_waiting = 1'000'000;
-    /// Of the queue behind the stage, in items, at least 1. `traverse_each` has no such queue.
+    /// The capacity of the queue behind the stage, in items; at least 1. `traverse_each` has no such queue.
     std::size_t capacity = 2;
     /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
     std::size_t max_bytes = 0;
@@ -65,9 +66,9 @@ struct traverse_options {
 
 namespace detail {
 
-// Of the call of a function with an item and a feeder: see `function_call`.
+// How a traversal calls its function, with an item and a feeder: see `function_call`.
 template <class T>
-struct fed {
+struct with_feeder {
     feeder<T>* more;
 };
 template <class Function>
@@ -81,13 +82,13 @@ struct the_traversal {
     };
 };
 template <class Given, class C>
-struct fed_call {
+struct traversal_call {
     using traits =
         typename the_traversal<typename function_of<Given>::type>::template is_given<carried_value_t<C>>;
-    using more = fed<carried_value_t<C>>;
+    using more = with_feeder<carried_value_t<C>>;
 };
 
-// What both kinds of traversal have.
+// The base of both descriptions.
 template <class Function>
 struct traversal_stage : stage_base {
     template <class G>
@@ -112,7 +113,7 @@ struct traverse_stage : traversal_stage<Function> {
     using traversal_stage<Function>::traversal_stage;
 
     template <class C>
-    using output = typename piped<fed_call<Function, C>, C>::D;
+    using output = typename call_signature<traversal_call<Function, C>, C>::D;
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
@@ -120,7 +121,7 @@ struct traverse_stage : traversal_stage<Function> {
         const bool first_found_first = self.order == traverse_order::as_found;
         stage_options options = self.options;
         if (first_found_first) options.output_order = output_order::input;
-        using kind_of_stage = running_traversal<pipe_kind<Function, C, Policy, fed_call<Function, C>>>;
+        using kind_of_stage = running_traversal<pipe_kind<Function, C, Policy, traversal_call<Function, C>>>;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         return run.template append<stage_of<kind_of_stage>>(options, in, first_found_first, self.max_waiting,
                                                             std::forward<Self>(self).function);
@@ -134,12 +135,13 @@ struct traverse_each_stage : traversal_stage<Function> {
     using traversal_stage<Function>::traversal_stage;
 
     template <class C>
-    using output = typename act_types<typename fed_call<Function, C>::traits>::value;
+    using output = typename for_each_types<typename traversal_call<Function, C>::traits>::value;
 
     template <class Self, class Policy, class C>
     static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         self.refuse_limits(run);
-        using kind_of_stage = running_traversal<running_for_each<Function, C, Policy, fed_call<Function, C>>>;
+        using kind_of_stage =
+            running_traversal<running_for_each<Function, C, Policy, traversal_call<Function, C>>>;
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
         return run.template append_last<stage_of<kind_of_stage>>(self.options, in,
                                                                  self.order == traverse_order::as_found,
@@ -161,7 +163,7 @@ auto traversal_of(Function&& function, const traverse_options& o) {
 }  // namespace detail
 
 /// Applies a function to each item, and to each item that the function adds: for a tree, a search, a crawler,
-/// or what is to be tried again later.
+/// or items that are to be tried again later.
 ///
 ///     auto sizes = weir::source({root})
 ///                | weir::traverse([](folder f, weir::feeder<folder>& more) {
@@ -171,29 +173,29 @@ auto traversal_of(Function&& function, const traverse_options& o) {
 ///                | weir::sink();
 ///
 /// \param function  called with an item (moved in), with the stage's `feeder`, and, if it can be, with the
-///                  `invocation`. What it returns decides what leaves the stage, as for a `pipe`; nothing has
-///                  to: see `traverse_each`. `per_slot` works as it does there.
+///                  `invocation`. Its result decides what leaves the stage, as for a `pipe`. `per_slot` works
+///                  as it does there. For a function without results: `traverse_each`.
 /// \param options   see `traverse_options`.
-/// Order:  see `traverse_order`. A pending item comes before the next one of the stage before. No item
-///         overtakes the end of its epoch, to which all belong that were added for an item of it.
-/// Ends:   when the stage before has ended, no item is pending, and none is under way.
+/// Order:  see `traverse_order`. Pending items come before the next item of the stage before. An added item
+///         belongs to the epoch of the item for which it was added, and leaves before the end of that epoch.
+/// Ends:   when the stage before has ended, no item is pending, and no slot works on one.
 /// Resumes: as of a `pipe`.
-/// Errors: an exception from the function fails its item: see `stage_options::max_failures`. What it had
-///         added stays added. `std::invalid_argument` at the start for a `max_waiting` of 0. After a stop,
-///         and where the run has failed behind this stage, pending items are destroyed.
-/// Cost:   memory for pending items, which is kept until the run ends; see bench/results.md.
+/// Errors: an exception from the function fails its item: see `stage_options::max_failures`. Items that the
+///         call has added stay added. `std::invalid_argument` at the start for a `max_waiting` of 0. A stop
+///         of the run, or a failure behind this stage, destroys the pending items.
+/// Cost:   memory for pending items, which is freed at the end of the run; see bench/results.md.
 /// Source: work stealing, by Blumofe and Leiserson (JACM 1999): each slot has a deque.
 template <class Function>
 [[nodiscard]] auto traverse(Function&& function, const traverse_options& options = {}) {
     return detail::traversal_of<detail::traverse_stage>(std::forward<Function>(function), options);
 }
 
-/// The same at the end of a pipeline, for a function that gives nothing: as `for_each`, and as that it makes
-/// a run that ends by itself, `run<void>`.
+/// The same at the end of a pipeline, for a function without results. As with `for_each`, the run ends by
+/// itself: see `run<void>`.
 ///
-/// \param function  as that of a `traverse`; what comes of it is dropped.
-/// \param options   see `traverse_options`; it has no `capacity` and no `max_bytes`, and `as_found` is the
-///                  order in which items are begun.
+/// \param function  as that of a `traverse`; its result is dropped.
+/// \param options   see `traverse_options`; leave out `capacity` and `max_bytes`, and `as_found` is the
+///                  order in which calls of the function begin.
 template <class Function>
 [[nodiscard]] auto traverse_each(Function&& function, const traverse_options& options = {}) {
     return detail::traversal_of<detail::traverse_each_stage>(std::forward<Function>(function), options);

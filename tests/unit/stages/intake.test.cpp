@@ -15,9 +15,9 @@
 
 using weir::task;
 using weir::virtual_time;
-using weir::detail::gathering;
 using weir::detail::intake;
 using weir::detail::slot;
+using weir::detail::task_intake;
 using waiting = weir::channel<std::shared_ptr<int>, weir::unmeasured>;
 
 namespace {
@@ -32,7 +32,7 @@ struct in_a_slot {
 
 task<bool> takes(in_a_slot& s, bool skips, bool drops, std::shared_ptr<int>& got) {
     intake<waiting> take(s.me);
-    take.comes_from(s.in, skips);
+    take.prepare(s.in, skips);
     const bool came = co_await take;
     if (came && drops) {
         got = *take.item();
@@ -50,8 +50,8 @@ task<bool> gives(bool what) { co_return what; }
 task<bool> gathers(bool what, bool breaks, std::exception_ptr& error) {
     virtual_time time;
     slot me{stage, 0, time};
-    gathering all(me);
-    all.comes_by([&] { return breaks ? fails() : gives(what); }, error);
+    task_intake all(me);
+    all.prepare([&] { return breaks ? fails() : gives(what); }, error);
     const bool whole = co_await all;
     co_return whole;
 }
@@ -61,7 +61,7 @@ task<int> takes_all(in_a_slot& s) {
     intake<waiting> take(s.me);
     int sum = 0;
     for (int i = 0; i < 3; ++i) {
-        take.comes_from(s.in);
+        take.prepare(s.in);
         if (co_await take) sum += **take.item();
         take.drop();
     }

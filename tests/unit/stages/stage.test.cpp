@@ -93,16 +93,16 @@ TEST_CASE("options without a name get that of a function's class, else the kind 
 
 TEST_CASE("a place is told as long as nobody has given a name") {
     kept_options options({}, "filter");
-    options.stand_at(12);
+    options.set_place(12);
     CHECK(options.name == "filter#12");
-    options.stand_at(3);
+    options.set_place(3);
     CHECK(options.name == "filter#3");
     options.name = "mine";
-    options.stand_at(4);
+    options.set_place(4);
     CHECK(options.name == "mine");
 
     kept_options given({.name = "filter#1"}, "filter");
-    given.stand_at(7);
+    given.set_place(7);
     CHECK(given.name == "filter#1");
 }
 
