@@ -92,7 +92,7 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 /// the batch, and a checkpoint includes them when the last element has been taken.
 ///
 /// Order:  kept.
-/// Errors: what is thrown while an item is taken apart stops the run.
+/// Errors: an exception from the iterators, or from a move of an element, stops the run.
 [[nodiscard]] inline auto disaggregate(disaggregate_options options = {}) {
     return detail::disaggregate_stage(options);
 }

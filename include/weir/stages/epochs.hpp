@@ -238,8 +238,8 @@ template <class Make>
 ///
 ///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
 ///
-/// \param epochs  the number of the epoch before which to stop, counted from the very first one.
-/// Errors: `std::invalid_argument` for what was negative. Those of `next` of the sampler end the stream and
+/// \param epochs  the number of the epoch before which the source ends, counted from the first of all epochs.
+/// Errors: `std::invalid_argument` for negative numbers. Errors of the sampler's `next` end the stream and
 ///         fail the run.
 template <class Sampler>
     requires detail::sampler_like<Sampler>

@@ -41,7 +41,7 @@ namespace weir {
 ///         return f.size();
 ///     })
 ///
-/// \tparam T  the type of the stage's items: what the stage before gives.
+/// \tparam T  the item type of the stage before.
 /// Threads:  any number, until the function has returned, or the task that the function returned has ended.
 /// Lifetime: that of the stage.
 template <class T>

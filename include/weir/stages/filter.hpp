@@ -74,7 +74,7 @@ template <class Predicate>
                                       std::move(options));
 }
 
-/// Refuses the name of an overloaded function, and what is not options, at compile time.
+/// Refuses the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = stage_options,
           class = detail::refused_t<Function, Options>>
 void filter(Function&&, Options&& = {}) noexcept;

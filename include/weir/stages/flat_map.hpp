@@ -94,18 +94,18 @@ struct expanding {
 
 }  // namespace detail
 
-/// Gives the elements of what `function` makes of each item, one by one.
+/// Calls `function` with each item, and gives the elements of the range that it returns, one by one.
 ///
 ///     weir::flat_map([](const std::string& line) { return words_of(line); })
 ///
 /// \param function  called as a `pipe`'s is. Gives a container, whose elements are moved out; a view, or a
-///                  reference to a container, whose elements are copied (it may name the item, which outlives
-///                  it, if the function takes the item by reference); a `generator` or `async_generator`; or
-///                  an awaitable of one of these. `per_slot` works as it does for `pipe`.
+///                  reference to a container, whose elements are copied; a `generator` or `async_generator`;
+///                  or an awaitable of one of these. If the function takes the item by reference, the result
+///                  may refer to the item, which lives longer. `per_slot` works as it does for `pipe`.
 /// \param options   see `stage_options`.
 /// Order:  with one slot, that of the items; with more, elements of several items come mixed, those of one
 ///         item in their order. Never across the end of an epoch.
-/// Errors: as for a `pipe`; what was given before an exception stays given. `std::invalid_argument` at the
+/// Errors: as for a `pipe`; elements given before an exception stay given. `std::invalid_argument` at the
 ///         start for `output_order::input`, or a time limit.
 /// Cost:   one allocation an item; an element leaves as soon as it is there, the next one waits for room.
 template <class Function>
@@ -115,7 +115,7 @@ template <class Function>
                                      std::move(options));
 }
 
-/// Refuses the name of an overloaded function, and what is not options, at compile time.
+/// Refuses the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = stage_options,
           class = detail::refused_t<Function, Options>>
 void flat_map(Function&&, Options&& = {}) noexcept;

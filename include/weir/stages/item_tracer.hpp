@@ -1,4 +1,4 @@
-// weir stages, internal: what the worker of a stage records of the items that a trace follows
+// weir stages, internal: the trace of followed items, as the worker of a slot records it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_ITEM_TRACER_HPP
 #define WEIR_STAGES_ITEM_TRACER_HPP

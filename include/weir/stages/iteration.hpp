@@ -1,4 +1,4 @@
-// weir stages, internal: the state of a worker: what it has for its whole life, and what it has for one item
+// weir stages, internal: the state of a worker, for its whole life and for one item; turns; stage traits
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_ITERATION_HPP
 #define WEIR_STAGES_ITERATION_HPP
@@ -98,7 +98,7 @@ enum class task_end : std::uint8_t {
     fatal       // it failed, and the stage ends
 };
 
-// What a worker does next: `take` and `end` finish an iteration, each other one is something to wait for.
+// The next step of a worker: `take` and `end` finish an iteration; before each other step the worker waits.
 enum class worker_step : std::uint8_t {
     take,
     end,

@@ -264,14 +264,14 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 /// \param options   see `stage_options`.
 /// Order:    with one slot, items leave in the order in which they came; with more, as they are done, or
 ///           as `stage_options::output_order` says. Never across the end of an epoch.
-/// Resumes:  a function that waits, where what it waits for resumes it; the stage, on its own executor.
+/// Resumes:  a function that awaits, where its awaitable resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`.
 template <class Function>
 [[nodiscard]] auto pipe(Function&& function, stage_options options = {}) {
     return detail::pipe_of<Function>("pipe", std::forward<Function>(function), std::move(options));
 }
 
-/// Refuses the name of an overloaded function, and what is not options, at compile time.
+/// Refuses the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = stage_options,
           class = detail::refused_t<Function, Options>>
 void pipe(Function&&, Options&& = {}) noexcept;

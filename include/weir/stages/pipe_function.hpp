@@ -171,7 +171,7 @@ struct pipe_types : Call {
     using result = typename Call::result;
     using value = typename stage_result<std::conditional_t<std::is_void_v<result>, int, result>>::value;
     static constexpr bool may_skip = is_optional<result>;
-    // Last: clang knows nothing of what comes after an assertion that fails.
+    // The last member: clang ignores all members after an assertion that fails.
     static_assert(!std::is_void_v<result>,
                   "weir: a stage's function has to give an item to the next stage; this one gives "
                   "nothing. Return the item, or std::optional where some are dropped; weir::for_each(f) or "

@@ -106,8 +106,9 @@ struct shuffle_stage : transform_stage<shuffle_stage> {
 
 }  // namespace detail
 
-/// Mixes the order: holds up to `buffer_size` items; each one more takes the place of a random one, which
-/// leaves. At the end of the stream, and of each epoch, the rest leaves in random order.
+/// Mixes the order of items. The stage holds up to `buffer_size` items; each further item takes the place of
+/// a random one, which leaves. At the end of the stream, and of each epoch, the held items leave in random
+/// order.
 ///
 ///     weir::source(weir::epochs(files)) | weir::shuffle(10'000, 42) | weir::aggregate(32) | weir::sink()
 ///
@@ -116,7 +117,7 @@ struct shuffle_stage : transform_stage<shuffle_stage> {
 /// \param seed         the same one gives the same order in each run, on every platform. Each epoch has an
 ///                     order of its own, which doesn't depend on the epochs before it.
 /// Order:  never mixes epochs.
-/// Errors: `std::invalid_argument` for a size of 0, or what was negative.
+/// Errors: `std::invalid_argument` for a size of 0, and for negative numbers.
 /// Cost:   the items it holds; one random number an item, about 5 ns.
 [[nodiscard]] inline auto shuffle(std::size_t buffer_size, std::uint64_t seed = 0,
                                   shuffle_options options = {}) {

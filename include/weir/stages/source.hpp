@@ -193,7 +193,7 @@ template <class S>
     }
 }
 
-/// The same from a C array, of which a copy is kept; not of characters, as a literal is one of those.
+/// The same from a copy of a C array. Not from an array of characters, which may be a string literal.
 template <class S>
     requires detail::is_array_of_items<S>
 [[nodiscard]] auto source(S&& items, source_options options = {}) {
@@ -224,7 +224,7 @@ template <class T>
     return weir::source(std::vector<T>(items), std::move(options));
 }
 
-/// Refuses what is not options at compile time.
+/// Refuses options of another type at compile time.
 template <class S, class Options, class = detail::refused_t<S, Options, source_options>>
 void source(S&&, Options&&) noexcept;
 

@@ -32,8 +32,8 @@ struct no_wait : std::suspend_never {
 };
 
 // A stage kind derives from this class. It has the state that all slots of the stage share, and is used by
-// the `stage_worker` of each slot. `C`: what the queue before the stage holds, or `nothing`; `D`: what the
-// queue behind it holds. A kind has to have two members:
+// the `stage_worker` of each slot. `C`: the item type of the queue before the stage, or `nothing`;
+// `D`: that of the queue behind the stage. A kind has to have two members:
 //     using iteration = typename base::template iteration_with<State>;   what it needs for each item
 //     D* next_result(iteration& it) noexcept;   the next result, which stays until it is put; null: none
 // and, unless each result is the item itself,
@@ -102,15 +102,15 @@ class stage_kind : public running_stage<Policy> {
     void fetch_result(auto& /*it*/) noexcept {}
     // Whether the result that `next_result` has returned is the last one.
     bool is_last_result(const auto& /*it*/) const noexcept { return true; }
-    // What the hooks are shown of the result.
+    // The result as the hooks see it.
     any_item result_for_hooks(auto& /*it*/) const noexcept { return any_item(); }
-    // The task has ended: what only the task needed is destroyed, before the item is.
+    // The task has ended: destroys state of the task, before the item is destroyed.
     void end_task(auto& /*it*/) noexcept {}
     // The task has succeeded, and its results are about to be put. Sets `error` of the iteration to fail it.
     void commit(auto& /*it*/) noexcept {}
     // Whether a failed task fails its item only, and not the stage.
     bool tolerates_failure(const auto& /*it*/) const noexcept { return false; }
-    // Whether what was worked on counts as a task. Asked when the work is done, only if `has_work` said yes.
+    // Whether the work counts as a task. Called after the work, if `has_work` returned true.
     bool counts_as_task(const auto& /*it*/) const noexcept { return true; }
     // The worker has put all results of the item, or tolerates its failure. A checkpoint then counts the item
     // as consumed: see `acknowledge_drop`.
@@ -146,7 +146,7 @@ class stage_kind : public running_stage<Policy> {
     bool has_item(const auto& /*it*/) const noexcept { return true; }
     bool holds_items(const auto& /*it*/) const noexcept { return false; }
 
-    // When the worker ends: it closes the input, waits for what still uses the stage, and closes the output.
+    // The worker ends: it closes the input, waits until nothing else uses the stage, and closes the output.
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }
@@ -213,7 +213,7 @@ class function_stage : public stage_kind<C, D, Policy> {
             } catch (...) {
                 this->read_clock(context.slot);
                 this->fail_stage(context.slot, 0, std::current_exception());
-                return false;  // what the other slots have in hand is finished
+                return false;  // the other slots finish their current items
             }
         }
         return true;

@@ -82,7 +82,7 @@ class stage_list {
         return *this;
     }
 
-    /// Rejects what is no stage at compile time.
+    /// Rejects arguments other than a stage at compile time.
     template <class S>
         requires(!detail::stage_description<S>)
     stage_list& add(S&&) {

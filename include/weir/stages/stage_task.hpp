@@ -70,8 +70,8 @@ class worker_waits {
   public:
     worker_waits(Kind& stage, slot& me) noexcept : stage_(stage), me_(me) {}
 
-    // Begins what `next` of the iteration says. Null: the worker need not wait. Then, or when the worker is
-    // resumed, it calls `end`.
+    // Begins the wait for `next` of the iteration. Null: the worker need not wait. Then, or when the worker
+    // is resumed, it calls `end`.
     WEIR_NOINLINE any_awaiter* begin(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:
@@ -127,7 +127,7 @@ class worker_waits {
                 break;
             case worker_step::time_limit:
                 rare_wait_.resume();
-                if (all.guard->timer()->judge(it.error)) stage_.discard_result(it);
+                if (all.guard->timer()->fail_if_late(it.error)) stage_.discard_result(it);
                 break;
             case worker_step::fetch_result:
                 if constexpr (awaits_fetch<Kind>) {
@@ -163,7 +163,7 @@ class worker_waits {
     typename awaited_fetch<Kind>::type fetch_wait_;
 };
 
-// The base of a `stage_worker`: what surrounds the work on an item. What is rare is not inlined.
+// The base of a `stage_worker`: begins and ends the task on an item. Rare paths are not inlined.
 template <class Kind>
 class stage_task : public slot_machine {
     using C = typename Kind::item_taken;

@@ -90,19 +90,19 @@ struct skip_stage : transform_stage<skip_stage> {
 
 }  // namespace detail
 
-/// Gives the first `n` items; then the stream ends, and the stages before it end, too: each with what it
-/// has in hand, which is destroyed, as is what waits in the queues. `take(0)` gives nothing.
+/// Gives the first `n` items; then the stream ends. The stages before it end, too; their items, and those in
+/// the queues, are destroyed. `take(0)` gives nothing.
 ///
-/// Of a source with epochs: `n` items in all. The last epoch ends where they end; the stages behind give
-/// what they hold, as at the end of the stream. A run with it has no checkpoint, but on the side of a `tee`.
+/// With epochs: `n` items in all. The last epoch ends with the last item, and the stages behind give their
+/// held items. A run with this stage has no checkpoint, except in a branch of a `tee`.
 /// Order:  kept.
-/// Errors: `std::invalid_argument` for what was negative, and at the start for a capacity of 0.
+/// Errors: `std::invalid_argument` for negative numbers, and at the start for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {
     return detail::take_stage(n, options);
 }
 
-/// Drops the first `n` items, and gives all others; of a source with epochs, `n` in all. A run with it has
-/// no checkpoint.
+/// Drops the first `n` items, and gives all others; with epochs, `n` in all. A run with this stage has no
+/// checkpoint.
 ///
 /// Order:  kept.
 /// Errors: as of `take`.

@@ -1,4 +1,4 @@
-// weir stages: what surrounds a task: its time limit, the hooks, and the `invocation`
+// weir stages: the time limit of a task, and the guard that calls hooks before and after a task
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TIME_LIMIT_HPP
 #define WEIR_STAGES_TIME_LIMIT_HPP
@@ -25,13 +25,13 @@ namespace weir {
 /// that exception is nested, unless it is `stopped`.
 class time_limit_exceeded : public std::runtime_error {
   public:
-    /// \param limit  the stage's.
+    /// \param limit  the time limit of the stage.
     explicit time_limit_exceeded(duration limit)
         : std::runtime_error("weir: an invocation took longer than its stage's time limit of " +
                              std::to_string(limit.count()) + " ns"),
           limit_(limit) {}
 
-    [[nodiscard]] duration limit() const noexcept { return limit_; }  ///< the stage's
+    [[nodiscard]] duration limit() const noexcept { return limit_; }  ///< the time limit of the stage
 
   private:
     duration limit_;
@@ -39,9 +39,8 @@ class time_limit_exceeded : public std::runtime_error {
 
 namespace detail {
 
-// The time limit of one task: asks the task to stop when its time is over, or when the run ends, and tells
-// afterwards whether the time was over. `env`: of the worker; what the worker awaits ends with that stop,
-// until this is destroyed.
+// The time limit of one task. Requests a stop of the task when its time is over, or when the run ends. `env`:
+// the environment of the worker. While the timer exists, this stop also ends what the worker awaits.
 class task_timer {
   public:
     task_timer(coroutine_env& env, duration limit, stop_token run_ends)
@@ -61,8 +60,8 @@ class task_timer {
         was_late_ = executor_.now() > deadline_;
         return delayed_.cancel();
     }
-    // After `off`. True: the time was over; the task has failed with `error` then, whatever its result.
-    bool judge(std::exception_ptr& error) const noexcept {
+    // Called after `off`. True: the task took too long. The task then fails, and `error` is set.
+    bool fail_if_late(std::exception_ptr& error) const noexcept {
         if (!was_late_ && !expired_) return false;
         try {
             if (!error) throw time_limit_exceeded(limit_);

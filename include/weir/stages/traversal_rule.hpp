@@ -1,4 +1,4 @@
-// weir stages, internal: the pending items of a traversal, and which of its slots waits, for what
+// weir stages, internal: the pending items of a traversal, and the rule by which its idle slots wait
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TRAVERSAL_RULE_HPP
 #define WEIR_STAGES_TRAVERSAL_RULE_HPP
@@ -121,7 +121,7 @@ class traversal_slot {
     ~traversal_slot() = default;
 };
 
-// What a slot does next that has found no pending item.
+// The next step of a slot without a pending item.
 enum class idle_step : std::uint8_t { search, lead, wait, end };
 
 // A slot that finds no pending item is idle. One idle slot at a time, the leader, takes from the queue before
@@ -262,8 +262,8 @@ class traversal_rule {
     traversal_slot* leader_ = nullptr;  // takes from the queue, will look whether it has to, or has a mark
     bool is_taking_ = false;            // it waits at the queue, or begins to, and may be called off
     std::size_t num_present_ = 0;
-    std::size_t num_waiting_ = 0;  // of those who are idle, without the leader
-    std::size_t num_wakeups_ = 0;  // so many of them are to take a pending item
+    std::size_t num_waiting_ = 0;  // number of idle slots that wait, without the leader
+    std::size_t num_wakeups_ = 0;  // number of waiting slots that are to take a pending item
     bool queue_has_ended_ = false;
     bool has_ended_ = false;
 };

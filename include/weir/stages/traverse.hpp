@@ -201,7 +201,7 @@ template <class Function>
     return detail::traversal_of<detail::traverse_each_stage>(std::forward<Function>(function), options);
 }
 
-/// Refuses the name of an overloaded function, and what is not options, at compile time.
+/// Refuses the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = traverse_options,
           class = detail::refused_t<Function, Options, traverse_options>>
 void traverse(Function&&, Options&& = {}) noexcept;
