@@ -11,6 +11,7 @@
 #include <weir/run/run_graph.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/void_run.hpp>
+#include <weir/stages/any_function.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
@@ -104,9 +105,9 @@ struct for_each_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append_last<stage_of<running_for_each<Function, C, Policy>>>(
-            self.options, in, std::forward<Self>(self).function);
+        using running = stage_of<running_for_each<kept_function_t<Function, C>, C, Policy>>;
+        return run.template append_last<running>(
+            self.options, in, keep_function<Function, C>(std::forward<Self>(self).function));
     }
 
     Function function;

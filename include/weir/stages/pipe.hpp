@@ -11,6 +11,7 @@
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/any_function.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
@@ -218,8 +219,6 @@ class running_expansion : public ordered_function<Given, call_signature<Call, C>
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
 using pipe_kind = std::conditional_t<Call::traits::gives_many, running_expansion<Given, C, Policy, Call>,
                                      running_pipe<Given, C, Policy, Call>>;
-template <class Given, class C, class Policy>
-using running_function = stage_of<pipe_kind<Given, C, Policy>>;
 
 template <class Function>
 struct pipe_stage : stage_base {
@@ -233,9 +232,9 @@ struct pipe_stage : stage_base {
 
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append<running_function<Function, C, Policy>>(self.options, in,
-                                                                          std::forward<Self>(self).function);
+        using running = stage_of<pipe_kind<kept_function_t<Function, C>, C, Policy>>;
+        return run.template append<running>(self.options, in,
+                                            keep_function<Function, C>(std::forward<Self>(self).function));
     }
 
     Function function;
