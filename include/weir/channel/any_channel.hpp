@@ -100,10 +100,13 @@ class any_channel : public channel_store<Policy> {
     void close() noexcept;
     void close_to_newcomers() noexcept;
     void cancel() noexcept;
+    // `of_sink`: the new capacity of the queue behind the sink, if this queue serves as that queue, too; 0:
+    // as before. `capacity` then includes it: see `merge_sink`.
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
-    // Makes this queue serve as the queue of the sink behind it, too. Called before the queue is used.
-    // `capacity`: the sum for both queues, plus 1 for the item that the sink holds. The limits in bytes are
-    // added.
+    // Makes this queue serve also as the queue behind the sink of that name, which then needs no coroutine.
+    // Called before the queue is used. `capacity`: that of both queues, plus 1 for the item that the sink
+    // holds. `of_sink`, `bytes_of_sink`: the limits of the queue behind the sink, in items and in bytes; the
+    // limit in bytes is added to that of this queue.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink);
     void set_max_bytes(std::size_t bytes);

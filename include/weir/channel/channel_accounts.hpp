@@ -140,8 +140,8 @@ class channel_accounts : public channel_ends<Policy> {
         return me.last_reading;
     }
 
-    // The same without a reading, if short invocations share one: adds their usual duration to the last
-    // reading.
+    // An estimate of the current time, if only invocations followed the last clock reading: that reading plus
+    // their number times their usual duration. Otherwise as `reading_of`.
     static std::int64_t estimated_now(slot& measured) noexcept {
         auto& me = static_cast<slot_type&>(measured);
         return me.meter.can_estimate() ? add_way(me.last_reading, 0, me.meter.estimate()) : reading_of(me);

@@ -223,7 +223,8 @@ class channel_awaiter : public not_awaited {
         }
         return env.executor != nullptr;
     }
-    // Whether the stop of the run ends this wait. A wait of a slot itself ends when its channels close.
+    // Whether a stop of the run, or the time limit of the task, ends this wait: true in a stage's function.
+    // The wait of a slot's own operation ends when the channel is closed, or by `recall`.
     bool ends_with_run(const coroutine_env& env) const noexcept {
         return env.ends != nullptr && waiter_.measured == nullptr;
     }

@@ -106,8 +106,9 @@ class executor_users {
 
     bool has_any() const noexcept;
 
-    // Called if the executor is destroyed while the process ends, and threads that can't be joined still call
-    // the executor. Its destructor makes `functions` its table of virtual functions: see left_executor.
+    // Called if `executor` is destroyed while the process ends, and threads that can't be joined still call
+    // it. The destructor of this object then stores `functions` in `executor`, as the address of its virtual
+    // function table. So those calls do nothing: see `left_executor` in threaded_executor.hpp.
     void leave_behind(void* executor, void* functions) noexcept;
 
     // Ends the program, in every build mode, if a user remains: it would use freed memory. An executor calls

@@ -77,7 +77,8 @@ class loop_turns {
 
     void block(loop& l, parker& done, time_point limit);
 
-    // Runs one turn. An error is delivered to the thread that blocked last.
+    // Runs one turn. If threads are blocked, the one that blocked last throws the turn's `deadlock_error`.
+    // Otherwise the turn's exception leaves this call.
     void take(loop& l, parker& done, time_point limit);
 
     // Of the blocked threads that can go on, the one that blocked first; null: none can.

@@ -15,7 +15,7 @@ namespace weir {
 /// Moves the awaiting coroutine to an executor.
 ///
 /// Suspends: always. Resumes: on `ex`; later waits also resume there. A coroutine on an exclusive executor
-///           (virtual time, or a simulated world) stays there.
+///           (virtual time, or a simulated world) stays there, unless `ex` is exclusive, too.
 /// Errors: `forked_error` where `ex` is a pool that was made before the process forked.
 /// Lifetime: `ex` outlives the coroutine.
 class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
@@ -41,7 +41,8 @@ class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedul
         return false;
     }
 
-    // Resumes on that executor, to which it is posted here; or on the current one, if that is exclusive.
+    // Resumes on `executor_`, to which this call posts the coroutine; or on the coroutine's current executor,
+    // if that is exclusive and `executor_` is not.
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> h) const noexcept {
         executor* const here = detail::env_of(h).executor;

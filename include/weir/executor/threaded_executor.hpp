@@ -119,11 +119,12 @@ class threaded_executor : public executor {
     // Adds a place, or removes one if `places` is negative.
     bool add(int places) noexcept;
 
-    // In ns. The first nap is long for a computation, and short for a program that hangs.
+    // In ns: the naps in `sleep`; after each one, a thread is added if necessary. The first nap is long for a
+    // computation, and short for a program that hangs. `retry`: the nap if no other thread has the place.
     static constexpr std::int64_t first_nap = 10'000'000;
     static constexpr std::int64_t longest_nap = 160'000'000;
     static constexpr std::int64_t retry = 1'000'000;
-    // In ns. A function that takes longer is left running.
+    // In ns: how long `leave` waits for the threads to end. Threads that run longer are detached.
     static constexpr std::int64_t longest_leave = 100'000'000;
 
     typename Platform::template atomic<bool> has_complained_{false};

@@ -96,7 +96,7 @@ class basic_biased_lock {
             streak_ = 0;
             last_ = me != nullptr ? me : record::acquire();
         } else if (++streak_ >= needed_ && Platform::has_heavy_fence()) {
-            // relaxed: other threads take the spin lock before they read it
+            // relaxed: without the spin lock, a thread only compares `owner_` with its own record
             owner_.store(me, std::memory_order_relaxed);
         }
         return nullptr;

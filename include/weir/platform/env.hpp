@@ -29,7 +29,8 @@ struct end_token {
 
 // `executor`: where the coroutine runs and is posted to after a wait; null: none.
 // `measured`: the stage's slot of whose function this coroutine is a part; null: none.
-// `ends`: requests that waits of this coroutine end, when the run of its stage is stopped; null: none.
+// `ends`: ends the waits of this coroutine, when the run of its stage is stopped or the time limit of the
+// task is over; null: none.
 struct coroutine_env {
     weir::executor* executor = nullptr;
     slot* measured = nullptr;

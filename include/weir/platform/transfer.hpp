@@ -173,8 +173,8 @@ class trampoline {
     }
 
     WEIR_NOINLINE std::coroutine_handle<> next_from_below(std::coroutine_handle<> h) {
-        // A coroutine that another library's awaitable resumed on top of this one may have deferred a
-        // transfer before. It runs first.
+        // `pending_` is set if another library's awaitable resumed a coroutine on top of the current one, and
+        // that coroutine deferred its transfer here. The target of that transfer runs first.
         if (pending_) run(std::exchange(pending_, {}));
         pending_ = h;
         return std::noop_coroutine();

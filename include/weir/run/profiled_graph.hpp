@@ -45,8 +45,9 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     std::size_t num_stages() const noexcept override { return stages_.size(); }
     // Not for a for_each of one slot: the order of its actions may matter.
     bool can_change_slots(std::size_t stage) const noexcept override;
-    // A stage that is still at work may block a thread, and one thread is left free; but of two threads both
-    // are used, else there would be nothing to compare.
+    // For a stage that blocks its threads: the threads of its executor that no slot occupies now, less one
+    // that stays free; but at least the described concurrency. Of two threads none stays free: trials with
+    // one slot only would compare nothing.
     std::size_t max_slots(std::size_t stage) const override;
     stage_activity activity(std::size_t stage) const override;
     const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }

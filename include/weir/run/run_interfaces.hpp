@@ -85,7 +85,8 @@ class profiled_run {
     virtual bool is_halted() const noexcept = 0;
     virtual std::size_t num_stages() const noexcept = 0;
     virtual bool can_change_slots(std::size_t stage) const noexcept = 0;
-    // With more slots, functions that never suspend could block all threads of the stage's executor.
+    // The limit of slots in a trial: with more, functions that never suspend could block all threads of the
+    // stage's executor.
     virtual std::size_t max_slots(std::size_t stage) const = 0;
     virtual stage_activity activity(std::size_t stage) const = 0;
     virtual stage_figures figures(std::size_t stage) const = 0;

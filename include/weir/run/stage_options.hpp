@@ -133,10 +133,11 @@ struct run_defaults {
     /// For runs without their own: see `run_options::on_failure`.
     std::function<void(const failure&)> on_failure = nullptr;
 
-    /// The length of a lap, for runs without `run_options::on_lap`; 0: no laps.
+    /// The length of a lap, for runs that call the following `on_lap`; 0: no laps. Not used for a run that
+    /// sets `run_options::lap`, or that has `reports`, which make its laps one second long.
     duration lap = duration(0);
 
-    /// Called for these laps, by several runs at once.
+    /// For runs without their own: see `run_options::on_lap`. Several runs may call it at once.
     std::function<void(const pipeline_stats&)> on_lap = nullptr;
     /// For runs without their own: see `run_options::on_end`.
     std::function<void(const pipeline_stats& rest, const pipeline_stats& all)> on_end = nullptr;
