@@ -30,8 +30,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 21930),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14700),
+    ("weir.hpp", HEAVY, 22000),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14750),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2720),
 ]
 

@@ -9,7 +9,7 @@
 
 #include <memory>       // for std::make_unique, std::unique_ptr
 #include <type_traits>  // for std::remove_cvref_t
-#include <utility>      // for std::forward, std::move
+#include <utility>      // for std::declval, std::forward, std::move
 
 namespace weir::detail {
 
@@ -64,29 +64,21 @@ inline constexpr bool is_erasable =
     !is_slot_factory<Function> && !requires(Function& f, const invocation& call) { f.left_out(call); } &&
     !requires(Function& f) { f.measure_nothing(); } && !requires(const Function& f) { f.transfers(); };
 
-// The type of `Function` in a running stage. `C`: the item type of the queue before the stage.
-template <class Function, class C>
-struct kept_function {
-    using type = Function;
-};
-template <class Function, class C>
-    requires is_erasable<Function>
-struct kept_function<Function, C> {
-    using traits = typename the_function<Function>::template is_given<carried_value_t<C>>;
-    using type = any_function<typename traits::call, carried_value_t<C>, traits::takes_call>;
-};
-template <class Function, class C>
-using kept_function_t = typename kept_function<Function, C>::type;
-
-// Returns a `kept_function_t`, or a reference to `function` if that has the type already.
+// Returns `function`, with its type erased where that is possible. `C`: the item type of the queue before the
+// stage.
 template <class Function, class C, class G>
 decltype(auto) keep_function(G&& function) {
     if constexpr (is_erasable<Function>) {
-        return kept_function_t<Function, C>(std::forward<G>(function));
+        using traits = typename the_function<Function>::template is_given<carried_value_t<C>>;
+        return any_function<typename traits::call, carried_value_t<C>, traits::takes_call>(
+            std::forward<G>(function));
     } else {
         return std::forward<G>(function);
     }
 }
+template <class Function, class C>
+using kept_function_t =
+    std::remove_cvref_t<decltype(detail::keep_function<Function, C>(std::declval<Function>()))>;
 
 }  // namespace weir::detail
 

@@ -47,18 +47,19 @@ struct source_state {
     std::optional<T> value;
 };
 
-template <class S, class Policy>
-class running_source : public stage_kind<nothing, typename items_of<S>::item, Policy> {
-    using items = items_of<S>;
-    using Out = typename items::item;
+// `Items`: an `items_of`, or `any_items`.
+template <class Items, class Policy>
+class running_source : public stage_kind<nothing, typename Items::item, Policy> {
+    using Out = typename Items::item;
     using base = stage_kind<nothing, Out, Policy>;
 
   public:
     using iteration = typename base::template iteration_with<source_state<Out>>;
     static constexpr stage_traits traits{.numbers_results = true};
 
-    running_source(run_context& run, const stage_options& options, S&& from, channel<Out, Policy>& out)
-        : base(run, "source", options, nullptr, &out), items_(std::move(from)) {
+    template <class From>
+    running_source(run_context& run, const stage_options& options, From&& from, channel<Out, Policy>& out)
+        : base(run, "source", options, nullptr, &out), items_(std::forward<From>(from)) {
         // A source of draws sets the first epoch of the run.
         if constexpr (requires { items_.add_progress(run); }) {
             items_.add_progress(run);
@@ -75,7 +76,7 @@ class running_source : public stage_kind<nothing, typename items_of<S>::item, Po
         if constexpr (is_epoch_item<Out>) it.place.epoch = epoch_;
     }
     auto work(iteration& it) {
-        if constexpr (items::waits) {
+        if constexpr (Items::waits) {
             return nothing();  // awaited in `observe`
         } else {
             store_result(it, items_.next());
@@ -102,7 +103,7 @@ class running_source : public stage_kind<nothing, typename items_of<S>::item, Po
     }
 
   private:
-    items items_;
+    Items items_;
     std::uint64_t epoch_;  // of the next item
 };
 
@@ -123,8 +124,8 @@ struct source_stage : stage_base {
                           "is a source: it gives one item after the other, its concurrency is 1");
         auto& out = run.template add_queue<output>(self.options);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        run.template add<stage_of<running_source<S, Policy>>>({}, {&out}, self.options,
-                                                              S(std::forward<Self>(self).items), out);
+        run.template add<stage_of<running_source<kept_items_t<S>, Policy>>>(
+            {}, {&out}, self.options, S(std::forward<Self>(self).items), out);
         return out;
     }
 

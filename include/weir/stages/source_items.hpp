@@ -6,6 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/run/run.hpp>
+#include <weir/run/run_context.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/task/async_generator.hpp>
@@ -14,9 +15,10 @@
 #include <weir/task/task.hpp>
 
 #include <functional>   // for std::reference_wrapper, std::unwrap_reference_t
+#include <memory>       // for std::make_unique, std::unique_ptr
 #include <optional>     // for std::optional
 #include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
-#include <type_traits>  // for std::invoke_result_t
+#include <type_traits>  // for std::conditional_t, std::invoke_result_t
 #include <utility>      // for std::move
 
 namespace weir::detail {
@@ -178,6 +180,40 @@ class items_of<std::reference_wrapper<channel<T, Policy>>> {
   private:
     std::reference_wrapper<channel<T, Policy>> from_;
 };
+
+// The items of any source whose `next` does not wait, with the type of the source erased: see `any_function`.
+template <class T>
+class any_items {
+    struct holder {
+        virtual ~holder() = default;
+        virtual std::optional<T> next() = 0;
+    };
+    template <class S>
+    struct holder_of final : holder {
+        explicit holder_of(S&& from) : items(std::move(from)) {}
+        std::optional<T> next() override { return items.next(); }
+        items_of<S> items;
+    };
+
+  public:
+    using item = T;
+    static constexpr bool waits = false;
+
+    template <class S>
+    explicit any_items(S&& from) : items_(std::make_unique<holder_of<S>>(std::move(from))) {}
+    std::optional<T> next() { return items_->next(); }
+
+  private:
+    std::unique_ptr<holder> items_;
+};
+
+template <class S>
+concept has_progress = requires(items_of<S>& items, run_context& run) { items.add_progress(run); };
+
+// The items of the source `S` in a running stage.
+template <class S>
+using kept_items_t = std::conditional_t<items_of<S>::waits || has_progress<S>, items_of<S>,
+                                        any_items<typename items_of<S>::item>>;
 
 template <class S>
 concept source_like = requires { typename items_of<S>::item; };

@@ -39,6 +39,14 @@ using strings = std::vector<std::string>;
 
 namespace {
 
+// Sources of the same items have one type in a run, so that their stages share code; those that wait keep theirs.
+using weir::detail::any_items;
+using weir::detail::kept_items_t;
+static_assert(std::is_same_v<kept_items_t<std::vector<int>>, any_items<int>>);
+static_assert(std::is_same_v<kept_items_t<std::ranges::iota_view<int, int>>, any_items<int>>);
+static_assert(std::is_same_v<kept_items_t<weir::async_generator<int>>,
+                             weir::detail::items_of<weir::async_generator<int>>>);
+
 // Long enough to live on the heap, so that a move leaves the origin empty.
 const strings names = {"the first of three long names", "the second of three long names",
                        "the third of three long names"};
