@@ -1,4 +1,4 @@
-// weir asio: a coroutine of Asio's awaits what is ours
+// weir asio: coroutines of Asio await awaitables of weir
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_AWAITED_HPP
 #define WEIR_ASIO_AWAITED_HPP
@@ -19,7 +19,7 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 
 namespace detail {
 
-// One wait of a coroutine of Asio's for something of ours; in its frame.
+// One wait of a coroutine of Asio for an awaitable of weir. Lies in the frame of that coroutine.
 template <class T, class A, class Executor>
 class visit final : visit_base, weir::detail::detached_task_owner {
     using token = lib::use_awaitable_t<Executor>;
@@ -45,7 +45,7 @@ class visit final : visit_base, weir::detail::detached_task_owner {
         if (is_dropped_) all_->keep(std::move(guest_));
     }
 
-    // Resumes on Asio's executor, when what is awaited has ended.
+    // Resumes on Asio's executor, when the awaited operation has ended.
     auto wait() { return lib::async_initiate<const token, void()>(beginning(*this), token()); }
 
     T take() {
@@ -65,7 +65,7 @@ class visit final : visit_base, weir::detail::detached_task_owner {
         guest_->begin(root_.prepare(*guest_, nullptr, *this, &ends_));  // this may be gone from here on
     }
 
-    // On whatever thread that is. Posted, as this is still inside of what has ended.
+    // Called on any thread. Posts the handler, because the coroutine that has ended is still on the stack.
     void ended() noexcept override {
         all_->end(*this);
         handler then = std::move(*then_);
@@ -97,11 +97,12 @@ lib::awaitable<T, Executor> visiting(A a) {
     co_return it.take();
 }
 
-// How it is kept until it is awaited: what can't be moved where it is.
+// The type by which an awaitable is kept until it is awaited: a reference to an lvalue, and to an object that
+// can't be moved.
 template <class A>
 using kept_t = std::conditional_t<!std::is_reference_v<A> && std::is_move_constructible_v<A>, A, A&&>;
 
-// What awaits an operation that moves an item, which `||` would drop where it ends second.
+// Awaits an operation that moves an item. `||` would drop the item if the operation ends second.
 template <class T, class Executor>
 class item_awaitable : public lib::awaitable<T, Executor> {
   public:
@@ -125,27 +126,27 @@ auto operator||(A&&, B&&) {
 
 }  // namespace detail
 
-/// Makes what a coroutine of ours may await awaitable in one of Asio's, which takes its own kinds only:
+/// Makes an awaitable of weir awaitable in a coroutine of Asio, which accepts only awaitables of Asio:
 ///
 ///     asio::awaitable<void> session(weir::channel<frame>& frames) {
 ///         while (auto f = co_await weir::asio::awaited(frames.get())) co_await send(*std::move(f));
 ///     }
 ///
-/// a task, an operation of a channel, a run's `next()`, a sleep, `when_all`.
+/// The awaitable may be a task, an operation of a channel, a run's `next()`, a sleep, or `when_all`.
 ///
-/// \returns  `asio::awaitable` of what `co_await a` gives, which is no reference. It begins when it is
-///           awaited, or is given to `asio::co_spawn`, with any completion token.
-/// Suspends: until what is awaited has ended. Resumes: on the coroutine's executor, as Asio has it; a task
-///           runs there, too, and its sleeps are timers of that.
+/// \returns  `asio::awaitable` of the result of `co_await a`, which must not be a reference. It begins when
+///           it is awaited, or is passed to `asio::co_spawn`, with any completion token.
+/// Suspends: until `a` has ended. Resumes: on the coroutine's executor of Asio. A task runs on this executor,
+///           too, and its sleeps are timers of Asio.
 /// Errors:   what `co_await a` throws.
-/// Stops:    cancelling the coroutine, in whatever way, asks what is awaited to end, as the stop of a run
-///           does: sleeps, channels and operations of Asio throw `stopped`, which comes out as Asio's
-///           `system_error` with `operation_aborted`. What was done by then is not lost: what has an item
-///           gives it. Asio's `||` drops the result of what ends second: there an operation that moves an
-///           item is rejected at compile time, and a task is not to give an item as its result.
-/// Lifetime: a context that is destroyed first destroys the coroutine, as one that waits for Asio, and
-///           the task that it awaits; on no other thread may anything wake that meanwhile. What can be moved,
-///           as a task, is kept; what can't, as an operation of a channel, is awaited in the same expression.
+/// Stops:    each type of cancellation of the coroutine asks `a` to end, as the stop of a run does. Sleeps,
+///           channels and operations of Asio then throw `stopped`, which becomes Asio's `system_error` with
+///           `operation_aborted`. An operation that already has an item returns it. Asio's `||` drops the
+///           result that comes second: so an operation that moves an item is rejected there at compile time,
+///           and a task in `||` should not return an item.
+/// Lifetime: a context that is destroyed first destroys the coroutine and the task that it awaits. Meanwhile
+///           no other thread may resume the task. A movable `a`, such as a task, is kept; any other, such as
+///           an operation of a channel, has to be awaited in the same expression.
 /// Cost:     about six allocations, most of them Asio's.
 /// Needs Asio's own coroutines: with clang, Asio 1.22 has them where `ASIO_HAS_CO_AWAIT` is defined only.
 template <class Executor = lib::any_io_executor, awaitable A>

@@ -22,7 +22,7 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 
 namespace detail {
 
-// `HasToken`: `stop` is the user's, who relies on it.
+// `HasToken`: the user has given a stop token, so an operation that can't be cancelled is rejected.
 template <bool HasToken, class Values, bool AsTuple, class Initiation, class... InitArgs>
 class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
   public:
@@ -40,8 +40,8 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 
     bool await_ready() const noexcept { return false; }
 
-    // Resumes on the coroutine's executor, posted by the handler of the operation, on whichever thread Asio
-    // calls that.
+    // Resumes on the coroutine's executor. The operation's handler posts the coroutine, on the thread on
+    // which Asio calls the handler.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         static_assert(!HasToken || tells_executor<Initiation>,
@@ -97,7 +97,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
         }
     }
 
-    // Waits for a request that is being made right now.
+    // Unregisters the stop callbacks. If another thread is running one of them now, waits until it returns.
     void forget_stops() noexcept {
         on_stop_.reset();
         on_end_.reset();
@@ -119,25 +119,25 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///     const std::size_t n = co_await socket.async_read_some(buffer, weir::asio::awaiting);
 ///     const auto [error, n] = co_await socket.async_read_some(buffer, weir::asio::awaiting.as_tuple());
 ///
-/// \returns  awaitable of what the operation gives, without the error that it gives first: of nothing, of
-///           a value, or of a tuple of several. Values that only move are moved.
-/// Suspends: while the operation is under way, which begins when it is awaited.
-/// Resumes:  on the coroutine's own executor, whichever thread runs the `io_context`; one of another library
-///           that runs on none where a `channel` would resume it.
-/// Errors:   `std::system_error` with the operation's error code, as Asio has it: compare it with Asio's
-///           names (`asio::error::eof`). With `as_tuple()` that is the tuple's first element instead.
-///           `operation_aborted`, in both, of an operation that is dropped without an end, as by the
-///           destructor of its `io_context`. What starting the operation throws.
-/// Lifetime: as for any other token: the I/O object and the buffers live until the operation has ended. A
-///           coroutine that is destroyed while it waits only drops the result; close the I/O object first
-///           if the buffers go with the frame, and on the thread that runs the `io_context`.
-/// Threads:  an I/O object that several coroutines use is for one thread at a time, as ever; starting an
-///           operation on it happens on the coroutine's.
-/// Stops:    a stop of the run in whose stage it is awaited cancels it, where the operation can be: it then
-///           throws `stopped`, with `as_tuple()`, too. What was done by then is dropped: to have that, await
-///           it with `awaiting_unless(call.stop())`. An operation that tells no executor (its initiation has
-///           no `get_executor()`) can't be cancelled.
-/// Watchdog: it counts as an `external_wait`. On virtual time nothing waits for sockets: not there.
+/// \returns  awaitable of the operation's results without the leading error: void, one value, or a tuple.
+///           Move-only values are moved.
+/// Suspends: until the operation has ended. Awaiting it starts it.
+/// Resumes:  on the coroutine's own executor, whichever thread runs the `io_context`; a coroutine of another
+///           library without an executor where `channel` would resume that coroutine.
+/// Errors:   `std::system_error` with the operation's error code, unchanged: compare the code with Asio's
+///           names (`asio::error::eof`). With `as_tuple()` the code is the tuple's first element instead.
+///           If the operation is dropped without an end, as by the destructor of its `io_context`, the await
+///           throws `operation_aborted`, with `as_tuple()`, too. What starting the operation throws.
+/// Lifetime: as for any other completion token, the I/O object and the buffers outlive the operation. If a
+///           waiting coroutine is destroyed, its result is dropped, and the operation goes on. If the buffers
+///           lie in the frame, close the I/O object first, on the thread that runs the `io_context`.
+/// Threads:  the operation starts on the coroutine's thread. As always in Asio, only one thread at a time may
+///           use an I/O object.
+/// Stops:    a stop of the run of the awaiting stage cancels the operation, if it can be cancelled. The await
+///           then throws `stopped`, with `as_tuple()`, too, and partial results are dropped. To get partial
+///           results, use `awaiting_unless(call.stop()).as_tuple()`. An operation whose initiation has no
+///           `get_executor()` can't be cancelled.
+/// Watchdog: the wait counts as an `external_wait`. Not on virtual time, which doesn't wait for sockets.
 /// Cost:     two allocations, Asio's and one of some 150 bytes; in a stage a strand, too.
 /// Needs Asio 1.19, or Boost 1.77.
 template <bool AsTuple>
@@ -149,7 +149,7 @@ class basic_awaiting {
     [[nodiscard]] constexpr basic_awaiting<true> as_tuple() const noexcept { return {}; }
 };
 
-/// The token to give to an operation.
+/// The completion token to pass to an operation.
 inline constexpr basic_awaiting<false> awaiting;
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND

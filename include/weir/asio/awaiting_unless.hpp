@@ -1,4 +1,4 @@
-// weir asio: the same for operations that a stop token cancels
+// weir asio: a completion token that makes operations of Asio awaitable, and cancels them by a stop token
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_AWAITING_UNLESS_HPP
 #define WEIR_ASIO_AWAITING_UNLESS_HPP
@@ -18,7 +18,7 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 template <bool AsTuple>
 class basic_awaiting_unless {
   public:
-    /// A stop that was asked for before the operation has begun cancels it as soon as it has.
+    /// If a stop was requested before the operation begins, the operation is cancelled when it has begun.
     explicit basic_awaiting_unless(stop_token stop) noexcept : stop_(std::move(stop)) {}
 
     /// The same, with the error code as the first element of a tuple.
@@ -26,22 +26,22 @@ class basic_awaiting_unless {
         return basic_awaiting_unless<true>(stop_);
     }
 
-    /// What cancels the operation.
+    /// The token that cancels the operation.
     [[nodiscard]] const stop_token& stop() const noexcept { return stop_; }
 
   private:
     stop_token stop_;
 };
 
-/// Makes an operation of Asio awaitable, as `awaiting` does, and cancels it when a stop is asked for: it
-/// then ends as Asio has it, as a rule with the error `operation_aborted`. What was already done is not
-/// lost: an operation that ends before the request reaches it gives its result.
+/// Makes an operation of Asio awaitable, as `awaiting` does, and cancels the operation when a stop is
+/// requested. A cancelled operation ends as Asio specifies, usually with the error `operation_aborted`. An
+/// operation that ends before the request reaches it returns its result.
 ///
 ///     co_await socket.async_connect(where, weir::asio::awaiting_unless(call.stop()));
 ///
-/// Threads: the stop may be asked for on any. The operation's handlers run in a strand of their own, so
-///          also an `io_context` that many threads run is safe.
-/// Errors:  no memory to pass on a stop: std::terminate.
+/// Threads: any thread may request the stop. The operation's handlers run in a strand of their own, so
+///          several threads may run the `io_context`.
+/// Errors:  `std::terminate` if there is no memory to pass on the stop.
 [[nodiscard]] inline basic_awaiting_unless<false> awaiting_unless(stop_token stop) noexcept {
     return basic_awaiting_unless<false>(std::move(stop));
 }

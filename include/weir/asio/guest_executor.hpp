@@ -1,4 +1,4 @@
-// weir asio, internal: an executor on any of Asio's, while a coroutine of Asio's waits for us
+// weir asio, internal: a weir executor on any executor of Asio, for what a coroutine of Asio awaits
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_GUEST_EXECUTOR_HPP
 #define WEIR_ASIO_GUEST_EXECUTOR_HPP
@@ -14,29 +14,29 @@
 
 namespace weir::asio::inline WEIR_ASIO_KIND::detail {
 
-// Its clock is that of `executor::now`, as that of whatever is passing.
+// Its clock is that of `executor::now`, as executor_traits::passing requires.
 class guest_executor final : public executor {
   public:
     explicit guest_executor(lib::any_io_executor on)
         : executor({.passing = true}), on_(std::move(on)), timers_(std::make_shared<io_timers>(*this, on_)) {}
 
-    // For the thread that is one of Asio's executor now.
+    // Called on a thread of Asio's executor.
     void begin(std::coroutine_handle<> h) { resume(h); }
 
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override {
-        const lib::any_io_executor on = on_;  // once it was posted it may have ended, and this be gone
+        const lib::any_io_executor on = on_;  // when `h` is posted, it may end and destroy this executor
         lib::post(on, [this, h] { resume(h); });
     }
     void add(timer& t) noexcept override { timers_->add(t); }
     void cancel(timer& t) noexcept override {
         if (timers_) timers_->cancel(t);
     }
-    // Who runs Asio's executor, and how, is not known.
+    // Returns false, because it is not known which threads run Asio's executor.
     bool drive(flag&, time_point) override { return false; }
 
-    // Its context is being destroyed. What waits here is destroyed without being resumed, also after this
-    // call; it may still cancel timers.
+    // Called while the context is destroyed. Coroutines that wait here are destroyed without being resumed,
+    // perhaps after this call; they may still cancel timers.
     void retire() noexcept {
         timers_.reset();
         on_ = lib::any_io_executor();

@@ -27,24 +27,25 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 ///     weir::asio::io_executor on_io(io);
 ///     weir::pipe(parse, {.executor = &on_io})
 ///
-/// Sleeps here are timers of that context. As long as something is posted or sleeps, `io.run()` doesn't
-/// return; a coroutine that waits for a channel doesn't keep it: hold a work guard where that may happen.
+/// Sleeps on this executor are timers of the context. `io.run()` doesn't return while a coroutine is posted
+/// or sleeps. A coroutine that waits for a channel doesn't count for `io.run()`: hold a work guard meanwhile.
 ///
-/// Threads:  any may post and add timers. With one thread that runs the context, coroutines here are never
-///           resumed at the same time, nor at the same time as a handler.
-/// Lifetime: the context outlives it, and it outlives what runs on it.
-/// Errors:   what leaves a resumed coroutine comes out of `io.run()`; no memory to post: std::terminate.
-/// Watchdog: sees coroutines here that keep all of its threads from others. Else it takes it for one that may
-///           always go on: nobody knows what is still to come from a context.
+/// Threads:  any may post and add timers. If one thread runs the context, coroutines here are never resumed
+///           at the same time, nor at the same time as a handler.
+/// Lifetime: the context outlives the executor, and the executor outlives the coroutines that run on it.
+/// Errors:   `io.run()` throws an exception that leaves a resumed coroutine. `std::terminate` if there is no
+///           memory to post.
+/// Watchdog: reports coroutines that hold all threads of the executor while others are ready. Otherwise the
+///           watchdog assumes that a coroutine here may always run, as a context doesn't show its work.
 /// Cost:     a handler of Asio for each post, and three counters.
 ///
 /// With `-fno-rtti` Asio wants `-DASIO_NO_TYPEID` (Boost's: `-DBOOST_ASIO_NO_TYPEID`).
 class io_executor final : public executor {
   public:
-    /// \param threads how many run `io`. With 0, nobody else does: then whoever waits for something that
-    ///                runs here (`sync_wait`, taking an item from a run, its end) does, until it has it. With
-    ///                more, who waits on another thread waits for those, and for ever where there are none:
-    ///                `io.run()` has to go on, by a work guard, until nothing runs here.
+    /// \param threads the number of threads that run `io`. 0: each thread that waits for a coroutine on this
+    ///                executor (in `sync_wait`, for an item or the end of a run) runs `io` until its wait
+    ///                ends. More: a thread that doesn't run `io` blocks in such a wait, for ever if no thread
+    ///                runs `io`. So keep `io.run()` going, by a work guard, until no coroutine runs here.
     explicit io_executor(lib::io_context& io, std::size_t threads = 1)
         : executor({.parallelism = (std::max<std::size_t>)(threads, 1)}), io_(&io),
           native_(io.get_executor()), timers_(std::make_shared<detail::io_timers>(*this, native_)) {
@@ -60,8 +61,8 @@ class io_executor final : public executor {
     void add(timer& t) noexcept override { timers_->add(t); }
     void cancel(timer& t) noexcept override { timers_->cancel(t); }
 
-    /// Where `threads` is 0, or the thread runs the context already: runs the next handler. Nobody tells the
-    /// context when `done` is set, so it looks again after a millisecond.
+    /// If `threads` is 0, or the calling thread runs the context already: runs at most one handler, and
+    /// returns true. Waits at most 1 ms for a handler, because setting `done` doesn't wake the context.
     bool drive(flag& done, time_point limit) override {
         if (!work_ && !io_->get_executor().running_in_this_thread()) return false;
         const duration left = std::clamp<duration>(limit - now(), duration(0), std::chrono::milliseconds(1));
@@ -73,9 +74,9 @@ class io_executor final : public executor {
         return true;
     }
 
-    // Asio tells nobody what its context still has to do, so something always may be pending.
+    // `view.pending` stays true, because a context of Asio doesn't tell whether it has work left.
     void inspect(weir::detail::executor_view& view) const override {
-        // In this order none is less than the one before it.
+        // Read in this order, so that ended <= begun <= posted.
         const std::uint64_t ended = timers_->ended.load();
         const std::uint64_t begun = timers_->begun.load();
         const std::uint64_t posted = posted_.load();
@@ -91,7 +92,7 @@ class io_executor final : public executor {
         return library == &detail::this_library ? &native_ : nullptr;
     }
 
-    /// Where it runs, for the I/O objects of the stages that run on it.
+    /// The context, for the I/O objects of the stages that run on this executor.
     [[nodiscard]] lib::io_context& context() const noexcept { return *io_; }
 
   private:
@@ -108,12 +109,12 @@ class io_executor final : public executor {
         };
         timers_->begun.fetch_add(1);
         const ending at_the_end(timers_);
-        resume(h);  // if that was the last one, this may be gone now
+        resume(h);  // if this was the last coroutine, the executor may be gone now
     }
 
     lib::io_context* io_;
     const lib::any_io_executor native_;
-    detail::io_timers::count posted_{0};  // coroutines, ever
+    detail::io_timers::count posted_{0};  // the number of posts so far
     std::shared_ptr<detail::io_timers> timers_;
     std::optional<lib::executor_work_guard<lib::io_context::executor_type>> work_;
 };

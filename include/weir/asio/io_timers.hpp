@@ -1,4 +1,4 @@
-// weir asio, internal: the timers of an executor on one of Asio's
+// weir asio, internal: the timers of a weir executor that runs on an executor of Asio
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_IO_TIMERS_HPP
 #define WEIR_ASIO_IO_TIMERS_HPP
@@ -15,12 +15,13 @@
 
 namespace weir::asio::inline WEIR_ASIO_KIND::detail {
 
-// Stands for this Asio where an executor is asked what it runs on: the answer is an `any_io_executor`.
+// The address of this variable identifies the Asio in use (standalone or Boost's) for executor::runs_on(),
+// which then returns a pointer to an `any_io_executor`, or null.
 inline constexpr char this_library = 0;
 
-// The timers of an executor, woken by one of Asio's, which is set to the earliest of them; and what that
-// executor has counted. Shared, as Asio may still have a handler, or be on the way out of one, when the
-// executor is gone.
+// The timers of an executor, and its counters. One timer of Asio expires with the earliest of the timers.
+// Owned by shared_ptr, because a handler of Asio may still be queued, or about to return, when the executor
+// is gone.
 class io_timers : public weir::detail::woken_timers<io_timers> {
     using base = weir::detail::woken_timers<io_timers>;
     friend base;
@@ -30,11 +31,11 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
 
     using count = weir::detail::standard_platform::atomic<std::uint64_t>;
 
-    // Of coroutines, ever: begun to be resumed, and suspended or ended again.
+    // How many resumptions of coroutines have begun so far, and how many have returned.
     count begun{0}, ended{0};
 
   private:
-    // A timer of Asio is for one thread at a time.
+    // In the strand, because only one thread at a time may use a timer of Asio.
     void set() {
         lib::post(strand_, [self = shared_from_this()] { self->arm_here(); });
     }
@@ -57,7 +58,7 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
         arm_here();
     }
 
-    // That of `executor::now`.
+    // The same clock as `executor::now`.
     static time_point now() noexcept { return time_point(duration(weir::detail::standard_platform::now())); }
 
     lib::strand<lib::any_io_executor> strand_;

@@ -1,4 +1,4 @@
-// weir asio: coroutines of ours await those of Asio's
+// weir asio: coroutines of weir await coroutines of Asio
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_NATIVE_AWAITABLE_HPP
 #define WEIR_ASIO_NATIVE_AWAITABLE_HPP
@@ -20,22 +20,23 @@
 
 namespace weir::asio::inline WEIR_ASIO_KIND {
 
-/// Runs a coroutine of Asio's where it is told to, for one of ours that runs elsewhere:
+/// Runs a coroutine of Asio on `where`, for a coroutine of weir that runs on another executor:
 ///
 ///     const auto answer = co_await weir::asio::on(io, ask(socket));
 ///
-/// On an `io_executor`, and in what a coroutine of Asio's awaits by `awaited`, it needs no `on`, where this
-/// header is included: `co_await ask(socket)`; a stage's function may return an `asio::awaitable`, too.
+/// If this header is included, `co_await ask(socket)` works without `on` in coroutines on an `io_executor`,
+/// and in those that a coroutine of Asio awaits by `awaited`. The function of a stage on an `io_executor` may
+/// also return an `asio::awaitable`.
 ///
-/// \param where  an `io_context`, an `io_executor`, or an executor of Asio's, as a strand.
-/// \returns  awaitable of what the coroutine gives, to be awaited in the same expression.
-/// Suspends: until it has ended. Resumes: the awaiting coroutine on its own executor.
-/// Errors:   what the coroutine throws. Without `on`, `std::logic_error` on an executor that is none of
-///           Asio's.
-/// Stops:    as of `awaiting`: a stop of the run in whose stage it is awaited cancels it, as all kinds of
-///           Asio's cancellation do; if it ends by that, `stopped` is thrown.
+/// \param where  an `io_context`, an `io_executor`, or an executor of Asio, such as a strand.
+/// \returns  awaitable of the coroutine's result, to be awaited in the same expression.
+/// Suspends: until the coroutine has ended. Resumes: the awaiting coroutine on its own executor.
+/// Errors:   what the coroutine throws. Without `on`, `std::logic_error` if the awaiting coroutine's executor
+///           doesn't run on Asio.
+/// Stops:    as with `awaiting`, a stop of the run of the awaiting stage cancels the coroutine, by all types
+///           of Asio's cancellation. If this ends the coroutine, the await throws `stopped`.
 /// Lifetime: the context outlives the wait.
-/// Cost:     that of `asio::co_spawn` and of `awaiting`. Asio asks of what it gives a default constructor.
+/// Cost:     that of `asio::co_spawn` and of `awaiting`. Asio requires a default-constructible result type.
 /// Needs Asio's own coroutines: see `awaited`.
 template <class Where, class T, class Executor>
 [[nodiscard("co_await this, or the coroutine doesn't begin")]] auto on(
@@ -49,7 +50,8 @@ template <class Where, class T, class Executor>
 
 namespace detail {
 
-// What Asio's coroutines are to run on that are awaited by one of ours on `ex`.
+// The executor of Asio for coroutines of Asio that a coroutine on `ex` awaits. Errors: std::logic_error if
+// `ex` doesn't run on Asio.
 inline const lib::any_io_executor& native_executor_of(executor& ex) {
     const void* const native = ex.lasting().runs_on(&this_library);
     if (native != nullptr) return *static_cast<const lib::any_io_executor*>(native);
@@ -76,7 +78,7 @@ class [[nodiscard("co_await this, or the coroutine doesn't begin")]] spawning {
     ~spawning() = default;
 
     bool await_ready() const noexcept { return false; }
-    // Resumes on the coroutine's executor, posted by the handler of Asio's coroutine.
+    // Resumes on the coroutine's executor. The completion handler of Asio's coroutine posts it.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         executor& ex = weir::detail::executor_of(weir::detail::env_of(h));

@@ -21,8 +21,8 @@ namespace weir::asio::inline WEIR_ASIO_KIND::detail {
 
 using weir::detail::slot;
 
-// What the waiting coroutine, the handler that Asio keeps, and whoever asks it to stop share: the last of
-// them frees it. On the heap, so that the handler finds it also where the coroutine was destroyed.
+// The state that the waiting coroutine, Asio's handler and the stop callbacks share; the last owner deletes
+// it. On the heap, because the handler uses the state even if the coroutine was destroyed.
 class pending_base : public weir::detail::async_completion {
     using platform = weir::detail::standard_platform;
 
@@ -30,11 +30,11 @@ class pending_base : public weir::detail::async_completion {
     using async_completion::async_completion;
     virtual ~pending_base() = default;
 
-    // Asks the operation to end. Once it has begun: before, there is nothing that would hear it.
+    // Asks the operation to end. Called after the operation has begun: earlier requests have no effect.
     virtual void cancel() {}
 
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
-    // acq_rel; pairs with itself: the last owner sees what all others did.
+    // acq_rel; pairs with itself: the last owner sees the writes of all others.
     bool disown() noexcept { return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   private:
@@ -47,7 +47,7 @@ class pending : public pending_base {
     using pending_base::pending_base;
 
     std::optional<Values> values;
-    std::exception_ptr error;  // of copying the values
+    std::exception_ptr error;  // thrown when the handler stored the values
 };
 
 template <class State>
@@ -77,8 +77,8 @@ class shared {
     State* state_ = nullptr;
 };
 
-// What Asio calls at the end, once. One that is destroyed without having been called, as those are that an
-// `io_context` still has when it is destroyed, answers without a result.
+// The completion handler, which Asio calls once. A handler that is destroyed without a call, as by the
+// destructor of its `io_context`, answers without a result.
 template <class State>
 class handler {
   public:
@@ -110,8 +110,7 @@ concept error_code = requires(const T& e) {
     { e } -> std::convertible_to<std::error_code>;
 };
 
-// What `co_await` gives: the values without the error that stands before them; one as it is, several as a
-// tuple.
+// The result of `co_await`: the values without the leading error; a tuple if there are several.
 template <class... Ts>
 auto without_error(std::tuple<Ts...>&& values) {
     if constexpr (sizeof...(Ts) == 1) {
@@ -136,7 +135,7 @@ auto without_error(std::tuple<First, Rest...>&& values) {
 
 inline std::error_code operation_aborted() { return make_error_code(lib::error::operation_aborted); }
 
-// Whether an operation ended as one does that was cancelled.
+// Whether an operation ended with the error of a cancelled one, `operation_aborted`.
 inline bool was_aborted(std::exception_ptr e) noexcept {
     if (!e) return false;
     try {

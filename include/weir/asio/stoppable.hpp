@@ -21,15 +21,15 @@ namespace weir::asio::inline WEIR_ASIO_KIND::detail {
 template <class Initiation>
 concept tells_executor = requires(const Initiation& i) { i.get_executor(); };
 
-// A signal of Asio is for one thread at a time, together with all handlers of the operation that listens
-// to it. So those run in a strand, and the signal is sent from there.
+// Only one thread at a time may use a cancellation signal of Asio, or run handlers of the operation that is
+// connected to it. So these handlers run in a strand, and the signal is emitted in this strand.
 template <class Values, class Executor>
 class stoppable final : public pending<Values> {
   public:
     stoppable(const Executor& on, executor& ex, slot* measured, std::coroutine_handle<> h)
         : pending<Values>(ex, measured, h), strand(on) {}
 
-    // What has ended may have taken with it what the signal would reach.
+    // Emits the signal only while the operation is pending: afterwards its cancellation handler may be gone.
     void cancel() override {
         lib::post(strand, [state = shared<stoppable>(this)] {
             if (state->is_waited_for()) state->signal.emit(lib::cancellation_type::all);
@@ -61,7 +61,7 @@ class stoppable_handler : public handler<State> {
     cancellation_slot_type slot_;
 };
 
-// What a stop calls.
+// The stop callback: cancels the operation.
 class stop_request {
   public:
     explicit stop_request(shared<pending_base> state) noexcept : state_(std::move(state)) {}

@@ -19,10 +19,10 @@ class visit_base {
     visit_base(const visit_base&) = delete;
     visit_base& operator=(const visit_base&) = delete;
 
-    // Drops the one that waits, and with it, sooner or later, this.
+    // Destroys the handler that would resume the waiting coroutine; sooner or later this destroys the visit.
     virtual void abandon() noexcept = 0;
 
-    // Of `visits`.
+    // Links of the list in `visits`.
     visit_base* next = nullptr;
     visit_base** link = nullptr;
 
@@ -31,7 +31,7 @@ class visit_base {
     ~visit_base() = default;
 };
 
-// Those of a context. As what Asio itself waits for, they end with it, and leave nothing behind.
+// All visits of one context. The context's destructor ends them, as it does the operations of Asio.
 class visits final : public lib::execution_context::service {
   public:
     static inline lib::execution_context::id id;
@@ -51,14 +51,15 @@ class visits final : public lib::execution_context::service {
         if (it.next != nullptr) it.next->link = it.link;
     }
 
-    // For what is destroyed after its visit, and was to be resumed there. Within the context's destructor.
+    // Keeps the executor of an abandoned visit, as coroutines that still refer to it are destroyed after the
+    // visit. Called within the context's destructor.
     void keep(std::unique_ptr<guest_executor> guest) {
         guest->retire();
         retired_.push_back(std::move(guest));
     }
 
   private:
-    // Nothing runs there any more.
+    // Called when no thread runs the context any more.
     void shutdown() override {
         for (visit_base* it = std::exchange(first_, nullptr); it != nullptr;) {
             visit_base& each = *std::exchange(it, it->next);

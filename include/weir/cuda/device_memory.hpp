@@ -98,8 +98,8 @@ class device_memory {
     bool on_device() const noexcept { return !of()->on_host(); }
     const std::shared_ptr<core>& of() const noexcept { return account_->of(); }
 
-    // Queues the copy from a block of the same size, and records its times. If it throws, no pending work
-    // uses the block.
+    // Queues the copy from a block of the same size, and events that record the times of the copy. If this
+    // throws, no pending work uses a block that `from` still owns.
     void fill_from(lease& from) {
         if (of()->on_host()) {
             from.queue_copy(stream_, data_);

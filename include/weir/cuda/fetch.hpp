@@ -51,8 +51,8 @@ struct fetched {
 };
 
 // Copies all pieces into a block of the pool. Items acquire blocks in the order of their numbers: a later
-// item keeps its block until all earlier items have left the stage. Returns none if the run was stopped
-// before a block was free.
+// item keeps its block until all earlier items have left the stage. Returns none if the run was stopped, or
+// the time limit was over, before a block was free.
 inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, const invocation& call) {
     const std::size_t bytes = from.back().at + from.back().memory.bytes();
     item_order::place mine(s.order, call.item());

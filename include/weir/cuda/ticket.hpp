@@ -15,7 +15,8 @@
 
 namespace weir::cuda::detail {
 
-// Owns a completion until it is submitted. Made before the operation is queued, so that errors come first.
+// Holds a reference to a completion, and the completion's event until the completion is submitted.
+// Constructed before the operation is queued, so that a failure to get either leaves no work pending.
 class ticket {
   public:
     // Errors: those of the runtime, and std::bad_alloc. Nothing is queued yet.
@@ -104,6 +105,7 @@ class ticket {
         throw_gone();
     }
 
+    // Gives the reference to the caller.
     completion* keep() noexcept { return std::exchange(completion_, nullptr); }
 
   private:

@@ -62,7 +62,7 @@ class fetching_slot {
     fetching_slot(std::shared_ptr<fetcher> shared, Part part)
         : shared_(std::move(shared)), part_(std::move(part)) {}
 
-    // Returns none if the run was stopped before a block was free.
+    // Returns none if the run was stopped, or the time limit was over, before a block was free.
     template <class Item>
         requires has_buffers<Part, Item>
     task<std::optional<result_of<Item>>> operator()(Item item, const invocation& call) {

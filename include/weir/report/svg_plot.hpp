@@ -111,8 +111,8 @@ struct plot {
 
 void append_axes(std::string& out, const plot& p);
 
-// The attribute `data-v` has the values of the line for the script of the page, in the unit of the y axis. A
-// missing value is an empty text.
+// Appends a line. A line that is in the legend has its values in the attribute `data-v`, for the script of
+// the page: separated by commas, in the unit of the y axis. A missing value is an empty text.
 void append_line(std::string& out, const plot& p, const plot_line& line);
 
 void append_svg(std::string& out, const plot& p);

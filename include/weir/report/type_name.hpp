@@ -26,7 +26,8 @@ template <class T>
 // \returns the name of a type that is known at run time: `read_type_name(typeid(object).name())`.
 [[nodiscard]] std::string read_type_name(const char* mangled);
 
-// Whether two types are equal. Null is the type of an object without type information: see `type_of`.
+// Whether two types are equal. Null stands for an unknown type, as type_of() of platform/config.hpp returns
+// it without RTTI; null equals only null.
 bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept;
 
 }  // namespace weir::detail

@@ -45,8 +45,9 @@ class wait_graph {
 
     void read(const wait_site& site);
 
-    // Finds the waits that are alive. `anybody`: something unknown may run, and do anything. If not, a
-    // function that has a thread blocks that thread.
+    // Finds the waits that are alive. `anybody`: code that the graph doesn't know may run, and could end each
+    // wait that is `by_anyone`. False: no code runs. So each function that has a thread blocks the thread,
+    // and the graph gets a wait for this function.
     void revive(bool anybody);
     bool somebody_lives() const noexcept { return somebody_lives_; }
 
@@ -133,7 +134,7 @@ class wait_graph {
 };
 
 // \param needs  `needs[i]`: node `i` can go on when one of these nodes does.
-// \returns      the distance of each node from a cause. A cause needs no node, or only nodes of circles that
+// \returns      the distance of each node from a cause. A cause needs no node, or leads only to nodes that
 //               lead back to it.
 std::vector<std::size_t> steps_to_cause(const std::vector<std::vector<std::size_t>>& needs);
 

@@ -158,7 +158,7 @@ WEIR_INLINE std::vector<std::size_t> steps_to_cause(const std::vector<std::vecto
     }
     spread();
 
-    // The other nodes lead into circles.
+    // Each node without a distance leads into a cycle.
     std::vector<std::vector<bool>> leads_to(n);
     for (std::size_t i = 0; i < n; ++i) {
         if (steps[i] != unknown) continue;

@@ -95,8 +95,9 @@ class permutation {
         return ((detail::splitmix64(key, digit) >> 32) * side_) >> 32;
     }
 
-    // The smallest base whose square is at least n, and at least 8: below 8 the orders would not be equally
-    // frequent. For small n, a walk of up to 32 steps is cheaper than more rounds for all n.
+    // The smallest base whose square is at least n, and at least 8: with a smaller base, some orders would be
+    // more frequent. For small n, cycle walking takes 64 / n steps on average, such as 32 for n = 2. This is
+    // cheaper than more rounds for all n.
     static constexpr std::uint64_t side_of(std::uint64_t n) noexcept {
         if (n <= 1) return 1;
         std::uint64_t root = 0;  // the greatest whose square is at most n - 1

@@ -96,8 +96,8 @@ class basic_sampler {
 
   private:
     static detail::shard_partition partition_of(const checkpoint& start, weir::shard shard, weir::tail tail) {
-        // Only one list can have positions: ahead_ if the checkpoint is complete; else before_, as this run
-        // has taken nothing yet.
+        // Both lists have only positions that earlier runs took, as this run has taken nothing yet. At most
+        // one list is not empty: ahead_ if the checkpoint is complete, otherwise before_.
         std::vector<std::uint64_t> taken = start.before_;
         taken.insert(taken.end(), start.ahead_.begin(), start.ahead_.end());
         return {start.sequence_.size, start.base_,   std::move(taken),

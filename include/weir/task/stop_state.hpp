@@ -69,7 +69,7 @@ class basic_stop_state {
     basic_stop_state& operator=(const basic_stop_state&) = delete;
     virtual ~basic_stop_state() = default;
 
-    // relaxed: the caller, too, has an owner or a source, which stays during the call
+    // relaxed: the caller is counted already, so the count can't become 0 during the call
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
 
     // acq_rel; pairs with itself: the last owner sees all that the others did.
@@ -77,8 +77,8 @@ class basic_stop_state {
         if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 
-    // For a caller without an owner, for which the destructor of the last owner waits. False: no owner is
-    // left. relaxed: as own(), or the caller does nothing afterwards
+    // For a caller that is not counted, and for whose return the destructor of the state waits. False: no
+    // owner is left. relaxed: as own(), or the caller does nothing afterwards
     bool try_own() noexcept {
         std::uint32_t owners = owners_.load(std::memory_order_relaxed);
         while (owners != 0 && !owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed)) {

@@ -191,8 +191,9 @@ class task_group final : detail::task_join {
             if (ended.has_exception()) keep(ended.exception());
             begun = here != nullptr && here->has_begun(ended.address()) && it.env().executor == &*executor_;
         }
-        // Nothing else has run here since the fork. If no thread has taken the forking coroutine, it is as if
-        // that had awaited the task: `left_` needn't count this end.
+        // `begun`: since the fork, only this task and coroutines that it awaits have run on this trampoline.
+        // If, too, no other thread has taken the forking coroutine, the fork was in effect an await of the
+        // task: `left_` needn't count the end of the task.
         detail::own_forks* const forks = begun ? here->forks_of(&*executor_) : nullptr;
         if (forks != nullptr && forks->take_back(forker)) {
             --spawned_;
