@@ -124,8 +124,9 @@ struct source_stage : stage_base {
                           "is a source: it gives one item after the other, its concurrency is 1");
         auto& out = run.template add_queue<output>(self.options);
         // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        run.template add<stage_of<running_source<kept_items_t<S>, Policy>>>(
-            {}, {&out}, self.options, S(std::forward<Self>(self).items), out);
+        run.template add<stage_of<running_source<kept_items_t<S>, Policy>>>({}, {&out}, self.options,
+                                                                            S(std::forward<Self>(self).items),
+                                                                            out);
         return out;
     }
 

@@ -24,6 +24,9 @@ using weir::detail::kept_function_t;
 
 namespace {
 
+using twice = decltype([](int n) { return 2 * n; });
+using thrice = decltype([](int n) { return 3 * n; });
+
 struct with_member {
     int operator()(int n) const { return n; }
     void left_out(const invocation&) noexcept {}
@@ -37,7 +40,7 @@ struct measured_one {
     void measure_nothing() noexcept {}
 };
 struct maker {
-    int (*operator()() const)(int) { return [](int n) { return n; }; }
+    twice operator()() const { return {}; }
 };
 
 static_assert(is_erasable<int (*)(int)>);
@@ -51,8 +54,6 @@ template <class F, class T>
 using kept = kept_function_t<F, T>;
 
 // Two functions with the same types have one type as kept.
-using twice = decltype([](int n) { return 2 * n; });
-using thrice = decltype([](int n) { return 3 * n; });
 static_assert(std::is_same_v<kept<twice, int>, kept<thrice, int>>);
 static_assert(!std::is_same_v<kept<twice, int>, kept<twice, short>>);
 static_assert(std::is_same_v<kept<twice, int>, any_function<int, int, false>>);
