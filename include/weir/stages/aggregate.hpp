@@ -215,7 +215,7 @@ template <class Batch = void>
     return detail::aggregate_stage<Batch, detail::no_weight>(SIZE_MAX, UINT64_MAX, {}, std::move(options));
 }
 
-/// Gathers items by a user's own object, the aggregator:
+/// Gathers items with an object of the user, the aggregator:
 ///
 ///     struct by_key {
 ///         std::optional<batch> accumulate(item i);  // a batch, if one is full now
@@ -224,10 +224,11 @@ template <class Batch = void>
 ///
 /// Each run gets a copy of the aggregator. The run has checkpoints only if the aggregator also has
 /// `bool keeps_last() const`, called after `accumulate` has returned a batch. It returns true if the batch
-/// lacks the item just passed to `accumulate`. All earlier items then have to be in this batch or an earlier
-/// one, or dropped.
+/// lacks the item just passed to `accumulate`. All items before that one have to be in this batch, or in an
+/// earlier one, or dropped.
 /// Order:  that in which the aggregator returns batches.
-/// Errors: an exception from the aggregator stops the run. `std::invalid_argument` for a `max_delay`.
+/// Errors: an exception from the aggregator stops the run. `std::invalid_argument` for a nonzero
+///         `max_delay`.
 template <class Aggregator>
     requires(!std::convertible_to<Aggregator, std::size_t>)
 [[nodiscard]] auto aggregate(Aggregator aggregator, aggregate_options options = {}) {

@@ -87,9 +87,10 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 
 /// Gives the elements of each item, which is a range, one by one.
 ///
-/// For checkpoints, element k counts as the k-th item that an `aggregate` before has gathered, if all
-/// functions between the two are `stage_options::elementwise`. Otherwise each element counts as all items of
-/// the batch, and a checkpoint includes them when the last element has been taken.
+/// For checkpoints, element k counts as the k-th item that an earlier `aggregate` has gathered into a
+/// `std::vector`, without `drop_last`. All functions between the two have to be `stage_options::elementwise`,
+/// and the range has to be sized, with one element for each item. Otherwise each element counts as all items
+/// of the batch, and a checkpoint includes the items when the consumer has taken the last element.
 ///
 /// Order:  kept.
 /// Errors: an exception from the iterators, or from a move of an element, stops the run.

@@ -32,13 +32,14 @@ namespace detail {
 inline constexpr auto no_times =
     "weir: the number of epochs, or times, was negative; for ever is weir::endless";
 
-// The description of a source of epochs. `make`: makes the range of each epoch; `count`: number of epochs.
+// The description of a source of epochs. `make`: see `make_epoch`; `count`: the number of epochs.
 template <class Make>
 struct epochs_of {
     Make make;
     std::uint64_t count;
 };
 
+// Makes the range of an epoch.
 template <class Make>
 decltype(auto) make_epoch(Make& make, std::uint64_t epoch) {
     if constexpr (callable<Make, std::uint64_t>) {
@@ -140,8 +141,8 @@ class items_of<repetitions_of<Make>> {
     }
 
   private:
-    // Whether the next item has to be asked for: after a mark at the end of a repetition. False: `result` has
-    // an item, or the stream has ended. The stream also ends with a repetition without items.
+    // Returns true after the mark at the end of a repetition: the next item has to be asked for. Returns
+    // false if `result` has an item, or the stream has ended. A repetition without items ends the stream.
     bool must_go_on(std::optional<typename inner::item>&& got, std::optional<item>& result) {
         if (!got) return false;
         if (got->is_mark()) return std::exchange(gave_any_, false);
@@ -154,7 +155,7 @@ class items_of<repetitions_of<Make>> {
     bool gave_any_ = false;  // in this repetition
 };
 
-// The description of a source of draws. `epochs`: number of the epoch before which the source ends.
+// The description of a source of draws. `epochs`: the number of the first epoch that it does not give.
 template <class Sampler>
 struct draws_of {
     Sampler sampler;
@@ -212,8 +213,8 @@ class items_of<draws_of<Sampler>> {
 /// \param make   a function, called with the number of the epoch, from 0, or without arguments. It returns a
 ///               range, a generator or an async_generator. Or a container, of which each epoch gets a copy.
 /// \param count  the number of epochs; `weir::endless` by default.
-/// Errors: `std::invalid_argument` for negative numbers. An exception from `make` or from its range ends the
-///         stream and fails the run, as of any `source`.
+/// Errors: `std::invalid_argument` for a negative `count`. An exception from `make` or from its range ends
+///         the stream and fails the run, as in any `source`.
 template <class Make>
 [[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
     static_assert(
@@ -225,7 +226,7 @@ template <class Make>
     return detail::epochs_of<Make>{std::move(make), count};
 }
 
-/// The same as one stream without epochs: `source(repeat(files, 3))`.
+/// The items of `epochs(make, count)` as one stream without epochs: `source(repeat(files, 3))`.
 ///
 /// Errors: as of `epochs`.
 /// Ends:   after `count` repetitions, or after one without items.
@@ -239,7 +240,7 @@ template <class Make>
 ///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
 ///
 /// \param epochs  the number of the epoch before which the source ends, counted from the first of all epochs.
-/// Errors: `std::invalid_argument` for negative numbers. Errors of the sampler's `next` end the stream and
+/// Errors: `std::invalid_argument` for negative `epochs`. Errors of the sampler's `next` end the stream and
 ///         fail the run.
 template <class Sampler>
     requires detail::sampler_like<Sampler>

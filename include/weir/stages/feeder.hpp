@@ -92,8 +92,8 @@ class yield_awaiter {
     Slot& me_;
 };
 
-// How a worker of a traversal takes an item: one that its own function has added, one that the functions of
-// other slots have added, or the next one of the queue before the stage. Also the feeder of its function.
+// How a worker of a traversal takes an item: one that its own function or that of another slot has added, or
+// the next one of the queue before the stage. Also the feeder of its function.
 template <class C, class Policy>
 class traversal_intake final : task_intake, public traversal_slot, public feeder<carried_value_t<C>> {
     using T = carried_value_t<C>;
@@ -106,8 +106,8 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     ~traversal_intake() { drop(); }
 
     // ---- called by the worker, in this order
-    // Prepares the next take: an item that this slot has added if `at_once` allows it and there is one, else
-    // the task that `fetch` returns.
+    // Prepares the next take. If `at_once` is true, tries to take an item of the slot's own deque, or of the
+    // shared one. Otherwise, or if that is empty, `fetch` returns the task that takes an item.
     template <class Fetch>
     WEIR_ALWAYS_INLINE void prepare(traversal& all, bool at_once, Fetch fetch,
                                     std::exception_ptr& error) noexcept {
@@ -215,7 +215,7 @@ class running_traversal : public Base {
                              !detail::needs_suspend<Policy>(false, next.num_taken, &me);
         next.prepare(all_, at_once, [&] { return fetch(next, me); }, it.error);
     }
-    // Without an item, the take has failed, which fails the stage.
+    // Without an item, `fetch` has thrown: that fails the stage, not an item.
     bool tolerates_failure(const iteration& it) const noexcept { return it.item != nullptr; }
     void on_item(iteration& it) noexcept {
         Base::on_item(it);
@@ -240,7 +240,7 @@ class running_traversal : public Base {
     }
     bool has_to_end() const noexcept { return all_.is_over() || this->run_.ends().stop_requested(); }
 
-    // Takes an item that is not there at once. False: no item, because the stage ends or the slot was
+    // Takes an item, and waits until there is one. Returns false if the stage ends or the slot was
     // recalled.
     task<bool> fetch(input& mine, slot& me) {
         if (mine.is_present && !is_recalled_or_ending(me)) {

@@ -31,7 +31,7 @@ struct the_predicate {
     };
 };
 
-// How a predicate becomes the function of a pipe: see `adapted`.
+// Makes the function of a pipe from a predicate: returns the item, or nothing. See `adapted`.
 struct filtering {
     template <class P, class T>
     using traits_of = typename the_predicate<P>::template is_given<T>;
@@ -74,7 +74,7 @@ template <class Predicate>
                                       std::move(options));
 }
 
-/// Refuses the name of an overloaded function, and options of another type, at compile time.
+/// Rejects the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = stage_options,
           class = detail::refused_t<Function, Options>>
 void filter(Function&&, Options&& = {}) noexcept;

@@ -18,7 +18,7 @@ namespace weir {
 
 namespace detail {
 
-// The generator that a flat_map makes of the result of its function: a range, or already a generator.
+// The generator for the result of a flat_map's function: of the elements of a range; a generator, as it is.
 template <class R>
 struct many_items {
     using type = generator<int>;
@@ -37,9 +37,9 @@ struct many_items<R> {
     using type = R;
 };
 
-// The elements of a range. A container by value gives its elements away; elements of a view, or of a
-// container by reference, are copied. (A member of a class template, because g++ 12 warns of coroutines whose
-// frames hold an object of a lambda's type.)
+// A generator of the elements of a range. Moves the elements of a container that it owns. Copies those of a
+// view, or of a container by reference, if they are copyable. (A member of a class template, because g++ 12
+// warns of coroutines whose frames hold an object of a lambda's type.)
 template <class Range>
 struct elements {
     using element = std::ranges::range_value_t<Range>;
@@ -60,7 +60,8 @@ struct elements {
     }
 };
 
-// How a function that returns a range becomes the function of a pipe: see `adapted`.
+// Makes the function of a pipe, which returns a generator, from a function that returns a range: see
+// `adapted`.
 struct expanding {
     template <class Function, class T>
     struct traits_of : the_function<Function>::template is_given<T> {
@@ -105,7 +106,7 @@ struct expanding {
 /// \param options   see `stage_options`.
 /// Order:  with one slot, that of the items; with more, elements of several items come mixed, those of one
 ///         item in their order. Never across the end of an epoch.
-/// Errors: as for a `pipe`; elements given before an exception stay given. `std::invalid_argument` at the
+/// Errors: as for a `pipe`; elements given before an exception have left. `std::invalid_argument` at the
 ///         start for `output_order::input`, or a time limit.
 /// Cost:   one allocation an item; an element leaves as soon as it is there, the next one waits for room.
 template <class Function>
@@ -115,7 +116,7 @@ template <class Function>
                                      std::move(options));
 }
 
-/// Refuses the name of an overloaded function, and options of another type, at compile time.
+/// Rejects the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = stage_options,
           class = detail::refused_t<Function, Options>>
 void flat_map(Function&&, Options&& = {}) noexcept;

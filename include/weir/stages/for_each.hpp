@@ -138,7 +138,7 @@ template <class Function>
                                                             std::move(options));
 }
 
-/// Refuses the name of an overloaded function, and options of another type, at compile time.
+/// Rejects the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = stage_options,
           class = detail::refused_t<Function, Options>>
 void for_each(Function&&, Options&& = {}) noexcept;

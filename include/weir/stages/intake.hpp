@@ -20,7 +20,7 @@
 
 namespace weir::detail {
 
-// Takes the items of a queue one by one. An item stays in the place of the operation until `drop`.
+// Takes the items of a queue one by one. The intake stores an item until `drop`.
 template <class Queue>
 class intake : public get_operation<Queue> {
     using base = get_operation<Queue>;
@@ -29,8 +29,8 @@ class intake : public get_operation<Queue> {
     template <class Slot>
     explicit intake(Slot& me) noexcept : base(me) {}
 
-    // Prepares the next take, which the worker then awaits. Takes nothing if the slot is recalled, or
-    // `skips`.
+    // Prepares the next take; the worker then awaits this object. Takes nothing if the slot is recalled, or
+    // if `skips` is true.
     WEIR_ALWAYS_INLINE void prepare(Queue& queue, bool skips = false) noexcept {
         this->restart(detail::inside(queue), this->place_.address());
         if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
@@ -41,18 +41,18 @@ class intake : public get_operation<Queue> {
     WEIR_ALWAYS_INLINE bool await_ready() noexcept {
         return this->waiter_.outcome == outcome::stopped || base::await_ready();
     }
-    // Whether an item came. If not, `was_recalled` tells a recalled slot from a queue that has ended.
+    // Whether an item was taken. If not, the queue has ended, unless `was_recalled` returns true.
     WEIR_ALWAYS_INLINE bool await_resume() {
         this->resumed();
         return this->waiter_.outcome == outcome::done;
     }
-    // Whether the item comes from elsewhere than the queue: see `traversal_intake`.
+    // Whether the function of the stage has added the item: see `traversal_intake`.
     static constexpr bool is_added() noexcept { return false; }
     auto& queue() const noexcept { return *this->channel_; }
     std::uint64_t queue_number() const noexcept { return this->number(); }
 
-    // Ends the wait. If the slot does not wait, the next wait ends at once, unless `clear_cancel` comes
-    // first.
+    // Ends the wait for an item. If the slot does not wait, the next wait ends at once, unless
+    // `clear_cancel` is called before.
     void cancel_wait() noexcept { this->channel_->stop(this->waiter_, Queue::core_type::side::get); }
     void clear_cancel() noexcept { this->waiter_.stop_seen = false; }
     typename Queue::value_type* item() noexcept { return this->place_.address(); }
@@ -73,7 +73,7 @@ class no_intake : public std::suspend_never {
     bool was_recalled() const noexcept { return false; }
 };
 
-// Takes by a task, for example from several queues. Stores the exception of the task.
+// Takes an item by a task, for example one of each of several queues.
 class task_intake {
     using awaiter = decltype(detail::get_awaiter(std::declval<task<bool>>()));
 
@@ -81,7 +81,7 @@ class task_intake {
     template <class Slot>
     explicit task_intake(Slot&) noexcept {}
 
-    // Prepares the next take: `start` returns the task. Exceptions are stored in `error`.
+    // Prepares the next take. `start` returns the task. An exception from either is stored in `error`.
     template <class Start>
     void prepare(Start start, std::exception_ptr& error) noexcept {
         error_ = &error;
@@ -123,7 +123,7 @@ class task_intake {
 template <class Queue, class Slot>
 class hold_timer {
   public:
-    // The time counts from the arrival of the last item, also while a result of that item waits for room.
+    // Called when an item arrives: the time counts from there, also while a result waits for room.
     void item_came(const executor& ex) noexcept { came_ = ex.now(); }
     bool runs() const noexcept { return timer_.has_value(); }
     // Errors: `std::bad_alloc`.

@@ -25,8 +25,8 @@ class item_tracer {
 
     bool is_on() const noexcept { return me_.trail != nullptr; }
 
-    // The work on the `number`-th item of a queue begins. True: the item is followed. `item`, `epoch`: its
-    // number at this stage, and its epoch.
+    // The work on the `number`-th item of a queue begins. Returns true if the item is followed. `item`: its
+    // number at this stage; `epoch`: its epoch.
     template <class Queue>
     WEIR_NOINLINE bool begin(Queue& from, std::uint64_t number, std::uint64_t item,
                              std::uint64_t epoch) noexcept {
@@ -38,12 +38,12 @@ class item_tracer {
         if (origin_ == result_origin::its_item) me_.follow(me_.trail->current());
         return true;
     }
-    // The same of an item that the stage makes. `nth`: how many it has made before.
+    // The same for an item that the stage makes without input. `nth`: the number of items made before.
     bool begin_new(std::uint64_t nth, std::uint64_t item, std::uint64_t epoch) noexcept;
-    // The work on something begins that is never followed: a mark, or nothing.
+    // The work begins without a followed item: on a mark, an added item, gathered parts, or no item.
     void begin_none() noexcept { stop_following(); }
 
-    // An item came that the stage holds, to make a result of several: its visit is an instant.
+    // The stage takes an item, and holds it for a result made of several: the visit takes no time.
     template <class Queue>
     WEIR_NOINLINE void hold(Queue& from, std::uint64_t number, std::uint64_t epoch) noexcept {
         if (!take_tag(from, number)) return;

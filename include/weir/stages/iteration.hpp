@@ -28,7 +28,8 @@ struct turn {
 
 // The order in which items leave a stage. `one_by_one`: in the order of their numbers. Otherwise the items of
 // one epoch leave in any order, after the mark of the epoch before; the mark of an epoch leaves after all its
-// items. Numbers have no gaps: a dropped item takes its turn, too, so that each slot has one item in flight.
+// items. Numbers have no gaps: a slot waits for the turn of a dropped item, too, and so has at most one item
+// in flight.
 class turn_rule {
   public:
     using ticket = turn;
@@ -51,7 +52,7 @@ class turn_rule {
         if (t.mark) epoch_ = t.epoch + 1;
     }
 
-    // The item never leaves; nor does an item that has to leave after it.
+    // The item will never leave; nor will an item that has to leave after it.
     void block(const turn& t) noexcept {
         blocked_.number = detail::smaller(blocked_.number, t.number);
         blocked_.epoch = detail::smaller(blocked_.epoch, t.epoch);
@@ -82,9 +83,9 @@ struct stage_traits {
     // `work` is also called without an item: at the end of the input, and when the timer of held items
     // expires.
     bool works_without_item = false;
-    // Several input items, the parts of one, make one iteration: see `completes_item`.
+    // Several input items are the parts of one: `work` is called once for all. See `completes_item`.
     bool gathers_parts = false;
-    // The number of an item is a count of tasks. Otherwise the number is its position in the input.
+    // The number of an item is the number of tasks before it. Otherwise it is its position in the input.
     bool numbers_results = false;
     // See `result_origin`. If it is `all_held`, the kind has `has_item` and `holds_items`.
     result_origin origin = result_origin::its_item;
@@ -98,7 +99,7 @@ enum class task_end : std::uint8_t {
     fatal       // it failed, and the stage ends
 };
 
-// The next step of a worker: `take` and `end` finish an iteration; before each other step the worker waits.
+// The next step of a worker. `take` and `end` finish an iteration. In each other step the worker waits:
 enum class worker_step : std::uint8_t {
     take,
     end,
@@ -112,7 +113,7 @@ enum class worker_step : std::uint8_t {
     hold_timer     // until the timer of held items is cancelled
 };
 
-// Where there are no epochs, the place of an item in the order of the input is a number.
+// The place of an item in the order of the input, in a run without epochs: only its number.
 struct place_without_epoch {
     std::uint64_t number = 0;
     static constexpr std::uint64_t epoch = 0;
@@ -148,19 +149,19 @@ struct iteration_of : State {
     iteration_of() noexcept {}  // user-provided, so that the members are not set to zero
 
     C* item;  // null: none came, or the kind takes none
-    // Its number in the input, its epoch, and whether it is the mark at the end of that.
+    // The number of the item in the input, its epoch, and whether it is the mark at the end of the epoch.
     [[no_unique_address]] std::conditional_t<is_epoch_item<C> || is_epoch_item<D>, turn, place_without_epoch>
         place;
     std::exception_ptr error;
-    D* to_put;  // when the turn of the item has come
+    D* to_put;  // the result to put when the turn of the item has come
     context_type* context;
-    std::int64_t began;  // the task, or the part of it since its last result
-    std::int64_t spent;  // on the task so far, in nanoseconds
+    std::int64_t began;  // when the task began, or continued after its last result
+    std::int64_t spent;  // time spent on the task so far, in nanoseconds
     worker_step next;
     task_end task;
     bool has_work;          // `stage_kind::has_work`, asked before the work
     bool input_ended;       // no item came, and none will
-    bool has_more_results;  // after the one that is being put
+    bool has_more_results;  // after the result that is being put
     bool ends_stage;
 };
 

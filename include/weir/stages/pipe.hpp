@@ -240,7 +240,7 @@ struct pipe_stage : stage_base {
     Function function;
 };
 
-// `adapted`: the function of the pipe, which calls the user's `Function`.
+// `adapted`: the function of the pipe: the user's `Function`, or a function that calls it.
 template <class Function, class Adapted>
 auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
     return pipe_stage<kept_t<Adapted>>(
@@ -270,12 +270,12 @@ template <class Function>
     return detail::pipe_of<Function>("pipe", std::forward<Function>(function), std::move(options));
 }
 
-/// Refuses the name of an overloaded function, and options of another type, at compile time.
+/// Rejects the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = stage_options,
           class = detail::refused_t<Function, Options>>
 void pipe(Function&&, Options&& = {}) noexcept;
 
-/// Refuses a third argument at compile time.
+/// Rejects a third argument at compile time.
 template <class Function, class Third, class... More>
 auto pipe(Function&& function, stage_options options, Third&&, More&&...) {
     static_assert(std::is_void_v<Third>,

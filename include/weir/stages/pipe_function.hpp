@@ -67,9 +67,9 @@ decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation
     }
 }
 
-// The traits of calling a `Function` with a `Given` (a reference, or the type of an item that is moved in)
-// and with references to `More`. Stage kinds assert what they require in a template whose name is part of the
-// compiler's message: `the_function<Function>::is_given<T>`.
+// The traits of calling a `Function` with a `Given` and with references to `More`. `Given`: a reference, or
+// the type of an item that is moved in. Stage kinds assert what they require in a template whose name is part
+// of the compiler's message: `the_function<Function>::is_given<T>`.
 template <class Function, class Given, class... More>
 struct call_traits {
     static constexpr bool takes_item = callable<Function, Given, More&...>;
@@ -145,8 +145,8 @@ struct function_of<slot_factory<Make>> {
     using type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
 };
 
-// A concept, so that the second half is not instantiated where the first is false: an `adapted` function
-// would assert.
+// A concept, because its second operand is not instantiated if the first is false: with an `adapted`
+// function that would fail a static assertion.
 template <class Traits, class Function, class Given>
 concept fits_only_by_reference = !Traits::fits && callable<Function, Given&>;
 
@@ -180,8 +180,8 @@ struct pipe_types : Call {
 };
 
 // The function of a pipe that wraps a user's function. Takes the invocation if the user's function does.
-// `Kind` has `template traits_of<F, T>`, the traits of the call, and what is done with an item: `give(f,
-// item, invocation)`.
+// `Kind` declares `template traits_of<F, T>`, the traits of the call. It also declares `give(f, item,
+// invocation)`, which calls the user's function and returns the result for the pipe.
 template <class Kind, class Function>
 class adapted {
     template <class T>
@@ -242,7 +242,7 @@ template <class Make>
     return detail::slot_factory<detail::kept_t<Make>>{std::forward<Make>(make)};
 }
 
-/// Refuses the name of an overloaded function at compile time.
+/// Rejects the name of an overloaded function at compile time.
 template <class Function = detail::not_deduced, class = detail::refused_t<Function>>
 void per_slot(Function) noexcept;
 

@@ -58,9 +58,9 @@ auto stages_of(P&& part) {
 
 }  // namespace detail
 
-/// A row of stages. A value: it can be named, joined with others by `|`, changed by stage name, copied, and
-/// started any number of times, on real or on virtual time. Each start gives an independent run. Only a
-/// pipeline with a source at its front and a sink at its end can be started.
+/// A row of stages. A value: it can be named, joined with others by `|`, changed by stage name, and copied.
+/// It can be started any number of times, on real or on virtual time; each start gives an independent run.
+/// Only a pipeline with a source at its front, and a sink or a `for_each` at its end, can be started.
 ///
 ///     auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
 ///     auto loader = weir::source(files) | prepare | weir::aggregate(32) | weir::sink();
@@ -152,7 +152,7 @@ class pipeline {
             " of this pipeline is named '" + std::string(name) + "'; its stages are " + names);
     }
 
-    /// The names of its stages, with their slots where there are several:
+    /// Prints the names of the stages, with the number of slots if that is not 1:
     /// `src | decode[4] | aggregate | sink`.
     friend std::ostream& operator<<(std::ostream& out, const pipeline& p) {
         const char* before = "";
@@ -165,7 +165,7 @@ class pipeline {
         return out;
     }
 
-    // Calls `function` with the options of every stage, and of the stages inside of a stage.
+    // Calls `function` with the options of each stage, and of the stages nested in it, such as branches.
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {
         Row::each(self.stages_, [&](auto& stage) {
@@ -203,7 +203,7 @@ class pipeline {
 
 namespace detail {
 
-// Tells each stage its place in the pipeline. One type for all pipelines.
+// Tells each stage its place in the pipeline. Not a lambda, so that all pipelines share one type.
 struct placing {
     std::size_t* next;
     void operator()(kept_options& each) const { each.set_place((*next)++); }
@@ -211,7 +211,7 @@ struct placing {
 
 template <class Row>
 auto make_pipeline(Row&& stages) {
-    // With a source all item types are known: a stage that can't take its items is refused here already.
+    // With a source, all item types are known: instantiated here, to refuse a stage with a wrong item type.
     if constexpr (Row::begins) static_cast<void>(sizeof(given_by_row<Row>));
     if constexpr (Row::complete && is_sink<typename Row::last_type>)
         if (auto& room = stages.last.options.capacity; room == 0)

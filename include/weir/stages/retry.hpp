@@ -154,7 +154,7 @@ template <class Function>
     return detail::retrying<detail::kept_t<Function>>(std::forward<Function>(function), std::move(options));
 }
 
-/// Refuses the name of an overloaded function, and options of another type, at compile time.
+/// Rejects the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = retry_options,
           class = detail::refused_t<Function, Options, retry_options>>
 void retry(Function&&, Options&& = {}) noexcept;

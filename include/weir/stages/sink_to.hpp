@@ -144,7 +144,7 @@ template <class T, class Policy>
     return detail::sink_to_stage<channel<T, Policy>>(to, options);
 }
 
-/// Refuses arguments other than a channel with a name, at compile time.
+/// Rejects arguments other than a channel with a name, at compile time.
 template <class To>
 auto sink_to(To&& to, const sink_to_options& = {}) noexcept {
     static_assert(std::is_void_v<To>,

@@ -22,11 +22,11 @@ namespace weir::detail {
 
 using worker_handle = detached_task<void>::handle;
 
-// An awaiter whose type the coroutine of a worker does not know.
+// A type-erased awaiter: the coroutine of a worker need not know its type.
 class any_awaiter {
   public:
-    // As `await_suspend`. Returns the coroutine to resume next; null: the worker was not suspended. The
-    // awaiter may be gone when the call returns.
+    // Calls `await_suspend`. Returns the coroutine to resume next, or null if the worker was not suspended.
+    // The awaiter may be destroyed before the call returns.
     virtual std::coroutine_handle<> suspend(worker_handle worker) = 0;
     // Whether `suspend` returns the coroutine to resume next, and never null.
     bool uses_symmetric_transfer() const noexcept { return transfers_; }
@@ -44,7 +44,7 @@ inline constexpr bool has_symmetric_transfer =
     std::is_convertible_v<decltype(std::declval<Awaiter&>().await_suspend(std::declval<worker_handle>())),
                           std::coroutine_handle<>>;
 
-// The three kinds of answer of an `await_suspend`, as one.
+// Calls `await_suspend`, and converts each of its result types to that of `any_awaiter::suspend`.
 template <class Awaiter>
 std::coroutine_handle<> suspend_in(Awaiter& awaiter, worker_handle worker) {
     using answer = decltype(awaiter.await_suspend(worker));
@@ -58,8 +58,8 @@ std::coroutine_handle<> suspend_in(Awaiter& awaiter, worker_handle worker) {
     }
 }
 
-// Memory for an object that a function returns and that cannot be moved; empty at first. Of a reference type:
-// a pointer.
+// Storage for the object that a function returns; empty at first. The object is constructed in place, and so
+// need not be movable. For a reference type, stores a pointer.
 template <class T>
 class in_place {
   public:
@@ -112,8 +112,8 @@ class erased_call final : public any_awaiter {
   public:
     erased_call() noexcept : any_awaiter(has_symmetric_transfer<std::remove_reference_t<awaiter>>) {}
 
-    // Makes the awaitable by `call()` and the wrapper by `observe(awaitable)`. Null: the worker need not
-    // wait. Their exceptions are stored in `error`.
+    // Constructs the awaitable from `call()`, and the wrapper from `observe(awaitable)`. Returns null if the
+    // worker need not wait. Stores an exception in `error`.
     template <class Call, class Observe>
     any_awaiter* begin(Call call, Observe observe, std::exception_ptr& error) noexcept {
         try {
@@ -126,7 +126,7 @@ class erased_call final : public any_awaiter {
             return nullptr;
         }
     }
-    // Calls `store` with the result, unless `error` is set. An exception of the awaitable is stored in
+    // Calls `store` with the result, unless `error` is set. Stores an exception of the awaitable in
     // `error`.
     template <class Store>
     void end(Store store, std::exception_ptr& error) noexcept {
@@ -169,7 +169,7 @@ class erased_call final : public any_awaiter {
     std::exception_ptr error_;  // of `await_suspend`
 };
 
-// Memory for one of the awaiters that a worker needs rarely: for a turn, the end of a pause, a timer.
+// Storage for one of the awaiters that a worker rarely needs: for a turn, the end of a pause, a timer.
 class seldom_awaiter {
   public:
     seldom_awaiter() noexcept = default;
@@ -177,7 +177,7 @@ class seldom_awaiter {
     seldom_awaiter& operator=(const seldom_awaiter&) = delete;
     ~seldom_awaiter() { clear(); }
 
-    // `make` returns an awaiter of bool or void. Null: the worker need not wait.
+    // Constructs the awaiter, of bool or void, from `make()`. Returns null if the worker need not wait.
     template <class Make>
     any_awaiter* begin(Make make) {
         using kept = held<decltype(make())>;
@@ -186,7 +186,7 @@ class seldom_awaiter {
         held_ = it;
         return it->awaiter.await_ready() ? nullptr : it;
     }
-    // Returns the result of the awaiter; true, if that is void. Empties the memory.
+    // Returns the result of the awaiter, or true if that is void. Destroys the awaiter.
     bool resume() {
         const bool answer = held_->resume();
         clear();
@@ -232,13 +232,13 @@ class slot_machine {
     virtual ~slot_machine() = default;
     // Called once, before all else, on the stage's executor.
     virtual void begin(coroutine_env& env) noexcept = 0;
-    // Runs the worker until it has to wait. Returns the awaiter to await before the next call, or null: the
+    // Runs the worker until it has to wait. Returns the awaiter to await before the next call, or null if the
     // worker has ended.
     virtual any_awaiter* advance() noexcept = 0;
 };
 
-// The environment of the coroutine that awaits it. A pointer: nvcc takes a reference that co_await gives for
-// a value.
+// Awaiter that returns the environment of the awaiting coroutine, as a pointer: nvcc treats a reference that
+// `co_await` returns as a value.
 class my_env {
   public:
     bool await_ready() const noexcept { return false; }
@@ -260,7 +260,7 @@ class erased_wait {
   public:
     explicit erased_wait(any_awaiter& awaiter) noexcept : awaiter_(&awaiter) {}
     bool await_ready() const noexcept { return false; }
-    // Resumes: as the erased awaiter does.
+    // Resumes where the erased awaiter resumes the coroutine.
     Answer await_suspend(worker_handle worker) const {
         return static_cast<Answer>(awaiter_->suspend(worker));
     }
@@ -272,7 +272,7 @@ class erased_wait {
 
 // The coroutine of a worker. The coroutine owns the state machine, and destroys it before it signals its end.
 inline detached_task<void> run_machine(std::unique_ptr<slot_machine> given) {
-    // A local variable: a parameter would be destroyed behind the promise, whose environment the machine
+    // A local variable: a parameter would be destroyed after the promise, whose environment the machine
     // uses.
     const std::unique_ptr<slot_machine> machine = std::move(given);
     machine->begin(*co_await my_env());

@@ -226,7 +226,7 @@ template <class T>
     return weir::source(std::vector<T>(items), std::move(options));
 }
 
-/// Refuses options of another type at compile time.
+/// Rejects options of another type at compile time.
 template <class S, class Options, class = detail::refused_t<S, Options, source_options>>
 void source(S&&, Options&&) noexcept;
 

@@ -31,16 +31,16 @@ struct no_wait : std::suspend_never {
     static bool await_resume() noexcept { return true; }
 };
 
-// A stage kind derives from this class. It has the state that all slots of the stage share, and is used by
-// the `stage_worker` of each slot. `C`: the item type of the queue before the stage, or `nothing`;
-// `D`: that of the queue behind the stage. A kind has to have two members:
-//     using iteration = typename base::template iteration_with<State>;   what it needs for each item
-//     D* next_result(iteration& it) noexcept;   the next result, which stays until it is put; null: none
+// The base of a stage kind. A kind has the state that all slots of a stage share; the `stage_worker` of each
+// slot calls its functions. `C`: the item type of the queue before the stage, or `nothing`, as for a source;
+// `D`: the item type of the queue behind the stage. A kind has to declare two members:
+//     using iteration = typename base::template iteration_with<State>;   with the kind's state for an item
+//     D* next_result(iteration& it) noexcept;   returns the next result, valid until it is put, or null
 // and, unless each result is the item itself,
-//     void work(iteration& it);                 once for each item. An exception fails the item, or the stage
-// `work` may return an awaitable instead; then the kind has
-//     void store_result(iteration& it, Result&& result);   what awaiting it gave
-// A kind overrides each of the defaults below by a member with the same name.
+//     void work(iteration& it);                 called for each item; an exception fails the item or stage
+// `work` may return an awaitable instead. The kind then declares a function that takes its result:
+//     void store_result(iteration& it, Result&& result);
+// All functions below are defaults. None is virtual: a kind hides a default with a member of the same name.
 template <class C, class D, class Policy>
 class stage_kind : public running_stage<Policy> {
   public:
@@ -64,28 +64,28 @@ class stage_kind : public running_stage<Policy> {
     // How a worker takes an item: see intake.hpp.
     using input = std::conditional_t<has_input, intake<input_queue>, no_intake>;
 
-    // ---- in the order in which a worker calls them
+    // ---- about in the order in which a worker calls them
     // Called when the worker begins, and when its slot is used again after a change of the concurrency.
-    // False: the kind has reported a failure, and the worker ends.
+    // Returns false if the kind has reported a failure: the worker then ends.
     bool acquire_resources(auto& /*context*/) noexcept { return true; }
     void release_resources(auto& /*context*/) noexcept {}
     // Whether the function of the stage takes the `invocation`, which describes the call.
     bool needs_invocation() const noexcept { return false; }
     duration time_limit() const noexcept { return duration(0); }
 
-    // Tells `from` where the next item comes from.
+    // Prepares `from` to take the next item. The worker then awaits `from`.
     void take(input& from, slot& /*me*/, auto& /*it*/) noexcept {
         if constexpr (has_input) from.prepare(*in_);
     }
-    // An item came.
+    // Called when an item, or a mark, was taken.
     void on_item(auto& /*it*/) noexcept {}
-    // Of a kind that gathers parts: whether all parts of the item have come.
+    // For a kind that gathers parts: whether all parts of the item have come.
     bool completes_item(auto& /*it*/, input& /*from*/) noexcept { return true; }
     // Whether there is an item to work on.
     bool has_work(const auto& it) const noexcept {
         return !it.place.mark && (it.item != nullptr || !has_input);
     }
-    // A set of bits, one for each source of the run that this stage is part of: see `byte_budget`.
+    // For a stage that makes items, such as a source: a bit mask of sources, for `byte_budget`. Otherwise 0.
     std::uint64_t byte_sources(const auto& /*it*/) const noexcept { return 0; }
 
     void work(auto& /*it*/) noexcept {}
@@ -93,49 +93,49 @@ class stage_kind : public running_stage<Policy> {
     static decltype(auto) observe(auto& awaitable, coroutine_env& env) {
         return detail::await_measured(awaitable, env);
     }
-    // Called in place of `work` for an item that failed before.
+    // Called instead of `work` if the iteration already has an error, for example because a hook threw.
     void on_skipped(auto& /*it*/) noexcept {}
-    // The result came after the time limit.
+    // Called if the task took longer than its time limit: destroys the result.
     void discard_result(auto& /*it*/) noexcept {}
-    // Prepares the next result. It may return an awaitable; `store_fetched` then gets what awaiting it gave.
+    // Prepares the next result. May return an awaitable, whose result the worker gives to `store_fetched`.
     // An exception fails the item.
     void fetch_result(auto& /*it*/) noexcept {}
     // Whether the result that `next_result` has returned is the last one.
     bool is_last_result(const auto& /*it*/) const noexcept { return true; }
-    // The result as the hooks see it.
+    // The result that the hooks see.
     any_item result_for_hooks(auto& /*it*/) const noexcept { return any_item(); }
-    // The task has ended: destroys state of the task, before the item is destroyed.
+    // Called when the task has ended, before the item is destroyed: destroys the state of the task.
     void end_task(auto& /*it*/) noexcept {}
-    // The task has succeeded, and its results are about to be put. Sets `error` of the iteration to fail it.
+    // Called if the task has succeeded. To fail the item, the kind sets `error` of the iteration.
     void commit(auto& /*it*/) noexcept {}
-    // Whether a failed task fails its item only, and not the stage.
+    // Whether a failed task may fail its item only: see `max_failures`. Otherwise it fails the stage.
     bool tolerates_failure(const auto& /*it*/) const noexcept { return false; }
     // Whether the work counts as a task. Called after the work, if `has_work` returned true.
     bool counts_as_task(const auto& /*it*/) const noexcept { return true; }
-    // The worker has put all results of the item, or tolerates its failure. A checkpoint then counts the item
-    // as consumed: see `acknowledge_drop`.
+    // Called if the failure of an item is tolerated; with `makes_results_later`, also if its task succeeded.
+    // A checkpoint then counts the item as consumed: see `acknowledge_drop`.
     void acknowledge(auto& /*it*/) noexcept {}
 
-    // Where the stage keeps an order: a worker waits for its turn before it puts, and leaves it afterwards.
+    // For a stage that keeps an order: a worker waits for its turn before it puts, and leaves it afterwards.
     bool is_ordered() const noexcept { return false; }
     no_wait wait_for_turn(auto& /*it*/, slot& /*me*/) noexcept { return {}; }
-    // False: the stage ends.
+    // Returns false if the stage ends.
     bool leave_turn(const auto& /*it*/) noexcept { return true; }
-    // The item never leaves the stage: refuses its turn, and every later one.
+    // Called if the item will never leave the stage: refuses its turn and all later ones.
     void block_turns(const auto& /*it*/) noexcept {}
 
     // The queue for the result that `next_result` has returned.
     output_queue& output_for(const auto& /*it*/) noexcept { return *out_; }
     // Whether the stage continues when the consumer of that queue has closed it.
     bool continues_when_output_closed(auto& /*it*/) noexcept { return false; }
-    // Whether a worker that is refused its turn or admission ends.
+    // Whether a worker ends if its turn or admission is refused, or its output is closed.
     bool ends_when_refused() const noexcept { return true; }
-    // Asked when all results are put: whether the stage ends with this iteration.
+    // Called at the end of an iteration: whether the stage ends with it.
     bool is_finished(const auto& /*it*/) const noexcept { return false; }
 
     // For a kind that holds items for a limited time. Before the next item is taken, `stops_timer` says
-    // whether the timer has to be cancelled; `start_timer` starts one where that is needed, and returns false
-    // where that fails.
+    // whether the timer has to be cancelled. Then `start_timer` starts a timer if one is needed, and returns
+    // false if that fails.
     bool stops_timer(auto& /*it*/, bool /*ends*/) noexcept { return false; }
     no_wait cancel_timer(auto& /*it*/) noexcept { return {}; }
     void timer_cancelled(auto& /*it*/) noexcept {}
@@ -150,7 +150,7 @@ class stage_kind : public running_stage<Policy> {
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }
-    // Ends the waits of the kind for a slot that the concurrency of the stage no longer includes.
+    // Called when a slot goes out of service: ends its wait, if it waits in the kind, not at the input queue.
     void recall_idle() noexcept {}
 
     // The number of an item, without the end-of-epoch marks before it.
@@ -160,8 +160,8 @@ class stage_kind : public running_stage<Policy> {
     }
 
   protected:
-    // The function has made no result of an item: a checkpoint counts the item as consumed. After a request
-    // to stop the item is not consumed, because the function may have given up for that reason.
+    // Called for an item without a result: a checkpoint counts the item as consumed. After a stop request it
+    // does not, because the function may have given up for that reason.
     void acknowledge_drop(provenance given) const noexcept {
         if (!this->run_.may_give_up()) given.acknowledge();
     }
@@ -171,8 +171,8 @@ class stage_kind : public running_stage<Policy> {
     output_queue* const out_;
 };
 
-// How a stage calls its function. `Given`: the function, or a factory of functions; `C`: the item type of the
-// queue before the stage.
+// How a stage calls its function: with an item. `Given`: the function, or a factory of functions; `C`: the
+// item type of the queue before the stage.
 template <class Given, class C>
 struct function_call {
     using traits =
@@ -180,8 +180,9 @@ struct function_call {
     using more = nothing;  // state of an iteration for further arguments of the function
 };
 
-// The function, made for each slot or once for all. `Given`: it, or the factory of them; `Types`: its
-// `call_traits`. The state of an iteration has a member `item_provenance`.
+// The base of the stage kinds that call a function with each item. `Given`: the function, or a factory that
+// makes one for each slot; `Types`: the `call_traits` of the function. The state of an iteration has a member
+// `item_provenance`.
 template <class Given, class Types, class C, class D, class Policy>
 class function_stage : public stage_kind<C, D, Policy> {
     using base = stage_kind<C, D, Policy>;

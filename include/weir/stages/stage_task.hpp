@@ -18,7 +18,7 @@
 
 namespace weir::detail {
 
-// An operation of a channel that a worker uses again and again.
+// A take or put operation with its type erased. The worker reuses it for each item.
 template <class Operation>
 class erased_operation final : public any_awaiter {
   public:
@@ -70,8 +70,8 @@ class worker_waits {
   public:
     worker_waits(Kind& stage, slot& me) noexcept : stage_(stage), me_(me) {}
 
-    // Begins the wait for `next` of the iteration. Null: the worker need not wait. Then, or when the worker
-    // is resumed, it calls `end`.
+    // Begins the wait for the step `next` of the iteration. Returns null if the worker need not wait. The
+    // worker calls `end` then, or when it is resumed.
     WEIR_NOINLINE any_awaiter* begin(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:
@@ -110,7 +110,7 @@ class worker_waits {
         }
         return nullptr;
     }
-    // False: the wait was in vain. A turn or an admission was refused, or the slot is not back in service.
+    // Returns false if a turn or an admission was refused, or if the slot does not return into service.
     WEIR_NOINLINE bool end(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:
@@ -181,7 +181,7 @@ class stage_task : public slot_machine {
     stage_task(Kind& stage, slot& me) noexcept : stage_(stage), me_(me), input_(me) {}
     ~stage_task() override = default;
 
-    // The worker begins. False: it cannot, and the stage fails.
+    // Called when the worker begins. Returns false if the slot gets no resources: the stage has failed.
     bool begin_work(coroutine_env& env) noexcept {
         stage_.worker_started(me_);
         const bool guarded =

@@ -60,7 +60,7 @@ class task_timer {
         was_late_ = executor_.now() > deadline_;
         return delayed_.cancel();
     }
-    // Called after `off`. True: the task took too long. The task then fails, and `error` is set.
+    // Called after `off`. Returns true if the task took too long. The task then fails: `error` is set.
     bool fail_if_late(std::exception_ptr& error) const noexcept {
         if (!was_late_ && !expired_) return false;
         try {
@@ -105,11 +105,11 @@ class task_timer {
     delayed_action<expire> delayed_;
 };
 
-// Surrounds one task. Made only where something is to be done: most stages have neither hooks nor a time
-// limit nor a function that takes the `invocation`.
+// Begins and ends one task: calls the hooks, and starts the timer. Constructed only if needed: most stages
+// have neither hooks nor a time limit nor a function that takes the `invocation`.
 class invocation_guard {
   public:
-    // Begins the task. `error` is set where that fails: a hook threw, or there is no memory for the timer.
+    // Begins the task. Sets `error` if that fails: a hook threw, or there is no memory for the timer.
     invocation_guard(const std::vector<shared_hook>& hooks, const stop_token& run_ends,
                      const std::string& stage, std::uint64_t item, std::uint64_t epoch, std::size_t slot,
                      const any_item& input, duration time_limit, coroutine_env& env,

@@ -18,7 +18,7 @@
 
 namespace weir::detail {
 
-// Shared by all slots of a traversal. `first_found_first`: the slots share one deque.
+// The state that all slots of a traversal share. `first_found_first`: the slots share one deque.
 class traversal {
     using count = standard_platform::atomic<std::size_t>;
 
@@ -29,9 +29,9 @@ class traversal {
           slots_(traversal_rule(idle_, first_found_first ? &shared_ : nullptr),
                  "for an item that another slot adds") {}
 
-    // Adds an item to the pending ones of `to`. If this throws, the caller keeps the item.
+    // Adds an item to the pending items of `to`. If this throws, the caller keeps the item.
     void add(traversal_slot& to, void* item) {
-        // relaxed, here and below: counters, which order nothing
+        // relaxed, here and below: counters, which order no other data
         const std::size_t before = waiting_.fetch_add(1, std::memory_order_relaxed);
         if (before >= max_waiting_) {
             waiting_.fetch_sub(1, std::memory_order_relaxed);
@@ -47,14 +47,14 @@ class traversal {
         while (before >= most &&
                !most_waiting_.compare_exchange_weak(most, before + 1, std::memory_order_relaxed)) {
         }
-        // After the lock of the deque: so this count includes each slot that has found the deque empty
-        // before.
+        // After push() has held the lock of the deque: each slot that has found the deque empty in
+        // become_idle() has counted itself before.
         if (idle_.load(std::memory_order_relaxed) != 0) {
             slots_.update([](traversal_rule& rule) { rule.wake_one(); });
         }
     }
 
-    // Takes the next pending item of this slot, or of the shared deque. False: there is none.
+    // Takes the newest item of this slot, or the oldest of the shared deque. Returns false if there is none.
     WEIR_ALWAYS_INLINE bool take_own(traversal_slot& me, void* into, std::uint64_t& number) noexcept {
         const bool took = first_found_first_ ? shared_.take_oldest(into, taken_, number)
                                              : me.pending.take_newest(into, taken_, number);
@@ -71,8 +71,8 @@ class traversal {
         if (took) waiting_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in add()
         return took;
     }
-    // Numbers an item of the queue before the stage. True: the item went behind the pending ones of the
-    // shared deque, and the first of these was moved into `into` and has the number.
+    // Numbers an item of the queue before the stage. Returns true if the shared deque has older items:
+    // `item` is then pending, and the oldest one was moved into `into` and has `number`.
     bool exchange(void* item, void* into, std::uint64_t& number) {
         came_.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in add()
         if (first_found_first_) return shared_.exchange_oldest(item, into, taken_, number);
@@ -80,7 +80,7 @@ class traversal {
         return false;
     }
 
-    // Changes the rule, and resumes the slots that it then admits.
+    // Changes the rule under its lock, and resumes the slots that the changed rule admits.
     template <class Change>
     void update(Change change) noexcept {
         slots_.update(change);
@@ -95,9 +95,10 @@ class traversal {
         return slots_.wait(&me, who, as);
     }
 
-    // The worker of the slot has ended, which ends the stage: destroys its pending items.
+    // The worker of the slot has ended: ends the stage, and destroys the pending items of the slot and of the
+    // shared deque.
     void end(const slot& who) noexcept {
-        has_ended_.store(true, std::memory_order_relaxed);  // a hint; the rule says the same under its lock
+        has_ended_.store(true, std::memory_order_relaxed);  // a hint; the rule has the same under its lock
         traversal_slot* me = nullptr;
         slots_.update([&](traversal_rule& rule) {
             me = rule.first();

@@ -16,9 +16,10 @@
 
 namespace weir::detail {
 
-// The deque of the pending items of one slot. The slot takes the newest item, as depth-first search does. A
-// slot without pending items takes the oldest one of another slot, as a rule the root of the largest subtree
-// (Blumofe and Leiserson, Scheduling Multithreaded Computations by Work Stealing, JACM 1999).
+// A deque of pending items: of one slot, or, with `traverse_order::as_found`, of all slots. A slot takes the
+// newest item of its own deque, as depth-first search does. A slot whose deque is empty takes the oldest item
+// of another slot, usually the root of the largest subtree. (Source: Blumofe and Leiserson, Scheduling
+// Multithreaded Computations by Work Stealing, JACM 1999.) All slots take the oldest item of a shared deque.
 class pending_items {
   public:
     using counter = standard_platform::atomic<std::uint64_t>;
@@ -28,15 +29,15 @@ class pending_items {
     pending_items& operator=(const pending_items&) = delete;
     ~pending_items() { destroy_items(items_, type_, first_, last_); }
 
-    // Moves the item in. Throws only std::bad_alloc and memory_shortage; the item stays as it was then.
+    // Moves the item in. If it throws, std::bad_alloc or memory_shortage, the item is unchanged.
     void push(void* item) {
         const std::lock_guard guard(lock_);
         if (size() == items_.places()) grow();
         type_.move(item, items_[last_++]);
     }
 
-    // Moves an item into the uninitialised memory `into`, and sets its number. `taken`: counts the items
-    // taken from all deques of the stage. False: the deque is empty.
+    // Moves an item into the uninitialised memory `into`, and sets its number from `taken`, which counts the
+    // items taken from all deques of the stage. Returns false if the deque is empty.
     bool take_newest(void* into, counter& taken, std::uint64_t& number) noexcept {
         const std::lock_guard guard(lock_);
         if (size() == 0) return false;
@@ -51,8 +52,8 @@ class pending_items {
         number = next_of(taken);
         return true;
     }
-    // Moves the oldest item into `into`, and the given one to the end of the deque. False: the deque is
-    // empty; the given item stays where it is, and gets the number. Throws as `push`.
+    // Moves the oldest item into `into`, and `item` to the end of the deque. Returns false if the deque is
+    // empty: `item` then stays where it is, and gets the number. Throws as `push` does.
     bool exchange_oldest(void* item, void* into, counter& taken, std::uint64_t& number) {
         const std::lock_guard guard(lock_);
         if (size() == 0) {
@@ -74,7 +75,7 @@ class pending_items {
         const std::lock_guard guard(lock_);
         return size() == 0;
     }
-    // Returns how many were destroyed.
+    // Destroys all items, and returns their number.
     std::size_t clear() noexcept {
         const std::lock_guard guard(lock_);
         const std::size_t n = size();
@@ -112,7 +113,7 @@ class traversal_slot {
     bool has_mark = false;    // has taken an end-of-epoch mark; puts it when all other slots are idle
     traversal_slot* next = nullptr;
 
-    // Ends the wait for an item of the queue before the stage. If the slot does not wait yet, the next wait
+    // Ends the wait for an item of the queue before the stage. If the slot does not wait yet, its next wait
     // ends at once. `clear_cancel` withdraws the request.
     virtual void cancel_wait() noexcept = 0;
     virtual void clear_cancel() noexcept = 0;
@@ -125,9 +126,9 @@ class traversal_slot {
 enum class idle_step : std::uint8_t { search, lead, wait, end };
 
 // A slot that finds no pending item is idle. One idle slot at a time, the leader, takes from the queue before
-// the stage; the others wait until an item is added or the leader has got one. The leader that takes the end
-// of an epoch takes nothing more until that has left the stage. The stage has ended when that queue has, all
-// slots are idle and no item is pending: only a slot that is not idle adds items.
+// the stage; the others wait until an item is added or the leader has got one. A leader that takes an
+// end-of-epoch mark takes nothing more until the mark has left the stage. The stage ends when the queue has
+// ended, all slots are idle and no item is pending: only a slot that is not idle adds items.
 class traversal_rule {
   public:
     using ticket = traversal_slot*;
@@ -152,7 +153,7 @@ class traversal_rule {
         if (t->who->recalled.load(std::memory_order_relaxed)) return answer;
         if (num_wakeups_ > 0) {
             --num_wakeups_;
-        } else if (may_lead()) {  // false if the slot was recalled until just now
+        } else if (may_lead()) {  // false if judge() saw the slot recalled, and it no longer is
             leader_ = t;
         }
         return answer;
@@ -188,7 +189,7 @@ class traversal_rule {
     // The slot has found no pending item.
     idle_step become_idle(traversal_slot& s) noexcept {
         if (has_ended_) return idle_step::end;
-        // relaxed: the locks in nothing_pending() publish the count to slots that add items afterwards
+        // relaxed: nothing_pending() locks each deque, so a slot that adds an item later sees the count
         idle_->fetch_add(1, std::memory_order_relaxed);
         if (!nothing_pending()) {
             leave_idle();
@@ -259,8 +260,8 @@ class traversal_rule {
     count* idle_;
     const pending_items* shared_;
     traversal_slot* first_ = nullptr;
-    traversal_slot* leader_ = nullptr;  // takes from the queue, will look whether it has to, or has a mark
-    bool is_taking_ = false;            // it waits at the queue, or begins to, and may be called off
+    traversal_slot* leader_ = nullptr;  // takes from the queue, was admitted to do so, or has a mark
+    bool is_taking_ = false;            // the leader waits for the queue, or is about to: see wake_one()
     std::size_t num_present_ = 0;
     std::size_t num_waiting_ = 0;  // number of idle slots that wait, without the leader
     std::size_t num_wakeups_ = 0;  // number of waiting slots that are to take a pending item

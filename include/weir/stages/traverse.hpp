@@ -43,8 +43,9 @@ struct traverse_options {
     std::size_t concurrency = 1;
     /// The executor of the stage; null: that of the run. Outlives the run.
     weir::executor* executor = nullptr;
-    /// Decides how many items are pending at most. With `depth_first`, for each slot: the depth of the tree
-    /// times the children of a node. With `as_found`: the number of nodes of the widest level.
+    /// The order in which slots take pending items. The order bounds their number: with `depth_first`, for
+    /// each slot, by the depth of the tree times the children of a node; with `as_found`, by the nodes of two
+    /// adjacent levels.
     traverse_order order = traverse_order::depth_first;
     /// How many items may be pending, which means added but not yet taken by a slot; at least 1.
     /// `feeder::add` throws `std::length_error` for one more: waiting there could deadlock, because only the
@@ -66,7 +67,7 @@ struct traverse_options {
 
 namespace detail {
 
-// How a traversal calls its function, with an item and a feeder: see `function_call`.
+// The state of an iteration for the second argument of the function.
 template <class T>
 struct with_feeder {
     feeder<T>* more;
@@ -81,6 +82,7 @@ struct the_traversal {
                       "are those of the_traversal<...>::is_given<...> in this message");
     };
 };
+// How a traversal calls its function: with an item and a feeder. See `function_call`.
 template <class Given, class C>
 struct traversal_call {
     using traits =
@@ -201,7 +203,7 @@ template <class Function>
     return detail::traversal_of<detail::traverse_each_stage>(std::forward<Function>(function), options);
 }
 
-/// Refuses the name of an overloaded function, and options of another type, at compile time.
+/// Rejects the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = traverse_options,
           class = detail::refused_t<Function, Options, traverse_options>>
 void traverse(Function&&, Options&& = {}) noexcept;
