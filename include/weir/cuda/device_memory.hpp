@@ -126,7 +126,7 @@ class device_memory {
         copied_ = std::move(end);
     }
 
-    // Queues a copy to page-locked memory, on the memory's stream. If it throws, this copy is not pending.
+    // Queues a copy to page-locked memory, on the memory's stream. If it throws, the copy may be pending.
     void queue_copy_to(std::byte* to, transfer_log* log) const {
         if (!on_device()) {
             if (bytes_ != 0) std::memcpy(to, data_, bytes_);

@@ -68,17 +68,14 @@ inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, con
         if (!block) co_return std::nullopt;
     }
     mine.leave();
-    bool under_way = false;
     try {
         for (fetched& each : from) {
             each.memory.hand_over(s.copies);
             each.memory.queue_copy_to(block->bytes().data() + each.at, s.log.get());
-            under_way = true;
         }
         co_await s.copies.done();
     } catch (...) {
-        if (under_way)
-            s.copies.shared()->of()->wait_for_stream(s.copies.get());  // done() may not have waited
+        s.copies.shared()->of()->wait_for_stream(s.copies.get());  // a copy to the block may be pending
         throw;
     }
     co_return std::move(block);
