@@ -4,9 +4,7 @@
 #define WEIR_SAMPLING_HPP
 
 #include <weir/sampling/checkpoint.hpp>
-#include <weir/sampling/draw.hpp>
 #include <weir/sampling/permutation.hpp>
-#include <weir/sampling/progress.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/sampling/shard.hpp>
 #include <weir/sampling/weighted_sampler.hpp>

@@ -6,10 +6,7 @@
 // Everything in namespace weir::simulation. For tests: weir.hpp doesn't include it.
 #include <weir/simulation/decisions.hpp>
 #include <weir/simulation/explore.hpp>
-#include <weir/simulation/explore_options.hpp>
 #include <weir/simulation/explore_pipeline.hpp>
-#include <weir/simulation/identities.hpp>
-#include <weir/simulation/stepwise.hpp>
 #include <weir/simulation/world.hpp>
 
 #endif

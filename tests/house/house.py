@@ -35,9 +35,7 @@ PAIRS = re.compile(r"\bpairs? with\b")
 
 ELSEWHERE = {
     "platform/requirements.hpp": ("tests/compilers/refused", "what compilers say that can't compile a header"),
-    "platform/signal_frames.hpp": ("tests/programs/fork/signals.test.cpp", "a program can only end once"),
     "src.hpp": ("tests/packaging/run", "compiled with WEIR_SEPARATE_COMPILATION alone"),
-    "report/wait_reports.hpp": ("tests/unit/report/watchdog.test.cpp", "when a deadlock or a stall is reported, and what it says"),
     "report/html_plots.hpp": ("tests/browser/pages.py", "what the plots of pages show"),
     "report/html_sections.hpp": ("tests/browser/pages.cpp", "pages of runs of all kinds"),
     "report/html_style.hpp": ("tests/browser/check.py", "how pages look in a browser"),

@@ -15,7 +15,7 @@ The rules:
   a template, the header includes it only without WEIR_SEPARATE_COMPILATION, and src.hpp includes it. No other file does. The
   rules for headers hold for it, too.
 - A header guards itself, with `#pragma once` or a guard named after its path.
-- `#if` and similar directives are only in platform/config.hpp and system*.hpp, in cuda/runtime.hpp for the versions of CUDA,
+- `#if` and similar directives are only in platform/config.hpp, platform.hpp and system*.hpp, in cuda/runtime.hpp for the versions of CUDA,
   and in report/format.hpp for std::format. `#define` is only in config.hpp and version.hpp.
 - Extensions of some compilers, as attributes of GNU and `__builtin_*`, are only there, too.
 - The core takes everything that threads share, wait for and read from the platform (platform/platform.hpp), so that tests can
@@ -54,7 +54,7 @@ VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"
 SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/system_info.hpp",
                 "platform/system_output.hpp", "platform/system_signals.hpp", "platform/system_windows.hpp",
-                "platform/signal_frames.hpp")
+                "platform/platform.hpp")
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 OF_FORMAT = "report/format.hpp"  # whether there is std::format
 OF_STANDARD = ("platform/requirements.hpp", "task/stop_state.hpp")  # what there is at all

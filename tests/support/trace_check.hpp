@@ -4,7 +4,7 @@
 #ifndef WEIR_TESTS_SUPPORT_TRACE_CHECK_HPP
 #define WEIR_TESTS_SUPPORT_TRACE_CHECK_HPP
 
-#include <weir/report/json_value.hpp>
+#include <weir/report/json.hpp>
 
 #include <algorithm>
 #include <cstddef>

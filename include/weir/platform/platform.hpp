@@ -4,7 +4,6 @@
 #define WEIR_PLATFORM_PLATFORM_HPP
 
 #include <weir/platform/config.hpp>
-#include <weir/platform/signal_frames.hpp>
 #include <weir/platform/system.hpp>
 #include <weir/platform/tick_clock.hpp>
 
@@ -16,11 +15,43 @@
 #include <mutex>    // for std::mutex
 #include <new>      // for std::nothrow
 
+#if __has_include(<unistd.h>) && __has_include(<unwind.h>) && !defined(_WIN32)
+#include <unistd.h>  // for write
+#include <unwind.h>  // for _Unwind_Backtrace
+#endif
+
 namespace weir::detail {
 
 inline constinit basic_tick_clock<> the_tick_clock;
 
 inline const bool heavy_fence_registered = register_heavy_fence();
+
+// Called when a wait for a lock takes long. If this thread is in a signal handler, the handler may have
+// interrupted the holder of the lock on this thread, and the wait would never end: prints a message and
+// aborts. Unwinds the whole stack. No effect if the unwinder can't identify frames of signals.
+WEIR_NOINLINE inline void end_if_in_signal_handler() noexcept {
+#if __has_include(<unistd.h>) && __has_include(<unwind.h>) && !defined(_WIN32)
+    bool found = false;
+    // The unwinder reports only for signal frames that the instruction pointer is not behind a call.
+    const auto look = [](_Unwind_Context* frame, void* to) -> _Unwind_Reason_Code {
+        int by_signal = 0;
+        _Unwind_GetIPInfo(frame, &by_signal);
+        if (by_signal == 0) return _URC_NO_REASON;
+        *static_cast<bool*>(to) = true;
+        return _URC_END_OF_STACK;
+    };
+    _Unwind_Backtrace(look, &found);
+    if (!found) return;
+    static constexpr char text[] =
+        "weir: a signal handler waits for a lock, which the thread that it interrupted may hold: it must not "
+        "call "
+        "request_stop, nor anything else of the library; weir::stop_on_signals({SIGINT, SIGTERM}) gives a "
+        "token "
+        "for runs\n";
+    [[maybe_unused]] const auto n = ::write(2, text, sizeof text - 1);
+    std::abort();
+#endif
+}
 
 // Defined in system_thread.hpp, as <thread> is heavy.
 class system_thread;
@@ -68,8 +99,7 @@ struct standard_platform : objects_of_thread {
             end_without_fence();
     }
 
-    // Called when a wait for a lock takes long. Ends the program if the thread is in a signal handler, where
-    // the wait may never end. Optional: other platforms need not have this function.
+    // Called when a wait for a lock takes long. Optional: other platforms need not have this function.
     static void check_long_wait() noexcept { end_if_in_signal_handler(); }
 
     static void pause() noexcept { cpu_pause(); }

@@ -10,7 +10,6 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/report/structure.hpp>
-#include <weir/report/type_name.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/disaggregate.hpp>
@@ -21,14 +20,35 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for SIZE_MAX, UINT64_MAX
 #include <string>       // for std::string
+#include <string_view>  // for std::string_view
 #include <tuple>        // for std::apply
 #include <type_traits>  // for std::is_void_v
+#include <typeinfo>     // for std::type_info
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
 namespace weir {
 
 namespace detail {
+
+// Removes each template argument that begins with `beginning`: default arguments of standard templates.
+void drop_arguments(std::string& text, std::string_view beginning);
+
+// Unifies the names that compilers give to a type: removes default arguments of standard templates, inline
+// and anonymous namespaces, and keywords.
+std::string tidy_type_name(std::string text);
+
+template <class T>
+[[nodiscard]] std::string type_name() {
+    return tidy_type_name(std::string(type_text<T>()));
+}
+
+// \returns the name of a type that is known at run time: `read_type_name(typeid(object).name())`.
+[[nodiscard]] std::string read_type_name(const char* mangled);
+
+// Whether two types are equal. Null stands for an unknown type, as type_of() of platform/config.hpp returns
+// it without RTTI; null equals only null.
+bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept;
 
 // Builds a description. A kind of stage is described by its `options` and `output`; it may add members:
 // - `static constexpr const char* kind`, as in statistics;

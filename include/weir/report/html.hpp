@@ -13,7 +13,6 @@
 #include <weir/report/html_sections.hpp>
 #include <weir/report/html_style.hpp>
 #include <weir/report/line.hpp>
-#include <weir/report/quantity.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/run_view.hpp>

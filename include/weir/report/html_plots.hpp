@@ -7,7 +7,6 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/report/html_markup.hpp>
-#include <weir/report/quantity.hpp>
 #include <weir/report/run_view.hpp>
 #include <weir/report/svg_plot.hpp>
 

@@ -7,8 +7,148 @@
 
 #include <weir/platform/config.hpp>
 
+#include <algorithm>  // for std::find, std::max
+#include <map>        // for std::multimap
 #include <mutex>      // for std::lock_guard
 #include <stdexcept>  // for std::invalid_argument
+#include <utility>    // for std::move
+
+namespace weir::detail {
+
+WEIR_INLINE void known_waits::report_new(const wait_graph& graph, time_point now,
+                                         std::vector<deadlock_report>& deadlocks) {
+    struct group {
+        std::vector<std::size_t> waits;
+        bool is_new = true;
+    };
+    std::map<std::size_t, group> groups;
+    std::map<key, known_wait> known;
+    for (std::size_t i = 0; i < graph.waits.size(); ++i) {
+        const auto& w = graph.waits[i];
+        const auto old = known_.find(key_of(graph, w));
+        known[key_of(graph, w)] = old != known_.end() ? old->second : known_wait{now};
+        if (w.alive) continue;
+        group& g = groups[w.group];
+        g.waits.push_back(i);
+        g.is_new = g.is_new && old != known_.end() && !old->second.reported;
+    }
+    known_ = std::move(known);
+    for (const auto& [unused, g] : groups) {
+        if (!g.is_new) continue;
+        deadlocks.push_back(report_of(graph, g.waits, now));
+        for (const std::size_t i : g.waits) known_[key_of(graph, graph.waits[i])].reported = true;
+    }
+}
+
+WEIR_INLINE auto known_waits::key_of(const wait_graph& graph, const wait_graph::wait& w) -> key {
+    const wait_site* const at = graph.sites[w.at].site;
+    return {at == nullptr ? 0 : at->serial(), w.seen.number};
+}
+
+WEIR_INLINE std::vector<std::size_t> known_waits::in_order(const wait_graph& graph,
+                                                           const std::vector<std::size_t>& group) {
+    std::map<line_key, std::size_t> numbers;
+    std::map<std::size_t, std::size_t> line_of;  // by wait
+    for (const std::size_t i : group) {
+        const auto& w = graph.waits[i];
+        const line_key key{graph.sites[w.at].site, w.seen.who == nullptr ? nullptr : &w.seen.who->stage(),
+                           w.seen.kind, w.seen.in_function};
+        line_of[i] = numbers.emplace(key, numbers.size()).first->second;
+    }
+    std::vector<std::vector<std::size_t>> needs(numbers.size());
+    for (const std::size_t i : group) {
+        std::vector<std::size_t>& of_line = needs[line_of[i]];
+        for (const std::size_t k : graph.enders_of(graph.waits[i])) {
+            const auto found = line_of.find(k);
+            if (found == line_of.end()) continue;
+            if (std::find(of_line.begin(), of_line.end(), found->second) == of_line.end())
+                of_line.push_back(found->second);
+        }
+    }
+    const std::vector<std::size_t> steps = detail::steps_to_cause(needs);
+    std::multimap<std::pair<std::size_t, unsigned>, std::size_t> sorted;
+    for (const std::size_t i : group) {
+        sorted.emplace(std::pair(steps[line_of[i]], detail::rank_of(graph.waits[i].seen)), i);
+    }
+    std::vector<std::size_t> order;
+    for (const auto& [unused, i] : sorted) order.push_back(i);
+    return order;
+}
+
+WEIR_INLINE deadlock_report known_waits::report_of(const wait_graph& graph,
+                                                   const std::vector<std::size_t>& group,
+                                                   time_point now) const {
+    deadlock_report report;
+    report.partial = graph.somebody_lives();
+    const std::vector<std::size_t> order = in_order(graph, group);
+    std::map<std::size_t, std::size_t> place_of;  // by wait
+    for (const std::size_t i : order) place_of.emplace(i, place_of.size());
+    for (const std::size_t i : order) {
+        const auto& w = graph.waits[i];
+        const site_seen& at = graph.sites[w.at];
+        stuck_wait& s = report.waits.emplace_back();
+        wait_words words = detail::words_of(at, w.seen);
+        s.who = std::move(words.who);
+        s.stage = std::move(words.stage);
+        s.where = std::move(words.where);
+        s.at = std::move(words.at);
+        s.what = std::move(words.what);
+        if (w.seen.who != nullptr) s.slot = w.seen.who->number();
+        if (at.channel != nullptr) s.channel = *at.channel;
+        s.size = at.size;
+        s.capacity = at.capacity;
+        s.seen = now - known_.at(key_of(graph, w)).since;
+        s.in_function = w.seen.in_function && w.seen.who != nullptr;
+        s.by_anyone = graph.by_anyone(w);
+        for (const std::size_t k : graph.enders_of(w)) {
+            const auto found = place_of.find(k);
+            if (found != place_of.end()) s.needs.push_back(found->second);
+        }
+    }
+    return report;
+}
+
+WEIR_INLINE const executor_view& observed_pool::inspect() {
+    view_ = {};
+    executor_->inspect(view_);
+    return view_;
+}
+
+WEIR_INLINE bool observed_pool::is_newly_held(time_point now, duration limit) {
+    workers_.resize(view_.workers.size());
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+        const worker_view& w = view_.workers[i];
+        if (w.runs && w.done == workers_[i].done) continue;
+        workers_[i] = {w.done, now};
+    }
+    const bool crowded = view_.crowded && was_crowded_;
+    was_crowded_ = view_.crowded;
+    bool held = false;
+    for (const worker& w : workers_) held = held || now - w.since >= limit;
+    reported_ = reported_ && held;
+    return held && crowded && !reported_;
+}
+
+WEIR_INLINE stall_report observed_pool::report(const wait_graph& graph, time_point now,
+                                               duration limit) const {
+    stall_report report;
+    report.of = workers_.size();
+    for (const worker& w : workers_) {
+        if (now - w.since < limit) continue;
+        ++report.workers;
+        report.held = (std::max)(report.held, now - w.since);
+    }
+    wait_lines lines;
+    graph.each_running([&lines](const slot& s) {
+        wait_seen seen;
+        seen.who = &s;
+        lines.add(detail::words_of({}, seen));
+    });
+    report.functions = lines.subjects();
+    return report;
+}
+
+}  // namespace weir::detail
 
 namespace weir {
 

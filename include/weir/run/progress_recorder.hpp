@@ -6,7 +6,6 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/sampling/checkpoint.hpp>
-#include <weir/sampling/progress.hpp>
 
 #include <cstddef>    // for std::ptrdiff_t
 #include <exception>  // for std::exception_ptr

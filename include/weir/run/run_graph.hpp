@@ -7,7 +7,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/policy.hpp>
-#include <weir/measure/process_meter.hpp>
+#include <weir/measure/process_stats.hpp>
 #include <weir/measure/slot_state.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>

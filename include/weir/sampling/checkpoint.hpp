@@ -1,22 +1,59 @@
-// weir sampling: a record of the draws that consumers have taken, from which a later run continues
+// weir sampling: draws, and a record of those that consumers have taken, from which a later run continues
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_CHECKPOINT_HPP
 #define WEIR_SAMPLING_CHECKPOINT_HPP
 
 #include <weir/platform/random_bits.hpp>
 #include <weir/sampling/checkpoint_bytes.hpp>
-#include <weir/sampling/draw.hpp>
 #include <weir/sampling/shard.hpp>
-#include <weir/sampling/shard_partition.hpp>
 
 #include <algorithm>  // for std::merge
-#include <cstddef>    // for std::byte
+#include <cstddef>    // for std::byte, std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <optional>   // for std::optional
+#include <set>        // for std::set
 #include <span>       // for std::span
+#include <string>     // for std::string
 #include <vector>     // for std::vector
 
 namespace weir {
+
+/// One sample, chosen by a sampler.
+struct draw {
+    /// The number of the draw among those of all ranks and epochs: epoch * size + place in the epoch. A
+    /// checkpoint is a set of positions. A padded draw has the position of the draw that it repeats.
+    std::uint64_t position = 0;
+    std::uint64_t index = 0;  ///< the index of the sample
+    std::uint64_t epoch = 0;  ///< from 0
+    bool padded = false;      ///< repeats another draw to fill up a round: see `tail::pad`
+
+    constexpr draw() noexcept = default;
+    /// The members in their order: position, index, epoch and `padded`.
+    constexpr draw(std::uint64_t at, std::uint64_t what, std::uint64_t in_epoch, bool extra) noexcept
+        : position(at), index{what}, epoch(in_epoch), padded(extra) {}
+
+    [[nodiscard]] friend constexpr bool operator==(const draw&, const draw&) = default;
+};
+
+/// How the indices of an epoch are chosen.
+enum class draw_order : std::uint8_t {
+    sequential,  ///< 0, 1, 2, ...
+    permuted,    ///< each index once, in another order in each epoch
+    weighted     ///< at random by weight, with repetition
+};
+
+/// The parameters of a sequence of draws. They determine the index at each position: samplers with equal
+/// sequences agree on it, whatever their ranks.
+struct draw_sequence {
+    draw_order order = draw_order::permuted;  ///< of the indices in an epoch
+    /// A checksum of the weights. Without weights: a checksum of the number of indices if it isn't `size`,
+    /// else 0.
+    std::uint32_t weights = 0;
+    std::uint64_t size = 0;  ///< positions in an epoch
+    std::uint64_t seed = 0;  ///< of all random choices; 0 is a seed like any other
+
+    [[nodiscard]] friend constexpr bool operator==(const draw_sequence&, const draw_sequence&) = default;
+};
 
 /// The draws that the consumer of one rank has taken; after a merge, those of all ranks. The draws are the
 /// rank's positions below `watermark()`, and the positions in `ahead()`. Draws that were produced but not
@@ -116,6 +153,51 @@ class checkpoint {
     u64 watermark_ = none;
     std::vector<u64> before_;  // the positions from base_ on that were taken before this run, ascending
     std::vector<u64> ahead_;   // the positions above watermark_ that were taken in this run, ascending
+};
+
+/// Records draws and makes checkpoints of them. The program calls `took` for each draw when the consumer
+/// takes the result that was made of the draw. Draws come in any order, also across epochs. A draw that a
+/// stage drops on purpose has to be recorded, too; otherwise the next run gives it again.
+///
+///     weir::progress done(sampler.start());
+///     for (batch& b : run) {
+///         for (const weir::draw& d : b.draws) done.took(d);
+///         train(b);
+///     }
+///     save(done.checkpoint().to_bytes());
+///
+/// Threads: a value, like `int`.
+/// Cost:    O(log k) time for a draw, O(k) memory, if k draws were taken out of order.
+class progress {
+  public:
+    /// \param start  a sampler's `start()`, or an earlier checkpoint of the same rank and run.
+    explicit progress(weir::checkpoint start);
+
+    /// Records that the consumer took `d`. A padded draw changes nothing.
+    /// Errors: as below.
+    void took(const draw& d);
+
+    /// The same by the position of a draw that is not padded.
+    /// Errors: `std::invalid_argument` if the position was taken before, or is not this rank's. Nothing is
+    ///         changed then.
+    void took(std::uint64_t position);
+
+    /// The checkpoint of the draws taken so far. Cost: O(k). Errors: `std::bad_alloc`.
+    [[nodiscard]] weir::checkpoint checkpoint() const;
+
+    /// The first position of this rank that was not taken; UINT64_MAX if the rank gets no more draws.
+    [[nodiscard]] std::uint64_t watermark() const noexcept { return watermark_; }
+
+    /// The number of taken positions above `watermark()`.
+    [[nodiscard]] std::size_t num_ahead() const noexcept { return ahead_.size(); }
+
+  private:
+    [[noreturn]] void refuse(std::uint64_t position, const char* why) const;
+
+    weir::checkpoint start_;
+    detail::shard_partition partition_;
+    std::uint64_t watermark_;
+    std::set<std::uint64_t> ahead_;
 };
 
 }  // namespace weir

@@ -5,10 +5,8 @@
 
 #include <weir/platform/random_bits.hpp>
 #include <weir/sampling/checkpoint.hpp>
-#include <weir/sampling/draw.hpp>
 #include <weir/sampling/permutation.hpp>
 #include <weir/sampling/shard.hpp>
-#include <weir/sampling/shard_partition.hpp>
 
 #include <algorithm>  // for std::merge
 #include <cstdint>    // for std::uint64_t

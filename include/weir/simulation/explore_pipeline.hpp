@@ -1,20 +1,31 @@
-// weir simulation: a whole pipeline under many schedules
+// weir simulation: a pipeline under many schedules: its policy, the check of its statistics, and `explore`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_EXPLORE_PIPELINE_HPP
 #define WEIR_SIMULATION_EXPLORE_PIPELINE_HPP
 
+#include <weir/measure/clock.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/simulation/explore.hpp>
-#include <weir/simulation/identities.hpp>
-#include <weir/simulation/stepwise.hpp>
 #include <weir/simulation/world.hpp>
 
 #include <concepts>  // for std::invocable
+#include <string>    // for std::string
 #include <utility>   // for std::declval, std::move
 #include <vector>    // for std::vector
 
 namespace weir::simulation {
 
+/// As `summed`; and after every `put` and `get`, also one that doesn't wait, another coroutine may run:
+/// `pipeline.start<weir::simulation::stepwise>(world)`, `channel<T, stepwise>`. So a simulation reaches the
+/// schedules of several threads, as far as they differ in the order of operations.
+struct stepwise : summed {
+    static constexpr bool every_operation_ends_a_turn = true;
+};
+
 namespace detail {
+
+void demand_identity(bool right, const char* what, const std::string& name, const char* identity);
 
 template <class Pipeline>
 using run_of = decltype(std::declval<const Pipeline&>().template start<stepwise>(std::declval<world&>()));
@@ -26,6 +37,17 @@ template <class Pipeline>
 using result_of = decltype(std::declval<run_of<Pipeline>&>().wait());
 
 }  // namespace detail
+
+/// Checks that the statistics of a run are consistent. For `world::always`, for the end of a scenario, and
+/// for runs on real time.
+///
+///     w.always([&] { weir::simulation::check_identities(run.stats()); });
+///
+/// Each slot is always in exactly one state. Each item that was put into a queue was taken, is in the queue,
+/// or was discarded. No get waits while there is an item, and no put while the queue is empty. No time is
+/// negative.
+/// Errors: `failed_check`; the message names the stage or the queue, and the violated identity.
+void check_identities(const pipeline_stats& stats);
 
 /// Runs a complete pipeline under many schedules, and calls `judge` with the items of each run:
 ///
@@ -65,5 +87,9 @@ explored explore(const Pipeline& pipeline, Judge judge, explore_options options 
 }
 
 }  // namespace weir::simulation
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/simulation/explore_pipeline.ipp>
+#endif
 
 #endif

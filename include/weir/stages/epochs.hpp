@@ -7,7 +7,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/run/progress_recorder.hpp>
 #include <weir/run/run_context.hpp>
-#include <weir/sampling/draw.hpp>
+#include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/sampling/weighted_sampler.hpp>
 #include <weir/stages/pipe_function.hpp>

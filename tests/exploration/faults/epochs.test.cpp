@@ -8,7 +8,7 @@
 #include <weir/graph/tee.hpp>
 #include <weir/graph/zip.hpp>
 #include <weir/run/invocation.hpp>
-#include <weir/sampling/draw.hpp>
+#include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/cache.hpp>

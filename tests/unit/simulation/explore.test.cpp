@@ -5,7 +5,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
-#include <weir/simulation/stepwise.hpp>
+#include <weir/simulation/explore_pipeline.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
@@ -18,6 +18,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <exception>
+#include <functional>
 #include <ranges>
 #include <set>
 #include <stdexcept>
@@ -27,6 +29,113 @@
 
 namespace sim = weir::simulation;
 using Catch::Matchers::ContainsSubstring;
+using sim::detail::explorer;
+
+TEST_CASE("a scenario is explored at random, and nothing is bounded closely, unless it is said") {
+    const sim::explore_options options;
+    CHECK(options.schedules == 1'000);
+    CHECK(options.strategy == sim::strategy::random);
+    CHECK(options.deviations > 1'000'000);
+    CHECK(options.replay.empty());
+    CHECK_FALSE(sim::explored().complete);
+}
+
+TEST_CASE("a failure keeps what went wrong, the seed and the schedule") {
+    const sim::schedule_failure e("all of it", "one item is missing", 7, "0x12 1");
+    CHECK(std::string(e.what()) == "all of it");
+    CHECK(e.cause() == "one item is missing");
+    CHECK(e.seed() == 7);
+    CHECK(e.schedule() == "0x12 1");
+}
+
+namespace {
+
+weir::task<> step() { co_await weir::yield(); }
+
+// Draws eight numbers, of which two matter: it fails if both are large.
+void draws(sim::world& w) {
+    weir::sync_wait(w, step());
+    std::size_t sum = 0;
+    for (int i = 0; i < 8; ++i) {
+        const std::size_t n = w.draw(10);
+        if (i == 2 || i == 6) sum += n;
+    }
+    sim::world::check(sum < 12, "the two aren't large");
+}
+
+}  // namespace
+
+TEST_CASE("of what fails only the decisions are left that it takes, and those as small as they can be") {
+    try {
+        explorer(draws, {.schedules = 10'000}).explore();
+        FAIL("it is found");
+    } catch (const sim::schedule_failure& e) {
+        CHECK(e.cause() == "the two aren't large");
+        CHECK(std::string(e.what()).find("2 decisions other") != std::string::npos);
+        CHECK_THROWS_AS(explorer(draws, {.replay = e.schedule()}).explore(), sim::schedule_failure);
+    }
+}
+
+TEST_CASE(
+    "the cause of a failure names the text and the type of what was thrown, and of what is nested in it") {
+    const auto cause_of = [](std::function<void(sim::world&)> run) {
+        try {
+            explorer(run, {.schedules = 1}).explore();
+        } catch (const sim::schedule_failure& e) {
+            return e.cause();
+        }
+        return std::string();
+    };
+    CHECK(cause_of([](sim::world&) { throw 42; }) == "42 (thrown as int)");
+    const auto nests = [](sim::world&) {
+        try {
+            throw std::string("inner");
+        } catch (...) {
+            std::throw_with_nested(std::runtime_error("outer"));
+        }
+    };
+    CHECK(cause_of(nests) == "outer: inner (thrown as std::string)");
+    const auto breaks = [](sim::world& w) {
+        w.always([] { throw 7; });
+        weir::sync_wait(w, step());
+    };
+    CHECK(cause_of(breaks).ends_with(": 7 (thrown as int)"));
+}
+
+TEST_CASE("the cause of a failure is that of its shortest schedule") {
+    const auto fails = [](sim::world& w) {
+        weir::sync_wait(w, step());
+        if (w.draw(10) >= 5) throw std::runtime_error("of thousand: " + std::to_string(w.draw(1'000)));
+    };
+    try {
+        explorer(fails, {.schedules = 1'000}).explore();
+        FAIL("it is found");
+    } catch (const sim::schedule_failure& e) {
+        CHECK(e.cause().starts_with("of thousand: 0"));
+        CHECK(e.schedule() == "0:5");
+    }
+}
+
+TEST_CASE("without an attempt to make it shorter a schedule stays what it was when it failed") {
+    try {
+        explorer(draws, {.schedules = 10'000, .attempts_to_shrink = 0}).explore();
+        FAIL("it is found");
+    } catch (const sim::schedule_failure& e) {
+        CHECK(std::string(e.what()).find("2 decisions other") == std::string::npos);
+    }
+}
+
+TEST_CASE("all there is is tried once, one decision after the other") {
+    const auto few = [](sim::world& w) {
+        weir::sync_wait(w, step());
+        static_cast<void>(w.draw(3));
+        static_cast<void>(w.draw(2));
+    };
+    const auto done = explorer(few, {.strategy = sim::strategy::exhaustive}).explore();
+    CHECK(done.complete);
+    CHECK(done.schedules == 6);
+    CHECK_THROWS_AS(explorer(few, {.schedules = 0}), std::invalid_argument);
+}
 
 namespace {
 

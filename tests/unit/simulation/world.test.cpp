@@ -6,7 +6,7 @@
 #include <weir/executor/errors.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/simulation/explore.hpp>
-#include <weir/simulation/stepwise.hpp>
+#include <weir/simulation/explore_pipeline.hpp>
 #include <weir/stages.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>

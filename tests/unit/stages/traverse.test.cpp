@@ -9,7 +9,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/run/invocation.hpp>
-#include <weir/sampling/draw.hpp>
+#include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/simulation/explore_pipeline.hpp>
 #include <weir/stages/epochs.hpp>

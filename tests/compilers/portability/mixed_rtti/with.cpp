@@ -1,6 +1,6 @@
 // Compiled with type information: asks what was made without for its type.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/report/type_name.hpp>
+#include <weir/report/describe.hpp>
 
 #include <cstdio>
 #include <typeinfo>

@@ -1,9 +1,9 @@
-// weir sampling, internal: bodies of the functions of sampling/alias_table.hpp
+// weir sampling, internal: bodies of the functions of sampling/weighted_sampler.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_SAMPLING_ALIAS_TABLE_IPP
-#define WEIR_SAMPLING_ALIAS_TABLE_IPP
+#ifndef WEIR_SAMPLING_WEIGHTED_SAMPLER_IPP
+#define WEIR_SAMPLING_WEIGHTED_SAMPLER_IPP
 
-#include <weir/sampling/alias_table.hpp>
+#include <weir/sampling/weighted_sampler.hpp>
 
 #include <weir/platform/config.hpp>
 

@@ -1,25 +1,21 @@
-// weir simulation, internal: bodies of the functions of simulation/identities.hpp
+// weir simulation, internal: bodies of the functions of simulation/explore_pipeline.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_SIMULATION_IDENTITIES_IPP
-#define WEIR_SIMULATION_IDENTITIES_IPP
+#ifndef WEIR_SIMULATION_EXPLORE_PIPELINE_IPP
+#define WEIR_SIMULATION_EXPLORE_PIPELINE_IPP
 
-#include <weir/simulation/identities.hpp>
+#include <weir/simulation/explore_pipeline.hpp>
 
 #include <weir/platform/config.hpp>
 
-namespace weir::simulation::detail {
+namespace weir::simulation {
 
-WEIR_INLINE void demand_identity(bool right, const char* what, const std::string& name,
-                                 const char* identity) {
+WEIR_INLINE void detail::demand_identity(bool right, const char* what, const std::string& name,
+                                         const char* identity) {
     if (!right) {
         throw failed_check(std::string("the statistics contradict themselves: ") + what + " '" + name +
                            "': " + identity);
     }
 }
-
-}  // namespace weir::simulation::detail
-
-namespace weir::simulation {
 
 WEIR_INLINE void check_identities(const pipeline_stats& stats) {
     constexpr duration none(0);

@@ -1,9 +1,9 @@
-// weir measure, internal: bodies of the functions of measure/process_meter.hpp
+// weir measure, internal: bodies of the functions of measure/process_stats.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_MEASURE_PROCESS_METER_IPP
-#define WEIR_MEASURE_PROCESS_METER_IPP
+#ifndef WEIR_MEASURE_PROCESS_STATS_IPP
+#define WEIR_MEASURE_PROCESS_STATS_IPP
 
-#include <weir/measure/process_meter.hpp>
+#include <weir/measure/process_stats.hpp>
 
 #include <weir/platform/config.hpp>
 

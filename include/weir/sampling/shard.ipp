@@ -1,9 +1,9 @@
-// weir sampling, internal: bodies of the functions of sampling/shard_partition.hpp
+// weir sampling, internal: bodies of the functions of sampling/shard.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_SAMPLING_SHARD_PARTITION_IPP
-#define WEIR_SAMPLING_SHARD_PARTITION_IPP
+#ifndef WEIR_SAMPLING_SHARD_IPP
+#define WEIR_SAMPLING_SHARD_IPP
 
-#include <weir/sampling/shard_partition.hpp>
+#include <weir/sampling/shard.hpp>
 
 #include <weir/platform/config.hpp>
 

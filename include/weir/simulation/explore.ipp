@@ -1,9 +1,9 @@
-// weir simulation, internal: bodies of the functions of simulation/explorer.hpp
+// weir simulation, internal: bodies of the functions of simulation/explore.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_SIMULATION_EXPLORER_IPP
-#define WEIR_SIMULATION_EXPLORER_IPP
+#ifndef WEIR_SIMULATION_EXPLORE_IPP
+#define WEIR_SIMULATION_EXPLORE_IPP
 
-#include <weir/simulation/explorer.hpp>
+#include <weir/simulation/explore.hpp>
 
 #include <weir/platform/config.hpp>
 
