@@ -7,10 +7,7 @@
 
 #include <weir/platform/config.hpp>
 
-#include <algorithm>    // for std::ranges::find
-#include <cstddef>      // for std::size_t
-#include <string_view>  // for std::string_view
-#include <typeinfo>     // for std::type_info
+#include <algorithm>  // for std::ranges::find
 
 namespace weir::detail {
 

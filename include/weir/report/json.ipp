@@ -7,13 +7,11 @@
 
 #include <weir/platform/config.hpp>
 
-#include <charconv>      // for std::from_chars
 #include <cstdint>       // for std::int64_t
 #include <fstream>       // for std::ifstream
 #include <sstream>       // for std::ostringstream
 #include <stdexcept>     // for std::runtime_error
 #include <system_error>  // for std::errc, std::system_error
-#include <utility>       // for std::move
 
 namespace weir::detail {
 

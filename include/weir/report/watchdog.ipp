@@ -11,7 +11,6 @@
 #include <map>        // for std::multimap
 #include <mutex>      // for std::lock_guard
 #include <stdexcept>  // for std::invalid_argument
-#include <utility>    // for std::move
 
 namespace weir::detail {
 

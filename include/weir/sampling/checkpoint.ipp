@@ -10,9 +10,7 @@
 #include <algorithm>  // for std::sort
 #include <iterator>   // for std::back_inserter
 #include <stdexcept>  // for std::invalid_argument
-#include <string>     // for std::string
 #include <utility>    // for std::move
-#include <vector>     // for std::vector
 
 namespace weir {
 

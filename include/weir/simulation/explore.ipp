@@ -14,7 +14,6 @@
 #include <stdexcept>     // for std::invalid_argument
 #include <string_view>   // for std::string_view
 #include <system_error>  // for std::errc
-#include <utility>       // for std::move
 
 namespace weir::simulation::detail {
 

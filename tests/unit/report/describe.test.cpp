@@ -377,8 +377,8 @@ TEST_CASE("a for_each at the end has no output queue and no output type") {
     CHECK(d.stages[1].capacity == 0);
     CHECK(weir::structure_text(d) ==
           "stage  kind      slots  queue  executor  items               composed at\n"
-          "src    source        1      2  -         -> int              describe.test.cpp:247\n"
-          "write  for_each      2      -  -         int, at most 1.0 s  describe.test.cpp:248\n"
+          "src    source        1      2  -         -> int              describe.test.cpp:370\n"
+          "write  for_each      2      -  -         int, at most 1.0 s  describe.test.cpp:371\n"
           "\n"
           "queue: its capacity, behind the stage; executor -: where the run is started\n");
 }
