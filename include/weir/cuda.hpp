@@ -7,16 +7,10 @@
 #include <weir/cuda/copy.hpp>
 #include <weir/cuda/device.hpp>
 #include <weir/cuda/device_allocator.hpp>
-#include <weir/cuda/device_blocks.hpp>
-#include <weir/cuda/device_buffer.hpp>
-#include <weir/cuda/device_buffers.hpp>
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/error.hpp>
-#include <weir/cuda/event.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/parts.hpp>
-#include <weir/cuda/pinned_buffer.hpp>
-#include <weir/cuda/pinned_buffers.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>

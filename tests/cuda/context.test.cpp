@@ -2,10 +2,9 @@
 
 #include "cuda/support.hpp"
 
+#include <weir/channel/channel.hpp>
 #include <weir/cuda/copy.hpp>
-#include <weir/cuda/device_buffer.hpp>
 #include <weir/cuda/device_pool.hpp>
-#include <weir/cuda/event.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/executor/errors.hpp>
@@ -23,6 +22,7 @@ using namespace cuda_tests;
 using Catch::Matchers::ContainsSubstring;
 using weir::cuda::context;
 using weir::cuda::device;
+using weir::cuda::detail::own_clock;
 
 TEST_CASE("without a driver a context isn't made, and says what is needed") {
     stand_in::reset();
@@ -167,4 +167,16 @@ TEST_CASE("an error isn't left for the next one who asks the runtime for its las
     stand_in::fail_call_of("cudaStreamCreateWithPriority", 1, cudaErrorMemoryAllocation);
     CHECK_THROWS_AS(weir::cuda::stream(gpu), weir::cuda::error);
     CHECK(cudaPeekAtLastError() == cudaSuccess);
+}
+
+TEST_CASE("a queue measures by its own clock from the beginning, and nobody's executor is needed") {
+    own_clock time;
+    weir::channel<int> queue(1, time);
+    CHECK(queue.try_get().status() == weir::channel_status::empty);
+    const weir::time_point before = time.now();
+    CHECK(queue.try_put(1) == weir::channel_status::success);
+    CHECK(time.now() >= before);
+    weir::executor::flag none;
+    CHECK_FALSE(time.drive(none, weir::time_point::max()));
+    CHECK(queue.stats().empty <= queue.stats().elapsed);
 }

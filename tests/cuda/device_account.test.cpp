@@ -2,7 +2,6 @@
 
 #include "cuda/support.hpp"
 
-#include <weir/cuda/device_buffer.hpp>
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/executor/thread_pool.hpp>

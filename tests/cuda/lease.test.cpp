@@ -7,7 +7,9 @@
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task_group.hpp>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -18,6 +20,7 @@ using weir::cuda::context;
 using weir::cuda::lease;
 using weir::cuda::pinned_pool;
 using weir::cuda::stream;
+using weir::cuda::detail::indexes_of;
 
 namespace {
 
@@ -218,4 +221,10 @@ TEST_CASE("a page-locked block may be copied where there is no device") {
     block.copy_to(stream(none), there);
     CHECK(std::memcmp(there, "weir is", 8) == 0);
     CHECK(pool.stats().size == 1);
+}
+
+TEST_CASE("each part begins at a multiple of 256 bytes, and nothing comes behind the last one") {
+    using sizes = std::array<std::size_t, 3>;
+    CHECK(indexes_of<char, float, double>(sizes{1, 65, 2}) == std::array<std::size_t, 4>{0, 256, 768, 784});
+    CHECK(indexes_of<char, float, double>(sizes{0, 64, 0}) == std::array<std::size_t, 4>{0, 0, 256, 256});
 }

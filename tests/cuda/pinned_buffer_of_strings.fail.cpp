@@ -1,7 +1,7 @@
 // expect-error: weir: a pinned_buffer holds what a device can copy: elements that are trivially copyable
 // What has pointers in it is of no use on a device.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/cuda/pinned_buffer.hpp>
+#include <weir/cuda/pinned_pool.hpp>
 
 #include <string>
 #include <utility>

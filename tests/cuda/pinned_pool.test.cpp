@@ -8,15 +8,22 @@
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task_group.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <ranges>
+#include <tuple>
+#include <utility>
 
 using namespace cuda_tests;
 using Catch::Matchers::ContainsSubstring;
 using weir::cuda::context;
 using weir::cuda::lease;
+using weir::cuda::pinned_buffer;
 using weir::cuda::pinned_pool;
 using weir::cuda::stream;
 
@@ -172,4 +179,46 @@ TEST_CASE("a pool never needs an executor again whose coroutines waited for its 
     wait_for([&] { return pool.stats().size == 1; });
     CHECK(pool.try_acquire(8));
     CHECK(home.calls_after_its_death() == 0);
+}
+
+static_assert(std::ranges::contiguous_range<pinned_buffer<float>>);
+static_assert(std::ranges::sized_range<const pinned_buffer<float>>);
+
+TEST_CASE("elements lie in a block of a pool, which comes back when they go, or are given away") {
+    const fresh_runtime runtime;
+    weir::cuda::context gpu;
+    weir::cuda::pinned_pool pool(gpu, 64, 1);
+    {
+        pinned_buffer<int> first = weir::sync_wait(pool.acquire<int>(16));
+        CHECK(first.size() == 16);
+        CHECK_FALSE(first.empty());
+        std::iota(first.begin(), first.end(), 1);
+        CHECK(first[15] == 16);
+        CHECK(pool.stats().size == 0);
+        const weir::cuda::lease block = std::move(first).release();
+        CHECK(block.bytes().size() == 64);
+    }
+    CHECK(pool.stats().size == 1);
+    CHECK_THROWS_WITH(pool.acquire<double>(9), ContainsSubstring("72 bytes don't fit into a block"));
+    CHECK_THROWS_WITH(pool.acquire<double>(SIZE_MAX / 4), ContainsSubstring("don't fit into a block"));
+    CHECK(weir::sync_wait(pool.acquire<int>(0)).empty());
+}
+
+TEST_CASE("parts lie in a block one behind the other, until it is given away") {
+    const fresh_runtime runtime;
+    weir::cuda::context gpu(either_way());
+    weir::cuda::pinned_pool pool(gpu, 1024, 1);
+    weir::cuda::pinned_buffers<char, float> both(*pool.try_acquire(256 + 8),
+                                                 std::array<std::size_t, 2>{3, 2});
+    const auto [names, values] = both.parts();
+    CHECK(names.size() == 3);
+    CHECK(values.size() == 2);
+    CHECK(static_cast<void*>(values.data()) == names.data() + 256);
+    {
+        const weir::cuda::lease block = std::move(both).release();
+        CHECK(static_cast<void*>(block.bytes().data()) == names.data());
+        CHECK(std::get<1>(both.parts()).empty());
+        CHECK(pool.stats().size == 0);
+    }
+    CHECK(pool.stats().size == 1);
 }

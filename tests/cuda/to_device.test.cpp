@@ -2,7 +2,7 @@
 
 #include "cuda/support.hpp"
 
-#include <weir/cuda/device_blocks.hpp>
+#include <weir/cuda/device_allocator.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/report/table.hpp>
 #include <weir/run/failure.hpp>

@@ -2,7 +2,7 @@
 
 #include "cuda/support.hpp"
 
-#include <weir/cuda/device_buffer.hpp>
+#include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/task/sync_wait.hpp>
 

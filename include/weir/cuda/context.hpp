@@ -3,17 +3,212 @@
 #ifndef WEIR_CUDA_CONTEXT_HPP
 #define WEIR_CUDA_CONTEXT_HPP
 
-#include <weir/cuda/core.hpp>
+#include <weir/cuda/completion.hpp>
 #include <weir/cuda/device.hpp>
 #include <weir/cuda/errand.hpp>
+#include <weir/cuda/error.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>
+#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/pool_threads.hpp>
+#include <weir/executor/timer.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/parking.hpp>
+#include <weir/platform/process.hpp>
 
-#include <memory>   // for std::shared_ptr
-#include <utility>  // for std::move
+#include <coroutine>  // for std::coroutine_handle
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <exception>  // for std::terminate
+#include <memory>     // for std::shared_ptr
+#include <string>     // for std::string
+#include <utility>    // for std::exchange, std::move
 
 namespace weir::cuda {
+
+namespace detail {
+
+// A channel that is given no executor measures by the clock of the first executor that uses it: this executor
+// would have to outlive the channel. But blocks come back to their pool after a run and its executor are
+// gone. So the pool's channel gets this executor, which has a clock and runs nothing.
+class own_clock final : public executor {
+  public:
+    using executor::post;
+    void post(std::coroutine_handle<>) noexcept override { std::terminate(); }
+    void add(timer&) noexcept override { std::terminate(); }
+    void cancel(timer&) noexcept override { std::terminate(); }
+    bool drive(flag&, time_point) override { return false; }
+};
+
+// The state that a context shares with its streams, events and pools. Destroyed with the last of these
+// objects; never in a callback of the driver.
+class core {
+  public:
+    core(device d, const context_options& options) : device_((d.index)()), how_(options.how) {
+        int found = 0;
+        const cudaError_t code = cudaGetDeviceCount(&found);
+        if (code == cudaSuccess && device_ >= 0 && device_ < found) {
+            return;
+        }
+        without_last_error(code);
+        if (!options.or_host) refuse(code, found);
+        on_host_ = true;
+    }
+    core(const core&) = delete;
+    core& operator=(const core&) = delete;
+    ~core() {
+        if (pool_ == nullptr) return;
+        const exempt_from_captures destroying;
+        without_last_error(cudaMemPoolDestroy(pool_));
+    }
+
+    bool on_host() const noexcept { return on_host_; }
+    int device_index() const noexcept { return device_; }
+    const std::shared_ptr<mailbox>& box() const noexcept { return box_; }
+
+    event_pool events{cudaEventDisableTiming};
+    event_pool timed_events{cudaEventDefault};
+    device_status broken;
+
+    // Errors: `weir::cuda::error` if an earlier error broke the device.
+    void check_device(const weir::detail::slot* measured = nullptr) const {
+        if (broken.get() != cudaSuccess) throw_error(broken.get(), "an earlier call", measured);
+    }
+    void check_call(cudaError_t code, const char* call, const weir::detail::slot* measured = nullptr) {
+        if (code != cudaSuccess) fail(code, call, measured);
+    }
+    [[noreturn]] void fail(cudaError_t code, const char* call, const weir::detail::slot* measured = nullptr) {
+        without_last_error(code);
+        if (ends_all_work(code)) set_broken(code);
+        throw_error(code, call, measured);
+    }
+
+    // Called before anything is queued on a stream. Errors: `weir::cuda::error` if the stream is captured.
+    void check_not_captured(cudaStream_t stream, const char* call,
+                            const weir::detail::slot* measured = nullptr) {
+        const cudaError_t code = captured_or_not(stream);
+        if (code == cudaSuccess) return;
+        if (code != cudaErrorStreamCaptureUnsupported) fail(code, "cudaStreamIsCapturing", measured);
+        throw error(
+            code, call, measured == nullptr ? std::string() : measured->stage(),
+            "the stream, or one that it waits for, is captured into a graph: what is put into it isn't "
+            "done, and has no end; end the capture first, or use another stream");
+    }
+
+    // Makes a call that needs a current device on the context's thread: see `errand`. Errors: `forked_error`.
+    template <class Call>
+    cudaError_t call_on_context_thread(Call call) {
+        if (!born_.is_here()) throw forked_error();
+        return errand::run(box_, device_, std::move(call));
+    }
+
+    blocking_threads threads;
+
+    // The first call of the context's thread.
+    void choose_device() noexcept { chosen_ = cudaSetDevice(device_); }
+
+    // Makes the device's memory pool. Called when the context's thread runs. Errors: `weir::cuda::error`.
+    void make_ready() {
+        const char* call = "cudaSetDevice";
+        const cudaError_t code = call_on_context_thread([&]() noexcept { return make_pool(call); });
+        check_call(code, call);
+    }
+
+    // Records the error that broke the device, and wakes the reactor, which reports the error to all waiters.
+    void set_broken(cudaError_t code) noexcept {
+        broken.set(code);
+        box_->wake();
+    }
+
+    cudaEvent_t take_event(event_pool& from) {
+        cudaEvent_t event = from.take();
+        if (event != nullptr) return event;
+        const auto create = [&]() noexcept { return cudaEventCreateWithFlags(&event, from.flags()); };
+        check_call(call_on_context_thread(create), "cudaEventCreateWithFlags");
+        return event;
+    }
+
+    // Blocks until all work on the stream is done, so that the caller may reuse memory that the work uses.
+    // For work that has no completion. If the runtime fails to wait, tries again.
+    void wait_for_stream(cudaStream_t stream) noexcept {
+        const exempt_from_captures waiting;
+        while (const cudaError_t code = without_last_error(cudaStreamSynchronize(stream))) {
+            if (ends_all_work(code)) return set_broken(code);
+            if (!born_.is_here()) return;  // in a forked process no CUDA call works
+            weir::detail::parker().wait(50'000);
+        }
+    }
+
+    // Whether free() is ordered with the stream's work, as the device has memory pools. Otherwise memory may
+    // be freed only when all work on it is done.
+    bool frees_in_order() const noexcept { return pool_ != nullptr; }
+    cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) {
+        if (pool_ != nullptr) {
+            const exempt_from_captures allocating;
+            return cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);
+        }
+        return call_on_context_thread([&]() noexcept { return cudaMalloc(&memory, bytes); });
+    }
+    void free(void* memory, cudaStream_t stream) noexcept {
+        const exempt_from_captures freeing;
+        // cudaFree waits for all work of the device
+        without_last_error(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
+    }
+
+    bool uses_host_functions() const noexcept { return how_ == completion_by::host_function; }
+
+  private:
+    [[noreturn]] static void throw_error(cudaError_t code, const char* call,
+                                         const weir::detail::slot* measured) {
+        throw error(code, call, measured == nullptr ? std::string() : measured->stage());
+    }
+
+    [[noreturn]] void refuse(cudaError_t code, int found) const {
+        if (code != cudaSuccess) {
+            throw error(code, "cudaGetDeviceCount", {},
+                        "weir::cuda needs an NVIDIA GPU and a driver at least as new as the toolkit; set "
+                        "context_options::or_host to do without");
+        }
+        throw error(cudaErrorInvalidDevice, "weir::cuda::context", {},
+                    "there is no GPU " + std::to_string(device_) + ": this process sees " +
+                        std::to_string(found) + ", counted from 0");
+    }
+
+    // `call` is set to the name of the function that failed.
+    cudaError_t make_pool(const char*& call) noexcept {
+        if (chosen_ != cudaSuccess) return chosen_;
+        int has_pools = 0;
+        call = "cudaDeviceGetAttribute";
+        cudaError_t code = cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device_);
+        if (code != cudaSuccess || has_pools == 0) return code;
+        cudaMemPoolProps like{};
+        like.allocType = cudaMemAllocationTypePinned;
+        like.location.type = cudaMemLocationTypeDevice;
+        like.location.id = device_;
+        call = "cudaMemPoolCreate";
+        code = cudaMemPoolCreate(&pool_, &like);
+        if (code != cudaSuccess) return code;
+        // Otherwise each synchronization returns the pool's free memory, and the next batch has to allocate
+        // it again.
+        std::uint64_t keep = UINT64_MAX;
+        call = "cudaMemPoolSetAttribute";
+        code = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
+        if (code != cudaSuccess) without_last_error(cudaMemPoolDestroy(std::exchange(pool_, nullptr)));
+        return code;
+    }
+
+    const weir::detail::process_of_origin born_;
+    const int device_;
+    const completion_by how_;
+    bool on_host_ = false;
+    cudaError_t chosen_ = cudaSuccess;
+    cudaMemPool_t pool_ = nullptr;
+    const std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();
+};
+
+}  // namespace detail
 
 /// A GPU in use, and the thread that resumes coroutines that wait for the GPU. Streams, events and pools are
 /// made from a context.

@@ -6,7 +6,6 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/device_account.hpp>
 #include <weir/cuda/device_memory.hpp>
-#include <weir/cuda/event.hpp>
 #include <weir/cuda/item_order.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/parts.hpp>
@@ -91,6 +90,14 @@ inline void check_place(const std::shared_ptr<core>& of, const context& gpu, con
                                 " are those of another GPU than its context; make them from that one");
 }
 
+// `use`: the stage, and how the stage uses the blocks.
+inline void check_blocks(const pinned_pool& blocks, const context& gpu, const char* use) {
+    if (gpu.on_host() || blocks.page_locked()) return;
+    throw std::invalid_argument(std::string("weir: ") + use +
+                                " into page-locked memory, and this pinned_pool was made from a context "
+                                "without a device; make it from one of a GPU");
+}
+
 // The state that all slots of one `to_device` stage share in one run.
 struct copier {
     struct settings {
@@ -111,11 +118,7 @@ struct copier {
           log(s.timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr),
           account(s.account ? s.account
                             : std::make_shared<device_account>(gpu.shared(), nullptr, 0, "device memory")) {
-        if (pool != nullptr && !gpu.on_host() && !pool->page_locked()) {
-            throw std::invalid_argument(
-                "weir: to_device packs batches into page-locked memory, and this pinned_pool was made from a "
-                "context without a device; make it from one of a GPU");
-        }
+        if (pool != nullptr) check_blocks(*pool, gpu, "to_device packs batches");
         check_place(copies.shared()->of(), gpu, "to_device");
         check_place(account->of(), gpu, "to_device");
     }

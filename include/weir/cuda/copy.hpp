@@ -8,7 +8,6 @@
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/cuda/ticket.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstring>  // for std::memcpy

@@ -4,16 +4,14 @@
 #define WEIR_CUDA_DEVICE_ACCOUNT_HPP
 
 #include <weir/channel/channel.hpp>
+#include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/completion.hpp>
-#include <weir/cuda/core.hpp>
+#include <weir/cuda/context.hpp>
 #include <weir/cuda/device_allocator.hpp>
 #include <weir/cuda/error.hpp>
-#include <weir/cuda/event.hpp>
 #include <weir/cuda/freed_memory.hpp>
-#include <weir/cuda/own_clock.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/cuda/ticket.hpp>
 #include <weir/platform/parking.hpp>
 
 #include <algorithm>  // for std::max, std::min

@@ -6,7 +6,6 @@
 #include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/device_account.hpp>
-#include <weir/cuda/event.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
@@ -106,20 +105,10 @@ class device_memory {
             return;
         }
         of()->check_not_captured(stream_.get(), "cudaMemcpyAsync");
-        std::shared_ptr<copy_times> times = log_ ? std::make_shared<copy_times>() : nullptr;
-        auto end = std::make_shared<pooled_event>(of(), times != nullptr);
-        if (times) {
-            times->bytes = bytes_;
-            times->begin = std::make_shared<pooled_event>(of(), true);
-            times->end = end;
-            of()->check_call(cudaEventRecord(times->begin->get(), stream_.get()), "cudaEventRecord");
-        }
+        auto end = std::make_shared<pooled_event>(of(), log_ != nullptr);
+        std::shared_ptr<copy_times> times = log_ ? begin_copy(end) : nullptr;
         from.queue_copy(stream_, data_);
-        const cudaError_t code = cudaEventRecord(end->get(), stream_.get());
-        if (code != cudaSuccess) {
-            of()->wait_for_stream(stream_.get());
-            of()->fail(code, "cudaEventRecord");
-        }
+        end_copy(*end);
         from.give_away(stream_);
         if (times) log_->add(times);
         times_ = std::move(times);
@@ -133,21 +122,11 @@ class device_memory {
             return;
         }
         of()->check_not_captured(stream_.get(), "cudaMemcpyAsync");
-        const auto times = log != nullptr ? std::make_shared<copy_times>() : nullptr;
-        if (times) {
-            times->bytes = bytes_;
-            times->begin = std::make_shared<pooled_event>(of(), true);
-            times->end = std::make_shared<pooled_event>(of(), true);
-            of()->check_call(cudaEventRecord(times->begin->get(), stream_.get()), "cudaEventRecord");
-        }
+        const auto times = log != nullptr ? begin_copy(std::make_shared<pooled_event>(of(), true)) : nullptr;
         of()->check_call(cudaMemcpyAsync(to, data_, bytes_, cudaMemcpyDeviceToHost, stream_.get()),
                          "cudaMemcpyAsync");
         if (!times) return;
-        const cudaError_t code = cudaEventRecord(times->end->get(), stream_.get());
-        if (code != cudaSuccess) {
-            of()->wait_for_stream(stream_.get());
-            of()->fail(code, "cudaEventRecord");
-        }
+        end_copy(*times->end);
         log->add(times);
     }
 
@@ -195,6 +174,23 @@ class device_memory {
                   std::shared_ptr<transfer_log> log)
         : account_(from), stream_(s), bytes_(bytes),
           behind_(std::make_shared<pooled_event>(from->of(), log != nullptr)), log_(std::move(log)) {}
+
+    // Records the begin of a copy that will end at `end`.
+    std::shared_ptr<copy_times> begin_copy(shared_event end) const {
+        auto times = std::make_shared<copy_times>();
+        times->bytes = bytes_;
+        times->begin = std::make_shared<pooled_event>(of(), true);
+        times->end = std::move(end);
+        of()->check_call(cudaEventRecord(times->begin->get(), stream_.get()), "cudaEventRecord");
+        return times;
+    }
+    // If this throws, no copy is pending.
+    void end_copy(const pooled_event& end) const {
+        const cudaError_t code = cudaEventRecord(end.get(), stream_.get());
+        if (code == cudaSuccess) return;
+        of()->wait_for_stream(stream_.get());
+        of()->fail(code, "cudaEventRecord");
+    }
 
     void wait(const stream& s, const pooled_event& e) const {
         of()->check_call(cudaStreamWaitEvent(s.get(), e.get(), 0), "cudaStreamWaitEvent");

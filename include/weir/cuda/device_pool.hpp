@@ -1,24 +1,119 @@
-// weir cuda: a pool of device memory with a limit, for which coroutines wait
+// weir cuda: a pool of device memory with a limit, for which coroutines wait, and arrays in its memory
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_POOL_HPP
 #define WEIR_CUDA_DEVICE_POOL_HPP
 
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/device_account.hpp>
-#include <weir/cuda/device_buffer.hpp>
+#include <weir/cuda/device_allocator.hpp>
 #include <weir/cuda/device_memory.hpp>
+#include <weir/cuda/lease.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
+#include <array>     // for std::array
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for SIZE_MAX
 #include <memory>    // for std::make_shared, std::shared_ptr
 #include <optional>  // for std::optional
+#include <span>      // for std::span
 #include <string>    // for std::string
+#include <tuple>     // for std::tuple
 #include <utility>   // for std::move
 
 namespace weir::cuda {
+
+/// An array in device memory: the result of `to_device`, whose copy may be pending.
+///
+///     batch.hand_over(training);                   // later work of the stream waits for the copy
+///     train<<<grid, block, 0, training.get()>>>(batch.data(), batch.size());
+///     }                                            // freed when the kernel is done
+///
+/// Lifetime: the memory is freed in the order of the stream that it was handed over to, behind all work
+///           queued there before the destruction. So no copy overwrites memory that a kernel of this stream
+///           still reads. For work on another stream, keep this object until that work is done. Without
+///           `hand_over` the memory is freed behind the copy. If the stream is captured into a graph at the
+///           destruction, the memory is freed after the capture; or never, if the context ends before. Keep
+///           this object as long as a graph uses its address. May outlive its context and pool, but not a
+///           borrowed stream, nor a capture of such a stream.
+/// Threads:  as a `std::vector`.
+template <class T>
+class device_buffer {
+  public:
+    /// For `to_device` and `device_pool`.
+    explicit device_buffer(detail::device_memory memory) noexcept : memory_(std::move(memory)) {}
+
+    /// \returns the address of the first element: on the device, or, in a context without a device, on the
+    ///          host.
+    [[nodiscard]] T* data() const noexcept { return static_cast<T*>(memory_.data()); }
+    [[nodiscard]] std::size_t size() const noexcept { return memory_.bytes() / sizeof(T); }  ///< in elements
+    [[nodiscard]] std::size_t size_bytes() const noexcept { return memory_.bytes(); }        ///< in bytes
+    [[nodiscard]] bool on_device() const noexcept { return memory_.on_device(); }  ///< or on the host
+
+    /// Makes work that is queued on `consumer` from now on wait for the copy, on the device; the memory is
+    /// freed behind that work. The host doesn't wait. After a second call, work of the second consumer also
+    /// waits for the work that the first one has queued; the first one must not queue more work that uses the
+    /// batch.
+    /// Errors: `weir::cuda::error`; `std::invalid_argument` for a stream of another GPU.
+    void hand_over(const stream& consumer) { memory_.hand_over(consumer); }
+
+    /// \returns  awaitable of nothing: waits until the copy is done; for memory of a `device_pool`, until all
+    ///           work queued on its stream is done.
+    /// Suspends: always, except on the host. Resumes: on the coroutine's executor. Errors: those of
+    ///           `event::done`.
+    [[nodiscard("co_await this, or nothing is done")]] auto copied() const { return memory_.filled(); }
+
+    /// \returns the memory. For other headers of weir only.
+    [[nodiscard]] detail::device_memory release() && noexcept { return std::move(memory_); }
+
+  private:
+    detail::device_memory memory_;
+};
+
+/// Several arrays in one piece of device memory, filled by one copy, which may be pending: the result of
+/// `to_device` for `parts(...)`.
+///
+///     b.data.hand_over(training);
+///     auto [pixels, labels] = b.data.parts();  // spans of device memory
+///     train<<<grid, block, 0, training.get()>>>(pixels.data(), labels.data(), labels.size());
+///
+/// Lifetime: that of a `device_buffer`, for all parts together.
+/// Threads:  as a `std::vector`.
+/// Cost:     that of a `device_buffer`.
+template <class... Ts>
+class device_buffers {
+  public:
+    /// For `to_device`.
+    /// \param sizes  of each part, in elements.
+    device_buffers(detail::device_memory memory, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
+        : memory_(std::move(memory)), sizes_(sizes) {}
+
+    /// \returns the parts, in the order in which they were named; each begins at a multiple of 256 bytes.
+    /// Lifetime: that of this object. The host must not access the elements, unless `on_device` is false.
+    [[nodiscard]] std::tuple<std::span<Ts>...> parts() const noexcept {
+        return detail::spans_of<Ts...>(memory_.data(), sizes_);
+    }
+    /// \returns the number of elements of each part. Lifetime: that of this object.
+    [[nodiscard]] const std::array<std::size_t, sizeof...(Ts)>& sizes() const noexcept { return sizes_; }
+    [[nodiscard]] std::size_t size_bytes() const noexcept { return memory_.bytes(); }  ///< of all parts
+    [[nodiscard]] bool on_device() const noexcept { return memory_.on_device(); }      ///< or on the host
+
+    /// For all parts together: see `device_buffer::hand_over`. Errors: those of this function.
+    void hand_over(const stream& consumer) { memory_.hand_over(consumer); }
+
+    /// \returns  awaitable of nothing: waits until the copy is done.
+    /// Suspends: always, except on the host. Resumes: on the coroutine's executor. Errors: those of
+    ///           `event::done`.
+    [[nodiscard("co_await this, or nothing is done")]] auto copied() const { return memory_.filled(); }
+
+    /// \returns the memory. For other headers of weir only.
+    [[nodiscard]] detail::device_memory release() && noexcept { return std::move(memory_); }
+
+  private:
+    detail::device_memory memory_;
+    std::array<std::size_t, sizeof...(Ts)> sizes_;
+};
 
 /// A pool of device memory, in pieces of any size. A coroutine that finds too little waits until memory is
 /// freed. So a stage can't get far ahead of its consumer, and waits, too, while the device has no more

@@ -3,8 +3,8 @@
 #ifndef WEIR_CUDA_FREED_MEMORY_HPP
 #define WEIR_CUDA_FREED_MEMORY_HPP
 
-#include <weir/cuda/event.hpp>
 #include <weir/cuda/runtime.hpp>
+#include <weir/cuda/stream.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <deque>    // for std::deque

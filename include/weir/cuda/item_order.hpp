@@ -4,7 +4,7 @@
 #define WEIR_CUDA_ITEM_ORDER_HPP
 
 #include <weir/channel/channel.hpp>
-#include <weir/cuda/own_clock.hpp>
+#include <weir/cuda/context.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 

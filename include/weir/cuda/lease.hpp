@@ -4,14 +4,14 @@
 #define WEIR_CUDA_LEASE_HPP
 
 #include <weir/channel/channel.hpp>
+#include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/error.hpp>
-#include <weir/cuda/own_clock.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/cuda/ticket.hpp>
 
+#include <array>      // for std::array
 #include <cstddef>    // for std::byte, std::size_t
 #include <cstring>    // for std::memcpy
 #include <memory>     // for std::shared_ptr
@@ -20,7 +20,8 @@
 #include <span>       // for std::span
 #include <stdexcept>  // for std::invalid_argument
 #include <string>     // for std::string
-#include <utility>    // for std::exchange, std::move
+#include <tuple>      // for std::tuple
+#include <utility>    // for std::exchange, std::index_sequence, std::move
 
 namespace weir::cuda {
 
@@ -84,6 +85,36 @@ class pinned_blocks {
 };
 
 class device_memory;
+
+// Returns the offsets, in bytes, of arrays with `sizes` elements in one piece of memory; the last value is
+// the size of all.
+template <class... Ts>
+constexpr std::array<std::size_t, sizeof...(Ts) + 1> indexes_of(
+    const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept {
+    constexpr std::size_t alignment = 256;  // as that of cudaMalloc
+    constexpr std::array<std::size_t, sizeof...(Ts)> each{sizeof(Ts)...};
+    std::array<std::size_t, sizeof...(Ts) + 1> places{};
+    for (std::size_t i = 0; i < sizeof...(Ts); ++i) {
+        const std::size_t end = places[i] + sizes[i] * each[i];
+        const bool is_last = i + 1 == sizeof...(Ts);
+        places[i + 1] = is_last ? end : (end + alignment - 1) / alignment * alignment;
+    }
+    return places;
+}
+
+// Returns the arrays with `sizes` elements that lie behind `first`, as indexes_of() places them.
+template <class... Ts, std::size_t... Is>
+std::tuple<std::span<Ts>...> spans_of(void* first, const std::array<std::size_t, sizeof...(Ts)>& sizes,
+                                      std::index_sequence<Is...>) noexcept {
+    const auto places = indexes_of<Ts...>(sizes);
+    auto* const bytes = static_cast<std::byte*>(first);
+    return {std::span<Ts>(static_cast<Ts*>(static_cast<void*>(bytes + places[Is])), sizes[Is])...};
+}
+template <class... Ts>
+std::tuple<std::span<Ts>...> spans_of(void* first,
+                                      const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept {
+    return spans_of<Ts...>(first, sizes, std::index_sequence_for<Ts...>());
+}
 
 }  // namespace detail
 

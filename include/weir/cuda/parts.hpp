@@ -1,13 +1,12 @@
-// weir cuda: selects the parts of a batch to copy, and their types on a GPU
+// weir cuda: selects the parts of a batch to copy, to a GPU and back, and the types of the copies
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_PARTS_HPP
 #define WEIR_CUDA_PARTS_HPP
 
-#include <weir/cuda/device_buffer.hpp>
-#include <weir/cuda/device_buffers.hpp>
 #include <weir/cuda/device_memory.hpp>
+#include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/lease.hpp>
-#include <weir/cuda/pinned_buffer.hpp>
+#include <weir/cuda/pinned_pool.hpp>
 
 #include <array>        // for std::array
 #include <cstddef>      // for std::byte, std::size_t
@@ -16,8 +15,9 @@
 #include <ranges>       // for std::ranges::contiguous_range
 #include <span>         // for std::span
 #include <tuple>        // for std::tuple
-#include <type_traits>  // for std::is_trivially_copyable_v
-#include <utility>      // for std::move
+#include <type_traits>  // for std::conditional_t, std::is_trivially_copyable_v
+#include <utility>      // for std::declval, std::move
+#include <vector>       // for std::vector
 
 namespace weir::cuda {
 
@@ -38,6 +38,16 @@ template <class... Parts>
 [[nodiscard]] constexpr parts_of<Parts...> parts(Parts... each) {
     return {std::tuple<Parts...>(std::move(each)...)};
 }
+
+/// A batch on the host, and the copy of its parts on the device.
+template <class Batch, class... Ts>
+struct device_batch {
+    Batch host;  ///< the batch, copied parts included; but a copied `pinned_buffer` is empty
+    /// The copy.
+    std::conditional_t<sizeof...(Ts) == 1, device_buffer<std::tuple_element_t<0, std::tuple<Ts...>>>,
+                       device_buffers<Ts...>>
+        data;
+};
 
 namespace detail {
 
@@ -174,6 +184,83 @@ auto rows_of(const parts_of<Parts...>& parts, const Batch& batch) {
         },
         parts.each);
 }
+
+// A piece of device memory, and the offset in the block of its copy, in bytes.
+struct fetched {
+    fetched(device_memory from, std::size_t to) noexcept : memory(std::move(from)), at(to) {}
+    device_memory memory;
+    std::size_t at;
+};
+
+// Several arrays in `number` pieces of device memory.
+template <std::size_t number, class... Ts>
+struct found_parts {
+    using pinned = pinned_buffers<Ts...>;
+    using vectors = std::tuple<std::vector<Ts>...>;
+
+    found_parts(std::array<fetched, number> from, const std::array<std::size_t, sizeof...(Ts)>& each)
+        : memory(std::move(from)), sizes(each) {}
+
+    pinned in(lease block) const { return pinned(std::move(block), sizes); }
+    static vectors copy_of(const pinned& there) {
+        return std::apply(
+            [](const auto&... each) { return vectors(std::vector<Ts>(each.begin(), each.end())...); },
+            there.parts());
+    }
+
+    std::array<fetched, number> memory;
+    std::array<std::size_t, sizeof...(Ts)> sizes;
+};
+// One array.
+template <class T>
+struct found_parts<1, T> {
+    using pinned = pinned_buffer<T>;
+    using vectors = std::vector<T>;
+
+    explicit found_parts(device_memory from) : memory{fetched(std::move(from), 0)} {}
+
+    pinned in(lease block) const { return pinned(std::move(block), memory[0].memory.bytes() / sizeof(T)); }
+    static vectors copy_of(const pinned& there) { return vectors(there.begin(), there.end()); }
+
+    std::array<fetched, 1> memory;
+};
+
+template <class T>
+found_parts<1, T> parts_in(device_buffer<T>& buffer) {
+    return found_parts<1, T>(std::move(buffer).release());
+}
+template <class... Ts>
+found_parts<1, Ts...> parts_in(device_buffers<Ts...>& buffers) {
+    const std::array<std::size_t, sizeof...(Ts)> sizes = buffers.sizes();
+    return found_parts<1, Ts...>({fetched(std::move(buffers).release(), 0)}, sizes);
+}
+template <class... Ts>
+found_parts<sizeof...(Ts), Ts...> parts_in(std::tuple<device_buffer<Ts>&...> buffers) {
+    return std::apply(
+        [](device_buffer<Ts>&... each) {
+            const std::array<std::size_t, sizeof...(Ts)> sizes{each.size()...};
+            const auto places = indexes_of<Ts...>(sizes);
+            std::size_t i = 0;
+            return found_parts<sizeof...(Ts), Ts...>({fetched(std::move(each).release(), places[i++])...},
+                                                     sizes);
+        },
+        buffers);
+}
+
+template <class Part, class Item>
+auto find_parts(const Part& part, Item& item) -> decltype(detail::parts_in(std::invoke(part, item))) {
+    return detail::parts_in(std::invoke(part, item));
+}
+template <class... Parts, class Item>
+auto find_parts(const parts_of<Parts...>& parts, Item& item)
+    -> decltype(detail::parts_in(std::tie(std::invoke(std::declval<const Parts&>(), item)...))) {
+    return std::apply(
+        [&item](const Parts&... each) { return detail::parts_in(std::tie(std::invoke(each, item)...)); },
+        parts.each);
+}
+
+template <class Part, class Item>
+concept has_buffers = requires(const Part& part, Item& item) { detail::find_parts(part, item); };
 
 }  // namespace detail
 

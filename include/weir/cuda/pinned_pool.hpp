@@ -1,24 +1,97 @@
-// weir cuda: a pool of blocks of page-locked memory, for which coroutines wait
+// weir cuda: a pool of page-locked memory, for which coroutines wait, and arrays in its blocks
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_PINNED_POOL_HPP
 #define WEIR_CUDA_PINNED_POOL_HPP
 
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/lease.hpp>
-#include <weir/cuda/pinned_buffer.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
-#include <cstddef>    // for std::byte, std::size_t
-#include <cstdint>    // for SIZE_MAX
-#include <memory>     // for std::shared_ptr
-#include <optional>   // for std::optional
-#include <stdexcept>  // for std::invalid_argument
-#include <string>     // for std::string
-#include <utility>    // for std::move
+#include <array>        // for std::array
+#include <cstddef>      // for std::byte, std::size_t
+#include <cstdint>      // for SIZE_MAX
+#include <memory>       // for std::shared_ptr
+#include <optional>     // for std::optional
+#include <span>         // for std::span
+#include <stdexcept>    // for std::invalid_argument
+#include <string>       // for std::string
+#include <tuple>        // for std::tuple
+#include <type_traits>  // for std::is_trivially_copyable_v
+#include <utility>      // for std::move
 
 namespace weir::cuda {
+
+/// An array in a page-locked block. A batch is collated into it without another copy; `to_host` returns it. A
+/// contiguous range.
+///
+///     weir::cuda::pinned_buffer<float> batch = co_await pool.acquire<float>(n);
+///
+/// Lifetime: the destructor returns the block to its pool, as that of a `lease`.
+/// Threads:  as a `std::vector`.
+template <class T>
+class [[nodiscard("the block goes back at once")]] pinned_buffer {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "weir: a pinned_buffer holds what a device can copy: elements that are trivially copyable");
+
+  public:
+    using value_type = T;
+
+    /// \param block  has room for at least `size` elements.
+    /// \param size   in elements. Their values are the bytes of the block: nothing is initialized.
+    pinned_buffer(lease block, std::size_t size) noexcept : block_(std::move(block)), size_(size) {}
+
+    /// The first element; null after `release`.
+    [[nodiscard]] T* data() const noexcept {
+        return static_cast<T*>(static_cast<void*>(block_.bytes().data()));
+    }
+    /// In elements; 0 after `release`.
+    [[nodiscard]] std::size_t size() const noexcept { return block_.bytes().empty() ? 0 : size_; }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }  ///< as a `std::vector`
+    [[nodiscard]] T* begin() const noexcept { return data(); }
+    [[nodiscard]] T* end() const noexcept { return data() + size(); }
+    /// As of a `std::vector`.
+    [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
+
+    /// \returns the block, for `lease::copy_to` or another function that takes a `lease`.
+    [[nodiscard]] lease release() && noexcept { return std::move(block_); }
+
+  private:
+    lease block_;
+    std::size_t size_;
+};
+
+/// Several arrays in one page-locked block: the result of `to_host` for `device_buffers`, and for
+/// `parts(...)`.
+///
+///     auto [logits, boxes] = result.parts();  // spans
+///
+/// Lifetime: the destructor returns the block to its pool, as that of a `lease`.
+/// Threads:  as a `std::vector`.
+/// Cost:     that of a `lease`; up to 255 bytes between two parts.
+template <class... Ts>
+class [[nodiscard("the block goes back at once")]] pinned_buffers {
+  public:
+    /// \param block  has the parts in this order, each at a multiple of 256 bytes.
+    /// \param sizes  of each part, in elements.
+    pinned_buffers(lease block, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
+        : block_(std::move(block)), sizes_(sizes) {}
+
+    /// \returns the parts, in the order in which they were named; empty spans after `release`.
+    /// Lifetime: that of this object.
+    [[nodiscard]] std::tuple<std::span<Ts>...> parts() const noexcept {
+        if (block_.bytes().empty()) return {};
+        return detail::spans_of<Ts...>(block_.bytes().data(), sizes_);
+    }
+
+    /// \returns the block, for a function that takes a `lease`.
+    [[nodiscard]] lease release() && noexcept { return std::move(block_); }
+
+  private:
+    lease block_;
+    std::array<std::size_t, sizeof...(Ts)> sizes_;
+};
 
 /// A pool of page-locked memory, from and to which a device copies by itself, in blocks of one size. A
 /// coroutine that finds no free block waits: so a stage can't get far ahead of the device.

@@ -5,8 +5,6 @@
 
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copier.hpp>
-#include <weir/cuda/device_buffer.hpp>
-#include <weir/cuda/device_buffers.hpp>
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/lease.hpp>

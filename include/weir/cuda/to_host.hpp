@@ -4,12 +4,15 @@
 #define WEIR_CUDA_TO_HOST_HPP
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/device_parts.hpp>
+#include <weir/cuda/copier.hpp>
+#include <weir/cuda/device_memory.hpp>
 #include <weir/cuda/error.hpp>
-#include <weir/cuda/fetch.hpp>
+#include <weir/cuda/item_order.hpp>
 #include <weir/cuda/lease.hpp>
+#include <weir/cuda/parts.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
+#include <weir/cuda/transfer_log.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/stage_options.hpp>
@@ -20,9 +23,10 @@
 #include <functional>   // for std::identity
 #include <memory>       // for std::make_shared, std::shared_ptr
 #include <optional>     // for std::optional
+#include <span>         // for std::span
 #include <string>       // for std::string
 #include <type_traits>  // for std::conditional_t, std::is_same_v
-#include <utility>      // for std::move
+#include <utility>      // for std::declval, std::move
 
 namespace weir::cuda {
 
@@ -44,6 +48,53 @@ struct host_batch {
 };
 
 namespace detail {
+
+// The state that all slots of one `to_host` stage share in one run.
+struct fetcher {
+    // `on`: the stream that copies; none: a new stream.
+    fetcher(context& gpu, pinned_pool& blocks, const std::optional<stream>& on, bool timed)
+        : copies(on ? *on : stream(gpu)), pool(&blocks),
+          log(timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr) {
+        check_blocks(blocks, gpu, "to_host copies");
+        check_place(copies.shared()->of(), gpu, "to_host");
+    }
+
+    stream copies;
+    pinned_pool* pool;
+    item_order order;
+    std::shared_ptr<transfer_log> log;
+};
+
+// Copies all pieces into a block of the pool. Items acquire blocks in the order of their numbers: a later
+// item keeps its block until all earlier items have left the stage. Returns none if the run was stopped, or
+// the time limit was over, before a block was free.
+inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, const invocation& call) {
+    const std::size_t bytes = from.back().at + from.back().memory.bytes();
+    item_order::place mine(s.order, call.item());
+    if (!mine.is_first()) {
+        const bool goes = co_await mine.first(call.stop());
+        if (!goes) co_return std::nullopt;
+    }
+    std::optional<lease> block = s.pool->try_acquire(bytes);
+    if (!block) {
+        const noted_wait wait(s.log.get());
+        block = co_await s.pool->acquire(bytes, call.stop());
+        wait.was_for_block();
+        if (!block) co_return std::nullopt;
+    }
+    mine.leave();
+    try {
+        for (fetched& each : from) {
+            each.memory.hand_over(s.copies);
+            each.memory.queue_copy_to(block->bytes().data() + each.at, s.log.get());
+        }
+        co_await s.copies.done();
+    } catch (...) {
+        s.copies.shared()->of()->wait_for_stream(s.copies.get());  // a copy to the block may be pending
+        throw;
+    }
+    co_return std::move(block);
+}
 
 // The function of a slot. `Part`: selects the part of an item to copy. `Vectors`: whether the results are
 // std::vector; otherwise they stay in page-locked memory.

@@ -4,7 +4,6 @@
 #define WEIR_CUDA_TRANSFER_LOG_HPP
 
 #include <weir/cuda/error.hpp>
-#include <weir/cuda/event.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/measure/clock.hpp>

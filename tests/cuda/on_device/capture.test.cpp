@@ -5,7 +5,6 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copy.hpp>
 #include <weir/cuda/error.hpp>
-#include <weir/cuda/event.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/to_device.hpp>

@@ -6,7 +6,6 @@
 #include <weir/cuda/copy.hpp>
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/error.hpp>
-#include <weir/cuda/event.hpp>
 #include <weir/cuda/parts.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>

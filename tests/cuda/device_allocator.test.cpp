@@ -1,8 +1,7 @@
-#include <weir/cuda/device_blocks.hpp>
+#include <weir/cuda/device_allocator.hpp>
 
 #include "cuda/support.hpp"
 
-#include <weir/cuda/device_buffer.hpp>
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/task/sync_wait.hpp>
