@@ -97,6 +97,14 @@ weir::task<> emplace(weir::channel<named>& out, std::string name) {
 }
 }  // namespace of_channel
 
+namespace of_task {
+weir::task<int> twice(int x) { co_return 2 * x; }
+weir::task<> print_sum() {
+    weir::task<int> first = twice(20);  // holds the 20; the body has not begun
+    use(co_await std::move(first) + co_await twice(1));
+}
+}  // namespace of_task
+
 namespace of_cache {
 image decode(std::string);
 image augment(image);

@@ -13,37 +13,27 @@
 
 namespace weir::detail {
 
-// A deque of coroutine addresses. Its owner pushes and pops at the bottom; any thread, also the owner, takes
-// from the top.
+// An unbounded lock-free work-stealing deque of coroutine addresses: one owner, any number of thieves. The
+// owner pushes and pops at the bottom: last in, first out. Thieves take from the top: first in, first out.
 //
-// Source: Chase, Lev, "Dynamic circular work-stealing deque" (SPAA 2005), in the C11 form of Le, Pop, Cohen,
-// Zappa Nardelli, "Correct and efficient work-stealing for weak memory models" (PPoPP 2013). If the platform
-// has asymmetric fences (Goldblatt, P1202), they replace the paper's two seq_cst fences: a light one for the
-// owner (5 ns less), a heavy one for the thief (1.5 us). Elsewhere seq_cst operations on `top_` and `bottom_`
-// replace them, as ThreadSanitizer doesn't model fences: the same instructions on x86, one more barrier in
-// `take_if` on ARM.
+//     the owner                                push_bottom, pop_bottom, pop_bottom_if, steal
+//     other threads                            steal_with_fence
+//     other threads, if the owner doesn't pop  steal, steal_before
+//     all threads                              size, empty, bottom
 //
-// Indices have 64 bits and may wrap: only their differences are used. A ring that was outgrown is kept until
-// the end, because a thief may still read from it; all of these together are no larger than the last one.
+// Errors:   `push_bottom` throws `std::bad_alloc` if the deque can't grow; the deque is then unchanged.
+// Lifetime: all threads have finished using the deque before it is destroyed. It doesn't own the coroutines.
+// Source:   Chase, Lev, "Dynamic circular work-stealing deque" (SPAA 2005, doi 10.1145/1073970.1073974), in
+//           the C11 form of Le, Pop, Cohen, Zappa Nardelli, "Correct and efficient work-stealing for weak
+//           memory models" (PPoPP 2013, doi 10.1145/2442516.2442524), figure 1.
+//
+// The code differs from that figure in the fences. A release store of `bottom_` replaces the release fence.
+// The two seq_cst fences are asymmetric fences (Goldblatt, P1202) where the platform has these: a light one
+// for the owner (5 ns less), a heavy one for the thief (1.5 us). Elsewhere seq_cst operations on `top_` and
+// `bottom_` replace both, as ThreadSanitizer doesn't model fences. These operations are the same instructions
+// on x86, and one more barrier in `take_if` on ARM.
 template <class Platform = standard_platform>
 class basic_work_stealing_deque {
-    using index = typename Platform::template atomic<std::uint64_t>;
-    using cell = typename Platform::template atomic<void*>;
-
-    struct ring {
-        explicit ring(std::size_t capacity) : mask(capacity - 1), cells(new cell[capacity]) {}
-        cell& at(std::uint64_t i) const noexcept { return cells[number_as<std::size_t>(i) & mask]; }
-
-        std::size_t mask;
-        std::unique_ptr<cell[]> cells;
-        std::unique_ptr<ring> outgrown;
-    };
-
-    alignas(64) index top_;     // the next to be stolen; only ever grows, by a compare-exchange
-    alignas(64) index bottom_;  // one past the last pushed; written by the owner only
-    typename Platform::template atomic<ring*> ring_;
-    std::unique_ptr<ring> owned_;  // the owner's
-
   public:
     // `capacity`: a power of two. `first`: where the indices start; for tests of their wrapping.
     explicit basic_work_stealing_deque(std::size_t capacity = Platform::first_capacity,
@@ -77,7 +67,8 @@ class basic_work_stealing_deque {
         put(*r, b, item);
     }
 
-    // Owner only. Takes the youngest item; null if empty.
+    // Owner only. Takes the youngest item; null if empty. The cell can be read after pop(), as only the owner
+    // writes cells.
     void* pop_bottom() noexcept {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed) - 1;
         cell& last = ring_.load(std::memory_order_relaxed)->at(b);
@@ -109,6 +100,19 @@ class basic_work_stealing_deque {
     }
 
   private:
+    using atomic_index = typename Platform::template atomic<std::uint64_t>;
+    using cell = typename Platform::template atomic<void*>;
+
+    // The cells, a power of two of them. An index beyond the last cell starts again at the first.
+    struct ring {
+        explicit ring(std::size_t capacity) : mask(capacity - 1), cells(new cell[capacity]) {}
+        cell& at(std::uint64_t i) const noexcept { return cells[number_as<std::size_t>(i) & mask]; }
+
+        std::size_t mask;
+        std::unique_ptr<cell[]> cells;
+        std::unique_ptr<ring> outgrown;  // the one before; null for the first
+    };
+
     void put(ring& r, std::uint64_t b, void* item) noexcept {
         r.at(b).store(item, std::memory_order_relaxed);
         // release; pairs with the load in take_if(): the cell, and what the item points to, are seen
@@ -120,9 +124,10 @@ class basic_work_stealing_deque {
     // Makes `b`, which is one less than the bottom, the bottom. False if a thief took the item. Inlined: a
     // worker takes nearly all of its forks this way.
     WEIR_ALWAYS_INLINE bool pop(std::uint64_t b) noexcept {
-        // Store, a full fence, then load; pairs with the two loads in take_if(), which are in the other
-        // order: a thief that sees `top_ == b` sees the new bottom, or the owner sees the thief's new top.
-        // The store is a release, as in put(): it may be the one that a thief reads.
+        // Stores the bottom, then loads the top, with a full fence between. A thief loads them in the other
+        // order, in take_if(). If item `b` is the last one, the thief loads the new bottom and leaves the
+        // item, or the owner loads `top_ == b` and competes for the item.
+        // release; pairs with the load in take_if(), as in put(): a thief may load this bottom
         std::uint64_t t = 0;
         if (Platform::has_heavy_fence()) {
             bottom_.store(b, std::memory_order_release);
@@ -136,7 +141,7 @@ class basic_work_stealing_deque {
     }
 
     WEIR_NOINLINE bool pop_last(std::uint64_t t, std::uint64_t b) noexcept {
-        // The last item: compete for it as a thief does.
+        // The last item: compete for it as a thief does, as a thief may have read the bottom before pop().
         const bool won = t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
                                                                 std::memory_order_relaxed);
         // release; pairs with take_if(), as in put()
@@ -144,18 +149,20 @@ class basic_work_stealing_deque {
         return won;
     }
 
-    template <bool BesideItsOwner, class Allowed>
+    template <bool OwnerMayPop, class Allowed>
     void* take_if(Allowed allowed) noexcept {
         for (;;) {
             // seq_cst, in this order; the heavy fence between them pairs with the light one; see pop()
             std::uint64_t t = top_.load(std::memory_order_seq_cst);
-            if constexpr (BesideItsOwner) {
+            if constexpr (OwnerMayPop) {
                 if (Platform::has_heavy_fence()) Platform::heavy_fence();
             }
             const std::uint64_t b = bottom_.load(std::memory_order_seq_cst);
             if (distance(t, b) <= 0 || !allowed(t)) return nullptr;
             // acquire; pairs with the release in grow(): the new ring's cells are seen
             ring* const r = ring_.load(std::memory_order_acquire);
+            // Loaded before the compare-exchange: afterwards, the owner may overwrite the cell. If the owner
+            // did so already, the top has moved, and the compare-exchange fails.
             void* const item = r->at(t).load(std::memory_order_relaxed);
             if (top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
                                              std::memory_order_relaxed)) {
@@ -178,6 +185,15 @@ class basic_work_stealing_deque {
         ring_.store(owned_.get(), std::memory_order_release);  // pairs with the acquire in take_if()
         return owned_.get();
     }
+
+    // The items are in the cells from `top_` to before `bottom_`. During a pop, `bottom_` can be one less
+    // than `top_`. The indices may wrap: only their differences are used.
+    alignas(64) atomic_index top_;     // the next to be stolen; only ever grows, by a compare-exchange
+    alignas(64) atomic_index bottom_;  // one past the last pushed; written by the owner only
+    typename Platform::template atomic<ring*> ring_;
+    // The current ring, for the owner only. It keeps each ring that was outgrown, because a thief may still
+    // read from that one; all of these together are no larger than the current one.
+    std::unique_ptr<ring> owned_;
 };
 
 using work_stealing_deque = basic_work_stealing_deque<>;
