@@ -25,7 +25,7 @@ namespace weir {
 
 namespace detail {
 
-// One value, with everything inside of it.
+// One value, with all values inside it. Owns its text. In an object, `keys[i]` is the key of `items[i]`.
 struct json_value {
     enum class kind { null, boolean, number, string, array, object };
 
@@ -39,38 +39,56 @@ struct json_value {
     const json_value* find(std::string_view key) const noexcept;
 };
 
-// Reads a text that holds one value, by RFC 8259.
-// Errors: `std::runtime_error`, which says what is wrong at which byte.
+// A recursive-descent parser for a text that is one JSON value.
+//
+//     const json_value run = json_reader(R"({"laps": [10, 20]})").whole();
+//     run.find("laps")->items[1].text;  // "20"
+//
+// Errors:   `std::runtime_error`, which says what is wrong at which byte.
+// Lifetime: the text outlives the reader, but need not outlive the value.
 class json_reader {
   public:
     explicit json_reader(std::string_view text) noexcept : text_(text) {}
 
+    // \returns the value. An error if anything but white space follows. To be called once.
     json_value whole();
 
   private:
-    static constexpr int deepest = 64;
+    // How deep arrays and objects may be nested: each level takes stack. RFC 8259 allows a limit (section 9).
+    static constexpr int max_depth = 64;
 
+    // All functions begin at the byte `at_`. `consume` moves behind the given text, and returns false if
+    // another text is there.
     [[noreturn]] void fail(const char* what) const;
     bool is_at(char c) const noexcept { return at_ < text_.size() && text_[at_] == c; }
-    bool takes(char c) noexcept;
-    void skip() noexcept;
+    bool consume(char c) noexcept;
+    bool consume(std::string_view word) noexcept;
+    void skip_whitespace() noexcept;
 
+    // The grammar, with the sections of RFC 8259. Each function throws if the text doesn't fit, but `digits`.
+
+    // Section 3: an object, an array, a string, a number, true, false or null.
     json_value value(int depth);
 
+    // Sections 4 and 5: the members of an object, or the elements of an array, and the bracket `end`. The
+    // opening bracket is consumed already. A comma directly before `end` is an error.
     void elements(json_value& of, char end, int depth);
 
-    bool literal(std::string_view w) noexcept;
-
-    bool digits() noexcept;
+    // Section 6: sign, digits, fraction, exponent. No digit follows a leading zero. Returns the text.
     std::string number();
+    bool digits() noexcept;  // false if there is none
 
+    // Section 7: characters and escapes, and the closing quote. The opening quote is consumed already.
+    // Returns UTF-8.
     std::string string();
+    // The backslash is consumed already. A character above U+FFFF is written as two escapes, a surrogate
+    // pair. Appends UTF-8.
     void escaped(std::string& s);
-    std::uint32_t code_unit();
+    std::uint32_t code_unit();  // four hexadecimal digits
     static void append_utf8(std::string& s, std::uint32_t c);
 
     std::string_view text_;
-    std::size_t at_ = 0;
+    std::size_t at_ = 0;  // the byte that is read next
 };
 
 // The schema that is written. A schema that only gains members keeps its number: the reader ignores members

@@ -24,7 +24,7 @@ WEIR_INLINE const json_value* json_value::find(std::string_view key) const noexc
 
 WEIR_INLINE json_value json_reader::whole() {
     json_value all = value(0);
-    skip();
+    skip_whitespace();
     if (at_ != text_.size()) fail("something follows the value");
     return all;
 }
@@ -33,32 +33,38 @@ WEIR_INLINE void json_reader::fail(const char* what) const {
     throw std::runtime_error("weir: this is no JSON: at byte " + std::to_string(at_) + " " + what);
 }
 
-WEIR_INLINE bool json_reader::takes(char c) noexcept {
+WEIR_INLINE bool json_reader::consume(char c) noexcept {
     if (!is_at(c)) return false;
     ++at_;
     return true;
 }
 
-WEIR_INLINE void json_reader::skip() noexcept {
+WEIR_INLINE bool json_reader::consume(std::string_view word) noexcept {
+    if (text_.substr(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
+}
+
+WEIR_INLINE void json_reader::skip_whitespace() noexcept {
     while (is_at(' ') || is_at('\n') || is_at('\r') || is_at('\t')) ++at_;
 }
 
 WEIR_INLINE json_value json_reader::value(int depth) {
-    if (depth > deepest) fail("it is nested too deeply");
-    skip();
+    if (depth > max_depth) fail("it is nested too deeply");
+    skip_whitespace();
     json_value v;
     v.begin = at_;
-    if (takes('{')) {
+    if (consume('{')) {
         v.is = json_value::kind::object;
         elements(v, '}', depth);
-    } else if (takes('[')) {
+    } else if (consume('[')) {
         v.is = json_value::kind::array;
         elements(v, ']', depth);
-    } else if (takes('"')) {
+    } else if (consume('"')) {
         v.is = json_value::kind::string;
         v.text = string();
-    } else if (literal("null")) {
-    } else if (literal("true") || literal("false")) {
+    } else if (consume("null")) {  // `v` is null already
+    } else if (consume("true") || consume("false")) {
         v.is = json_value::kind::boolean;
         v.text = text_.substr(v.begin, at_ - v.begin);
     } else {
@@ -69,26 +75,32 @@ WEIR_INLINE json_value json_reader::value(int depth) {
 }
 
 WEIR_INLINE void json_reader::elements(json_value& of, char end, int depth) {
-    skip();
-    if (takes(end)) return;
+    skip_whitespace();
+    if (consume(end)) return;
     do {
         if (of.is == json_value::kind::object) {
-            skip();
-            if (!takes('"')) fail("a key in quotes is missing");
+            skip_whitespace();
+            if (!consume('"')) fail("a key in quotes is missing");
             of.keys.push_back(string());
-            skip();
-            if (!takes(':')) fail("a colon is missing");
+            skip_whitespace();
+            if (!consume(':')) fail("a colon is missing");
         }
         of.items.push_back(value(depth + 1));
-        skip();
-    } while (takes(','));
-    if (!takes(end)) fail("a comma or the end is missing");
+        skip_whitespace();
+    } while (consume(','));
+    if (!consume(end)) fail("a comma or the end is missing");
 }
 
-WEIR_INLINE bool json_reader::literal(std::string_view w) noexcept {
-    if (text_.substr(at_, w.size()) != w) return false;
-    at_ += w.size();
-    return true;
+WEIR_INLINE std::string json_reader::number() {
+    const std::size_t begin = at_;
+    consume('-');
+    if (!consume('0') && !digits()) fail("a value is missing");
+    if (consume('.') && !digits()) fail("a digit is missing");
+    if (consume('e') || consume('E')) {
+        if (!consume('+')) consume('-');
+        if (!digits()) fail("a digit is missing");
+    }
+    return std::string(text_.substr(begin, at_ - begin));
 }
 
 WEIR_INLINE bool json_reader::digits() noexcept {
@@ -97,26 +109,14 @@ WEIR_INLINE bool json_reader::digits() noexcept {
     return at_ != begin;
 }
 
-WEIR_INLINE std::string json_reader::number() {
-    const std::size_t begin = at_;
-    takes('-');
-    if (!takes('0') && !digits()) fail("a value is missing");
-    if (takes('.') && !digits()) fail("a digit is missing");
-    if (takes('e') || takes('E')) {
-        if (!takes('+')) takes('-');
-        if (!digits()) fail("a digit is missing");
-    }
-    return std::string(text_.substr(begin, at_ - begin));
-}
-
 WEIR_INLINE std::string json_reader::string() {
     std::string s;
-    while (!takes('"')) {
+    while (!consume('"')) {
         const std::size_t n = utf8_length(text_.substr(at_));
         if (at_ == text_.size()) fail("the string doesn't end");
         if (n == 0) fail("the string is no UTF-8");
         if (static_cast<unsigned char>(text_[at_]) < 0x20) fail("the string has a control character");
-        if (takes('\\')) {
+        if (consume('\\')) {
             escaped(s);
         } else {
             s += text_.substr(at_, n);
@@ -135,10 +135,10 @@ WEIR_INLINE void json_reader::escaped(std::string& s) {
         s += values[which];
         return;
     }
-    if (!takes('u')) fail("this is no escape");
+    if (!consume('u')) fail("this is no escape");
     std::uint32_t c = code_unit();
     if (c >= 0xD800 && c < 0xDC00) {
-        if (!literal("\\u")) fail("half of a character is missing");
+        if (!consume("\\u")) fail("half of a character is missing");
         const std::uint32_t low = code_unit();
         if (low < 0xDC00 || low >= 0xE000) fail("half of a character is missing");
         c = 0x10000 + ((c - 0xD800) << 10U) + (low - 0xDC00);

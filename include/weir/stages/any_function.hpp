@@ -9,11 +9,11 @@
 
 #include <memory>       // for std::make_unique, std::unique_ptr
 #include <type_traits>  // for std::remove_cvref_t
-#include <utility>      // for std::declval, std::forward, std::move
+#include <utility>      // for std::declval, std::forward, std::in_place_t, std::move
 
 namespace weir::detail {
 
-// Any function that is called with an item of type `T`, and with the invocation if `takes_call`, and returns
+// Any function that is called with an item of type `T`, and with the invocation if `TakesCall`, and returns
 // `R`. A running stage keeps its function as one, so that the code of the stage is compiled once for all
 // functions of the same `R` and `T`. Cost: an allocation for each run, a virtual call for each item.
 //
@@ -21,7 +21,7 @@ namespace weir::detail {
 // capacity of 64, 148 and 132 ns with 2; 83 and 87, 264 and 247 ns with statistics. One more function stage
 // took 0.43 s to compile at -O2, and takes 0.11 s; 0.17 s at -O0, and takes 0.03 s. Rejected: a pointer to a
 // function in place of the virtual call (71 ns, 94 ns with statistics); small items by value (no difference).
-template <class R, class T, bool takes_call>
+template <class R, class T, bool TakesCall>
 class any_function {
     struct callee {
         virtual ~callee() = default;
@@ -30,7 +30,7 @@ class any_function {
     template <class Function>
     struct callee_of final : callee {
         template <class G>
-        explicit callee_of(G&& g) : function(std::forward<G>(g)) {}
+        explicit callee_of(std::in_place_t, G&& g) : function(std::forward<G>(g)) {}
         R call(T&& item, const invocation* which) override {
             return detail::call(function, std::move(item), which);
         }
@@ -39,17 +39,18 @@ class any_function {
 
   public:
     template <class Function>
-    explicit any_function(Function&& function)
-        : callee_(std::make_unique<callee_of<std::remove_cvref_t<Function>>>(
-              std::forward<Function>(function))) {}
+    any_function(std::in_place_t, Function&& function)
+        : callee_(
+              std::make_unique<callee_of<std::remove_cvref_t<Function>>>(std::in_place,
+                                                                         std::forward<Function>(function))) {}
 
     R operator()(T&& item)
-        requires(!takes_call)
+        requires(!TakesCall)
     {
         return callee_->call(std::move(item), nullptr);
     }
     R operator()(T&& item, const invocation& which)
-        requires takes_call
+        requires TakesCall
     {
         return callee_->call(std::move(item), &which);
     }
@@ -70,8 +71,9 @@ template <class Function, class C, class G>
 decltype(auto) keep_function(G&& function) {
     if constexpr (is_erasable<Function>) {
         using traits = typename the_function<Function>::template is_given<carried_value_t<C>>;
-        return any_function<typename traits::call, carried_value_t<C>, traits::takes_call>(
-            std::forward<G>(function));
+        return any_function<typename traits::call, carried_value_t<C>, traits::takes_call>(std::in_place,
+                                                                                           std::forward<G>(
+                                                                                               function));
     } else {
         return std::forward<G>(function);
     }

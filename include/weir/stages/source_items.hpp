@@ -181,6 +181,9 @@ class items_of<std::reference_wrapper<channel<T, Policy>>> {
     std::reference_wrapper<channel<T, Policy>> from_;
 };
 
+template <class S>
+concept source_like = requires { typename items_of<S>::item; };
+
 // The items of any source whose `next` does not wait, with the type of the source erased: see `any_function`.
 template <class T>
 class any_items {
@@ -199,8 +202,8 @@ class any_items {
     using item = T;
     static constexpr bool waits = false;
 
-    template <class S>
-    explicit any_items(S&& from) : items_(std::make_unique<holder_of<S>>(std::move(from))) {}
+    template <source_like S>
+    explicit any_items(S&& from) : items_(std::make_unique<holder_of<S>>(std::forward<S>(from))) {}
     std::optional<T> next() { return items_->next(); }
 
   private:
@@ -214,9 +217,6 @@ concept has_progress = requires(items_of<S>& items, run_context& run) { items.ad
 template <class S>
 using kept_items_t = std::conditional_t<items_of<S>::waits || has_progress<S>, items_of<S>,
                                         any_items<typename items_of<S>::item>>;
-
-template <class S>
-concept source_like = requires { typename items_of<S>::item; };
 
 }  // namespace weir::detail
 
