@@ -106,10 +106,9 @@ struct for_each_stage : stage_base {
     template <class Self, class Policy, class C>
     static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         using running = stage_of<running_for_each<kept_function_t<Function, C>, C, Policy>>;
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append_last<running>(self.options, in,
-                                                 keep_function<Function, C>(
-                                                     std::forward<Self>(self).function));
+        const stage_options& options = self.options;
+        auto&& kept = keep_function<Function, C>(std::forward<Self>(self).function);
+        return run.template append_last<running>(options, in, std::forward<decltype(kept)>(kept));
     }
 
     Function function;

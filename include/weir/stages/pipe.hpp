@@ -233,9 +233,9 @@ struct pipe_stage : stage_base {
     template <class Self, class Policy, class C>
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         using running = stage_of<pipe_kind<kept_function_t<Function, C>, C, Policy>>;
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        return run.template append<running>(self.options, in,
-                                            keep_function<Function, C>(std::forward<Self>(self).function));
+        const stage_options& options = self.options;
+        auto&& kept = keep_function<Function, C>(std::forward<Self>(self).function);
+        return run.template append<running>(options, in, std::forward<decltype(kept)>(kept));
     }
 
     Function function;

@@ -123,10 +123,9 @@ struct source_stage : stage_base {
         run.refuse_unless(self.options.concurrency == 1, self.options,
                           "is a source: it gives one item after the other, its concurrency is 1");
         auto& out = run.template add_queue<output>(self.options);
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
-        run.template add<stage_of<running_source<kept_items_t<S>, Policy>>>({}, {&out}, self.options,
-                                                                            S(std::forward<Self>(self).items),
-                                                                            out);
+        using running = stage_of<running_source<kept_items_t<S>, Policy>>;
+        const stage_options& options = self.options;
+        run.template add<running>({}, {&out}, options, S(std::forward<Self>(self).items), out);
         return out;
     }
 
