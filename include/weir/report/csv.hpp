@@ -23,7 +23,8 @@ namespace weir {
 
 namespace detail {
 
-// The columns that every row has: those of stages, then further ones of queues, then of the process.
+// \returns the columns that every row has: the members of stages, then further members of queues, then of the
+//          process. A row leaves empty the columns that its object doesn't have.
 [[nodiscard]] const std::vector<std::string>& csv_columns();
 
 [[nodiscard]] std::string csv_head();
@@ -54,9 +55,9 @@ class csv_report : public run_report {
 
   private:
     const std::string path_;
-    std::string run_;
-    std::uint64_t laps_ = 0;
-    duration begin_{};
+    std::string run_;         // identifies the run in its rows: the time of its begin, and a random number
+    std::uint64_t laps_ = 0;  // laps written
+    duration begin_{};        // of the next lap, since the start of the run
     std::optional<detail::parts_file> file_;
 };
 

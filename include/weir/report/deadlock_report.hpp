@@ -24,8 +24,8 @@ struct stuck_wait {
     std::string channel;       ///< the name of the channel; empty if it has none
     std::size_t size = 0;      ///< items in the channel
     std::size_t capacity = 0;  ///< of the channel, in items
-    duration seen{};  ///< how long the watchdog has seen the wait; up to a period less than it lasted
-    bool in_function = false;  ///< the function of the stage waits, not the stage itself
+    duration seen{};           ///< how long the watchdog has known the wait; it may have begun earlier
+    bool in_function = false;  ///< the user's function waits, not the code of the library around it
     /// The waits whose end could end this one, as indices in `deadlock_report::waits`. Empty: there are
     /// none, or `by_anyone`.
     std::vector<std::size_t> needs;
@@ -49,7 +49,7 @@ struct deadlock_report {
     friend std::ostream& operator<<(std::ostream& out, const deadlock_report& r) { return out << r.text(); }
 
   private:
-    // "that needs stage 'a' or stage 'b', which wait themselves"
+    // \returns why the wait can't end: "that needs stage 'a' or stage 'b', which wait themselves".
     [[nodiscard]] std::string why(const stuck_wait& w) const;
 };
 

@@ -71,7 +71,7 @@ bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept;
 //       typename To::ends describe(To& to) const;
 class description_builder {
   public:
-    // The stages that give to the next stage; none if that is a source.
+    // The stages that give to the next stage; none if the next stage is a source.
     class ends {
       public:
         ends& operator+=(ends other);
@@ -127,6 +127,7 @@ class description_builder {
         return last;
     }
 
+    // Adds the stages of a part that has a source.
     template <class Part>
     ends whole(const Part& part) {
         return on_stages(part, [this](const auto& first, const auto&... others) {
@@ -134,6 +135,7 @@ class description_builder {
             return this->template follow<typename S::output>(this->source(first), others...);
         });
     }
+    // Adds the stages of a part that takes items of type `In` from the stages `from`.
     template <class In, class Part>
     ends rest(const Part& part, ends from) {
         return on_stages(part, [this, &from](const auto&... stages) {
@@ -144,6 +146,7 @@ class description_builder {
     pipeline_description finish() &&;
 
   private:
+    // Calls the function with all stages of a pipeline, or with the part if it is a single stage.
     template <class Part, class Function>
     static ends on_stages(const Part& part, Function function) {
         if constexpr (is_pipeline<Part>) {
@@ -153,6 +156,7 @@ class description_builder {
         }
     }
 
+    // Adds the stages one behind the other; the first takes items of type `In` from `from`.
     template <class In>
     static ends follow(ends from) {
         return from;
@@ -213,6 +217,7 @@ class description_builder {
 
     static ends end_at(std::size_t place);
 
+    // Begins a branch; returns its index. Stages that are added before leave() belong to the branch.
     std::size_t enter(std::string name);
     void leave(std::size_t branch);
 
@@ -223,7 +228,7 @@ class description_builder {
 
     pipeline_description result_;
     std::vector<const executor*> executors_;  // of each stage
-    std::size_t depth_ = 0;
+    std::size_t depth_ = 0;                   // the number of branches that have begun and not ended
 };
 
 template <class P>

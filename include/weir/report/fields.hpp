@@ -1,4 +1,4 @@
-// weir report, internal: the members of what reports store, by name, and the same as cells of a row
+// weir report, internal: visits the members of statistics and records by name, for JSON, CSV and SQLite
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_FIELDS_HPP
 #define WEIR_REPORT_FIELDS_HPP
@@ -19,6 +19,7 @@
 
 namespace weir::detail {
 
+// `T` is `Type` or `const Type`.
 template <class T, class Type>
 concept like = std::same_as<std::remove_const_t<T>, Type>;
 
@@ -202,8 +203,8 @@ concept has_fields = requires(T& object) { each_field(object, 0); };
 // One cell of a row of CSV or SQLite.
 struct cell {
     std::string column;
-    std::optional<std::string> value;  // none: not known
-    bool is_text = false;              // else a number
+    std::optional<std::string> value;  // none: not known; the cell stays empty
+    bool is_text = false;              // false: a number
 };
 using cell_row = std::vector<cell>;
 
@@ -213,15 +214,16 @@ inline void add_cells(cell_row& row, const std::string& column, std::integral au
 }
 // In nanoseconds.
 void add_cells(cell_row& row, const std::string& column, duration d);
-// Indices of other rows: `0 2`.
+// All indices in one cell: `0 2`.
 void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places);
-// Without its count and sum: the object that the histogram belongs to has both as members.
+// Three percentiles and the maximum. Not the count and the sum: they are members of the object that the
+// histogram belongs to.
 void add_cells(cell_row& row, const std::string& column, const histogram& h);
-// The members of a member have its name before theirs: `slots_run`.
+// The name of a column begins with the name of the member that the object is: `machine_host`.
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 
-// Summed over the slots.
+// The sum over the slots.
 void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all);
 template <class T>
 void add_cells(cell_row& row, const std::string& column, const std::optional<T>& maybe) {
@@ -245,7 +247,7 @@ template <class T>
     return row;
 }
 
-// \returns the cells of a lap, or a run, that belong to no stage and no queue.
+// \returns the cells of the figures of the whole pipeline: idle time, items, the first item.
 [[nodiscard]] cell_row pace_cells(const pipeline_stats& lap);
 
 }  // namespace weir::detail

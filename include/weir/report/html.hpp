@@ -27,7 +27,8 @@ namespace weir {
 
 namespace detail {
 
-// The whole page. `run` need not have its laps: the view has all of them that are shown.
+// Writes the page of the run that `view` shows. Takes laps from `view.laps()` only, so `view.run().laps` may
+// be empty.
 class html_page {
   public:
     html_page(const run_view& view, std::size_t most_points)
@@ -36,18 +37,22 @@ class html_page {
     [[nodiscard]] std::string text() const;
 
   private:
+    // Appends the begin of a section, and its heading.
     static void begin(std::string& out, const char* id, const char* title);
+    // The name of the run, for headings.
     [[nodiscard]] std::string name() const;
 
     void append_head(std::string& out) const;
 
     void append_summary(std::string& out) const;
-    // Whether loading is the bottleneck, by SPDL's guide "Is data loading bottleneck?".
+    // Appends whether the pipeline or its consumer is slower, by SPDL's guide "Is data loading bottleneck?".
+    // `last`: the queue from which the consumer takes.
     static void append_reading(std::string& out, const channel_stats& last);
 
     void append_pipeline(std::string& out) const;
 
     void append_plots(std::string& out) const;
+    // Appends a paragraph in small type.
     static void note(std::string& out, const char* pattern, const auto&... arguments) {
         fill_in(out, "<p class=\"note\">" + std::string(pattern) + "</p>\n", arguments...);
     }
@@ -57,8 +62,8 @@ class html_page {
     html_plots plots_;
 };
 
-// \returns the page of a run that need not have its laps. If the page gets too large, it draws fewer points,
-//          and then fewer stages.
+// \returns the page of a run. `laps`: the figures of its laps; `run.laps` is not read. If the page gets too
+//          large, fewer points are drawn, and then fewer stages.
 [[nodiscard]] std::string html_text_of(const run_record& run, const lap_figures& laps);
 
 }  // namespace detail

@@ -54,14 +54,15 @@ template <class... Arguments>
 // What a figure measures: nanoseconds, a number of things, things per second, a share of 1.
 enum class figure_kind { time, count, rate, share };
 
-// A missing figure. Negative, as no figure is; not NaN, because -ffast-math cannot tell NaN from numbers.
+// Stands for a missing figure. All figures are 0 or more. Not NaN, because code that is compiled with
+// -ffast-math cannot tell NaN from numbers.
 inline constexpr double no_value = -1;
 [[nodiscard]] constexpr bool is_figure(double value) noexcept { return value >= 0; }
 
-// \returns the figure in a unit that fits.
+// \returns the figure with a unit: `2.7 ms`; a dash if there is no figure.
 [[nodiscard]] std::string figure_text(figure_kind kind, double value);
 
-// A table of a page. A table that is wider than the screen scrolls by itself.
+// A table of a page. If a table is wider than the screen, only the table scrolls, not the page.
 class html_table {
   public:
     enum class align { right, left, text, long_text };  // text may have several lines

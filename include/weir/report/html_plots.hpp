@@ -18,9 +18,10 @@
 
 namespace weir::detail {
 
+// Draws one plot for each of `quantities()`, of the laps that `view` shows.
 class html_plots {
   public:
-    // `most_points`: the most points of a line.
+    // `most_points`: how many points a line has at most.
     html_plots(const run_view& view, std::size_t most_points);
 
     [[nodiscard]] std::size_t num_points() const noexcept { return points_.size(); }
@@ -35,10 +36,15 @@ class html_plots {
     // The begin of a lap, in the unit of the x axis.
     [[nodiscard]] double start_of(std::size_t lap) const;
     [[nodiscard]] std::string start_text(std::size_t lap) const { return short_number(start_of(lap)); }
+    // The number of stages or queues, one of which each line of a plot shows.
     [[nodiscard]] std::size_t count_of(const quantity& q) const;
+    // The figure of a stage or queue for the whole run.
     [[nodiscard]] double over_all(const quantity& q, std::size_t i) const;
 
+    // `which`: an index in `all_`.
     [[nodiscard]] plot plot_of(std::size_t which) const;
+    // Gives the lines of a plot different styles. If there are too many lines, only those with the most
+    // notable figures in `totals` get one; the others stay grey.
     static void assign_styles(const quantity& q, std::vector<plot_line>& lines,
                               const std::vector<double>& totals);
     // The lines in words, for readers who do not see them.

@@ -21,34 +21,38 @@ namespace weir::detail {
 // The most columns of a text that may be long.
 inline constexpr std::size_t long_text = 300;
 
+// Appends a list of the states, with their colours and meanings.
 void append_states(std::string& out);
 
-// A bar for each stage shows the time of its slots by state.
+// Appends a bar for each stage, which shows the time of its slots by state; and the same as a table.
 void append_bars(std::string& out, const run_view& view);
 
 // A table of distributions of durations, with a bar each on one logarithmic scale from 1 us to 100 s.
 class percentile_table {
   public:
+    // `of`: the heading of the column of names.
     explicit percentile_table(std::string caption, std::string of);
 
     void add(const std::string& name, const histogram& h);
     void append_to(std::string& out) const;
 
   private:
+    // The x coordinate of a duration in a bar.
     static double place(duration d);
-    // Lines from p90 to p99 (thin) and from p50 to p90, and a mark for the longest.
+    // \returns a bar: a thin line from p90 to p99, a thick one from p50 to p90, a mark for the longest
+    //          duration.
     static markup range(const histogram& h);
 
     html_table table_;
-    bool all_known_ = true;
+    bool all_known_ = true;  // each row has percentiles
 };
 
 void append_percentiles(std::string& out, const run_view& view);
 
-// Left out if no stage copies to a device.
+// Appends nothing if no stage copies to a device.
 void append_transfers(std::string& out, const run_view& view);
 
-// Left out if no items were discarded.
+// Appends nothing if no items were discarded.
 void append_discards(std::string& out, const run_view& view);
 
 void append_failures(std::string& out, const run_view& view);

@@ -1,4 +1,4 @@
-// weir report, internal: the style, the script and the marks of lines of a page
+// weir report, internal: the CSS and the script of a page of HTML, and the marks on the lines of its plots
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_STYLE_HPP
 #define WEIR_REPORT_HTML_STYLE_HPP
@@ -168,8 +168,8 @@ inline constexpr const char* html_marks =
     "4L-14 12L-6 0z\"/>\n"
     "</defs></svg>\n";
 
-// Without the script, a page lacks only the figures of single instants. It has no `<` and no `&`, because
-// the page is XML.
+// Shows the figures of single laps, and hides lines; a page works without the script, too. The script has no
+// `<` and no `&`, because the page is XML.
 inline constexpr const char* html_script = R"js(
 (function () {
   "use strict";

@@ -150,7 +150,9 @@ void append_json(std::string& out, const T& object) {
     out += before == '{' ? "{}" : "}";
 }
 
+// Errors: `std::runtime_error`, with the place of the value in the text.
 [[noreturn]] void refuse_json(const json_value& v, const std::string& why);
+// Refuses a value of another kind. `what`: the kind in words.
 void expect(const json_value& v, json_value::kind k, const char* what);
 
 void read_json(const json_value& v, std::string& into);

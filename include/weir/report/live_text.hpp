@@ -43,8 +43,8 @@ namespace detail {
 // \returns `12:07`, or `1:02:07`.
 [[nodiscard]] std::string clock_text(duration d);
 
-// \returns as many parts of the progress as fit. The time left is shown after the first second, when the
-//          first items may have passed all stages.
+// \returns the progress in words, with as many parts as fit. The estimated time left is shown after the first
+//          second only: before, few items have passed all stages.
 [[nodiscard]] std::string progress_text(const live_progress& p, std::size_t columns = SIZE_MAX);
 
 // \returns the share of time in which the slots were at work. The time of slots that are off does not count.
@@ -54,11 +54,13 @@ namespace detail {
 //          remainders).
 [[nodiscard]] std::string live_bar(const slot_times& t, std::size_t width, bool colour);
 
+// \returns at most `width` characters of the text.
 [[nodiscard]] std::string cut(std::string text, std::size_t width);
 
 [[nodiscard]] std::string quantile_text(const histogram& h, double q);
 
-// A column behind the bar. The picture shows as many columns as fit, from the left.
+// A column to the right of the bar. The picture shows as many of these columns as fit, in this order.
+// `behind`: the queue behind the stage; null: there is none.
 struct live_column {
     const char* head;
     std::size_t width;

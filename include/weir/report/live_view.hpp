@@ -34,13 +34,14 @@ namespace weir {
 struct live_view_options {
     /// The number of items, if it is known. Then the view shows the time left.
     std::optional<std::uint64_t> total = std::nullopt;
-    /// The stage whose finished items are counted, failed ones included: the files, if batches leave the
-    /// run. Empty: items that come out at the end are counted, taken or not.
+    /// The name of the stage whose finished items are counted, failed ones included: a stage that reads
+    /// files, if the run gives batches. Empty: the items that reach the end of the pipeline are counted,
+    /// whether the consumer has taken them or not.
     std::string counted = {};
     /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;
-    /// The time between two lines if the file is no terminal. So also if TERM is `dumb` or, except on
-    /// Windows, not set; and in Wine.
+    /// The time between two lines. The view writes lines instead of pictures if the file is not a terminal,
+    /// if TERM is `dumb` or (except on Windows) not set, and in Wine.
     duration line_every = duration(5'000'000'000);
 };
 
@@ -51,8 +52,8 @@ namespace detail {
     return value == nullptr ? std::string_view() : value;
 }
 
-// A recent rate: an exponentially weighted average with a time constant of 10 s. At the start it is the
-// average.
+// A recent rate: an average in which the weight of items falls exponentially with their age, with a time
+// constant of 10 s. In the first seconds it is close to the plain average.
 class recent_rate {
   public:
     void add(std::uint64_t items, duration length) {
@@ -102,7 +103,8 @@ class basic_live_view : public run_report {
         add(one);
         const std::int64_t now = Platform::now();
         if (now < due_ || !takes_output(options_.file)) return;
-        // Due times are fixed, so that laps of the same length, each a little late, all get a picture.
+        // A picture is due at multiples of the interval after the begin. So if all laps are as long as the
+        // interval, and end a little late, each lap gets a picture.
         due_ = now + interval_ - (now - begin_) % interval_;
         show();
         recent_ = pipeline_stats();
@@ -150,8 +152,8 @@ class basic_live_view : public run_report {
         recent_ = recent_.elapsed == duration(0) ? lap : joined(recent_, lap);
     }
 
-    // \returns the sequence that moves the cursor to the first line of the picture. If the terminal became
-    //          narrower, it has broken lines of the picture.
+    // \returns the escape sequence that moves the cursor to the first line of the picture. A terminal that
+    //          became narrower has broken a long line of the picture into several.
     [[nodiscard]] std::string to_first_line() const {
         const terminal_size size = size_of_terminal(options_.file);
         std::size_t up = 0;

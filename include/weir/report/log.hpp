@@ -22,7 +22,7 @@
 
 namespace weir {
 
-/// The two formats of log lines in SPDL, whose documents explain how to read them.
+/// The two formats of log lines in SPDL, another library for loading data; its documents explain the lines.
 enum class log_style {
     current,   ///< one line for each stage with tasks, for each queue, and for the process
     document,  ///< the older one: one line for each stage with tasks and for the sink
@@ -30,7 +30,7 @@ enum class log_style {
 
 namespace detail {
 
-// Sources and sinks only put and get, which the lines of their queues show.
+// Sources and sinks have none: they only put and get items, and the lines of their queues show this.
 [[nodiscard]] inline bool has_tasks(const stage_stats& s) { return s.kind != "source" && s.kind != "sink"; }
 
 // \returns the quantile, or `-` in the same width if it is unknown.
@@ -86,7 +86,7 @@ class log_sink {
 
 /// Options of a `failure_log`. Failures are of one kind if stage, type of exception and message are equal.
 struct failure_log_options {
-    /// The first failures of a kind, which are all written.
+    /// The first `first` failures of a kind are all written.
     std::uint64_t first = 5;
     /// After those, every n-th failure is written; at least 1.
     std::uint64_t every = 100;

@@ -18,7 +18,8 @@ namespace weir::detail {
 
 enum class metric_type { gauge, counter, histogram };
 
-// Name and unit are those of OpenTelemetry; the unit is in the notation of UCUM: s, By, {item}.
+// A metric with its name, as OpenTelemetry writes it: `weir.queue.depth`. The unit is in the notation of UCUM
+// (Unified Code for Units of Measure): s, By for bytes, {item}.
 struct metric_family {
     std::string_view name;
     std::string_view unit;
@@ -57,7 +58,8 @@ class metric_samples {
     // Adds a number, a duration, or an optional one.
     void add(const auto& value) { add({}, {}, value); }
     void add(const histogram& h);
-    // Adds a sample with one more label, which tells it from others of the same object.
+    // Adds a sample with one more label, for families with several samples of one object: `state="run"`.
+    // `label`: its name; `is`: its value.
     template <class T>
     void add(std::string_view label, std::string_view is, const T& value) {
         if constexpr (requires { value.has_value(); }) {
@@ -78,6 +80,7 @@ class metric_samples {
     void add_buckets(const histogram& h);
 
     void line(std::string_view suffix, const std::string& label, const std::string& value);
+    // Writes the help, the type and the unit of the family.
     void head();
 };
 

@@ -100,7 +100,7 @@ class metrics_writer {
         }
     }
 
-    // Names may be empty or equal; the position tells objects apart.
+    // \returns the labels of a stage or queue. Names may be empty or equal; the position tells objects apart.
     static std::string own_labels(std::string_view what, const std::string& name, std::size_t position);
     // Calls `add(object, labels)` for each object of that type in the statistics.
     template <class T, class Add>
@@ -129,8 +129,8 @@ class metrics_writer {
 
 }  // namespace detail
 
-/// \param stats  from the start of a run: `run.stats()`. Counters count from there. For laps, which have to
-///               be added up, there are `metrics_file` and `metrics_callback`.
+/// \param stats  from the start of a run, because counters count from there: `run.stats()`. Not those of a
+///               lap; `metrics_file` and `metrics_callback` add laps up.
 /// \returns all statistics as metrics, each family in one block with its help and type, and in OpenMetrics
 ///          its unit: see include/weir/report/README.md. Times are seconds, exact to the nanosecond. A stage
 ///          has the labels `stage`, `position` (its index in `pipeline_stats::stages`) and `kind`; a queue

@@ -1,4 +1,4 @@
-// weir report: runs each stage of a pipeline alone, at several concurrencies, to find what it could give
+// weir report: finds the rate that each stage of a pipeline can reach alone, with several numbers of slots
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_PROFILE_HPP
 #define WEIR_REPORT_PROFILE_HPP
@@ -42,7 +42,7 @@ struct stage_profile {
     [[nodiscard]] friend bool operator==(const stage_profile&, const stage_profile&) = default;
 };
 
-/// The result of `profile`. It can be state, compared and printed.
+/// The result of `profile`. It can be kept, compared and printed.
 struct profile_result {
     std::size_t num_items = 0;          ///< items that the sources gave
     std::vector<stage_profile> stages;  ///< as in `pipeline_stats::stages`, without the sink
@@ -104,15 +104,14 @@ struct profile_state {
 
     std::size_t num_items;
     profile_options options;
-    // The concurrencies in ascending order, with their indices in the options; and alone.
-    std::vector<std::pair<std::size_t, std::size_t>> places;
-    std::vector<std::size_t> concurrencies;
+    std::vector<std::pair<std::size_t, std::size_t>> places;  // (a concurrency, its index in the options)
+    std::vector<std::size_t> concurrencies;                   // the same without indices; both ascend
     parker done;
     profile_result found;
     std::exception_ptr error;
 };
 
-// Runs the trials for a `profile_state`. After them, no item goes on.
+// Runs the trials for a `profile_state`. Then the run ends; no item leaves it.
 class profile_trials final : public stage_trials {
   public:
     explicit profile_trials(profile_state& to) noexcept;
@@ -155,8 +154,8 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 
 }  // namespace detail
 
-/// Runs each stage of a pipeline alone, at several concurrencies, to find what it could give if nothing else
-/// held it up. This includes stages inside of lists, merges, routes and splits.
+/// Runs each stage of a pipeline alone, at several concurrencies, and measures the rate that the stage
+/// reaches if no other stage limits it. This includes stages inside of lists, merges, routes and splits.
 ///
 ///     std::cout << weir::profile(pipeline, pool, 1000);
 ///
@@ -164,7 +163,7 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// Each item passes each stage once: half of the items are divided evenly among the concurrencies, half in
 /// proportion to them. A stage with one slot by its nature (an aggregate) gets all of them. A trial ends
 /// after `profile_options::time_limit`, or when it has more results than it had items, or than a limit in
-/// bytes allows. If nothing moves in a stage any more, it is not tried further: see `profile_trial::end`.
+/// bytes allows. A stage in which nothing moves any more gets no further trials: see `profile_trial::end`.
 /// Stages behind a batch have fewer items. If these are too few, the sources give more: up to 16 times
 /// `items`, for at most the time of a trial. `profile_trial::pace` says how exact a figure is.
 ///

@@ -97,6 +97,7 @@ void add_up(T& sum, const T& more) {
 }
 inline void add_up(duration& a, const duration& b) { a = detail::sum(a, b); }
 void add_up(first_item_stats& a, const first_item_stats& b);
+// The sum is unknown if one of the two is.
 template <class T>
 void add_up(std::optional<T>& sum, const std::optional<T>& more) {
     if (sum && more) {
@@ -112,8 +113,8 @@ bool is_nothing(const pipeline_stats& lap) noexcept;
 }  // namespace detail
 
 /// \returns two laps of one run as one; the second begins where the first ends. `joined(b - a, c - b)` is
-/// `c - a`, except that the longest durations are the longer ones of the two laps. Names, sizes and other
-/// values of an instant are taken from the later lap. Stages and channels are matched by position.
+/// `c - a`, except that maxima are the greater ones of the two laps. Names, sizes and other values of an
+/// instant are taken from the later lap. Stages and channels are matched by position.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] channel_stats joined(const channel_stats& earlier, channel_stats later);
 

@@ -50,7 +50,8 @@ struct quantity {
 // The figures of SPDL's guide "Analyzing the Performance", in its order.
 [[nodiscard]] std::vector<quantity> quantities();
 
-// The figures of all laps. The statistics of a long run of many stages would take gigabytes.
+// The figures of all laps, for the first `most_each` stages and queues. Kept instead of the statistics of all
+// laps, which take gigabytes in a long run of many stages.
 class lap_figures {
   public:
     explicit lap_figures(std::size_t most_each) : most_each_(most_each), quantities_(quantities()) {}
@@ -60,8 +61,10 @@ class lap_figures {
     [[nodiscard]] std::size_t size() const noexcept { return laps_.size(); }
     // When the lap began, since the start of the run; from `size()` on, when the last lap ended.
     [[nodiscard]] duration start_of(std::size_t lap) const { return starts_[smaller(lap, laps_.size())]; }
-    // The figure of a stage or queue in the laps from `begin` to `end` together; `no_value` if it is not in
-    // them.
+    // \param which  an index in `quantities()`.
+    // \param index  that of the stage or queue.
+    // \returns      the figure of the laps from `begin` to before `end` together; `no_value` if these laps
+    //               lack the stage or queue.
     [[nodiscard]] double value(std::size_t which, std::size_t index, std::size_t begin,
                                std::size_t end) const;
 
@@ -102,6 +105,7 @@ struct lap_range {
     std::size_t end;
 };
 
+// A run for a page: its first stages and queues with labels, how they are connected, and its laps.
 class run_view {
   public:
     // Limits the size of a page.

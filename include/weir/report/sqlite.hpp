@@ -41,9 +41,9 @@ namespace weir {
 /// transaction of a write-ahead log: if the process is killed, only the lap in progress is missing. The next
 /// program that opens the database takes over the two files.
 ///
-/// If others have locked the file, the report waits for a tenth of a second. Then it keeps the lap in memory
-/// and writes it with a later lap, or at the end of the run, where it waits for `patience`. It keeps at most
-/// 600 laps; later ones are joined with the last.
+/// If another connection has locked the file, the report waits for a tenth of a second. Then it keeps the lap
+/// in memory, and writes the lap together with a later one, or at the end of the run, where it waits for
+/// `patience`. It keeps at most 600 laps; later laps are joined with the last.
 ///
 /// Errors:  those of every `run_report`. A file of another program or schema is an error, and is left
 ///          unchanged. So is a file that is still locked at the end; the message says how many laps are
@@ -56,7 +56,7 @@ class sqlite_report : public run_report {
     /// \param name     of the runs.
     /// \param made_of  `describe(pipeline)`.
     /// \param settings of the runs.
-    /// \param patience how long the end of a run waits for others that have locked the file.
+    /// \param patience how long the end of a run waits while another connection has locked the file.
     explicit sqlite_report(std::string path, std::string name = {}, pipeline_description made_of = {},
                            std::vector<run_setting> settings = {},
                            duration patience = std::chrono::seconds(5))
@@ -104,7 +104,7 @@ class sqlite_report : public run_report {
                                      (written_.run == 0 ? "the run" : "the end of the run") + ", with " +
                                      std::to_string(pending_laps_.size()) + " laps");
         }
-        // Moves the log into the database file, unless others still use it.
+        // Moves the log into the database file, unless another connection still uses the log.
         file_->wait_at_most(0);
         static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = DELETE"));
         file_.reset();
@@ -115,12 +115,12 @@ class sqlite_report : public run_report {
     static constexpr std::uint64_t most_failures = 100;
     static constexpr std::size_t most_pending = 600;
 
-    // What the file already has of the run.
+    // The part of the run that is in the file.
     struct written {
         std::int64_t run = 0;  // the run's number; 0: nothing is written
         std::int64_t laps = 0;
         std::int64_t failures = 0;
-        duration until{};
+        duration until{};  // the end of the last lap, since the start of the run
     };
 
     duration lap_patience() const { return (std::min<duration>)(patience_, std::chrono::milliseconds(100)); }
@@ -136,8 +136,8 @@ class sqlite_report : public run_report {
         ++laps_;
     }
 
-    // Writes all queued laps in one transaction. Returns false if others have locked the file; then the laps
-    // stay in the queue.
+    // Writes all queued laps in one transaction. Returns false if another connection has locked the file for
+    // longer than `wait`; then the laps stay in the queue.
     bool write(duration wait) {
         file_->wait_at_most(wait / std::chrono::milliseconds(1));
         if (written_.run == 0) static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = WAL"));
@@ -219,11 +219,11 @@ class sqlite_report : public run_report {
     const std::string path_;
     const duration patience_;
     std::optional<detail::sqlite_file> file_;
-    run_record record_;  // without laps and failures; the lock guards `num_failures`
+    run_record record_;  // without laps and failures
     written written_;
     std::vector<pipeline_stats> pending_laps_;        // laps that are not written
     std::vector<recorded_failure> pending_failures_;  // failures that are not written
-    detail::spin_lock lock_;                          // guards the two below
+    detail::spin_lock lock_;                          // guards `record_.num_failures` and the two below
     std::size_t laps_ = 0;                            // number of laps that have ended
     std::vector<recorded_failure> failures_;
 };

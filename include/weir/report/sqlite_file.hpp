@@ -138,6 +138,7 @@ class sqlite_statement {
 inline constexpr std::int64_t sqlite_application = 0x77656972;
 inline constexpr std::int64_t sqlite_schema = 4;
 
+// \returns the number that a query gives; 0 if it gives no row.
 [[nodiscard]] inline std::int64_t number_in(const sqlite_file& file, const char* sql) {
     sqlite_statement ask(file, sql);
     return ask.step() ? ask.number(0) : 0;
@@ -167,7 +168,7 @@ inline std::string sqlite_columns(const cell_row& row) {
     return text;
 }
 
-// Errors: also for a file of another program, or of another version of the tables.
+// Throws an error if another program made the file, or if the file has another version of the tables.
 inline void refuse_other_schemas(const sqlite_file& file) {
     const std::int64_t application = detail::number_in(file, "PRAGMA application_id");
     const bool has_tables = detail::number_in(file, "SELECT count(*) FROM sqlite_master") != 0;
@@ -179,8 +180,8 @@ inline void refuse_other_schemas(const sqlite_file& file) {
                   std::to_string(sqlite_schema) + ": choose another path");
 }
 
-// Creates the tables if the file has none. The caller has begun a transaction, because two processes may find
-// that there are none.
+// Creates the tables if the file has none. The caller has begun a transaction: otherwise two processes might
+// both find no tables, and both create them.
 inline void make_tables(sqlite_file& file) {
     detail::refuse_other_schemas(file);
     if (detail::number_in(file, "PRAGMA user_version") == sqlite_schema) return;

@@ -72,7 +72,7 @@ std::ostream& operator<<(std::ostream& out, const pipeline_description& descript
 
 /// Options of `mermaid`.
 struct mermaid_options {
-    /// The graph runs from left to right; else from top to bottom.
+    /// True: the graph runs from left to right; false: from top to bottom.
     bool left_to_right = true;
     /// Each queue is a node of its own, with its capacity.
     bool queues = false;

@@ -35,25 +35,31 @@ struct graph_edge {
 //         order in a row by the mean of the neighbours' places.
 class graph_layout {
   public:
-    // `distance`: from the middle of a node to that of the next one; an edge that passes needs a quarter.
+    // `distance`: from the middle of a node to that of the next one in its row. A point of a passing edge
+    // needs a quarter of a node's width.
     graph_layout(std::size_t nodes, const std::vector<graph_edge>& edges, double distance);
 
     [[nodiscard]] double width() const noexcept { return width_; }
     [[nodiscard]] std::size_t num_rows() const noexcept { return rows_.size(); }
     [[nodiscard]] const graph_point& node(std::size_t n) const { return points_[n]; }
-    // The points of an edge, from one end to the other.
+    // The points that an edge passes, from one end to the other.
     [[nodiscard]] std::vector<graph_point> way(std::size_t edge) const;
 
   private:
     using list = std::vector<std::size_t>;
 
+    // Adds a point in each row that the edge passes; returns the indices of all its points.
     list way_of(const graph_edge& e);
+    // The least distance of two points that are next to each other in a row.
     [[nodiscard]] double between(std::size_t a, std::size_t b) const;
+    // The mean place of the points in `of`; of none, the place of `p` itself.
     [[nodiscard]] double mean(std::size_t p, const list& of) const;
-    // Places the nodes as near to the wanted places as there is room: in the middle between packing from the
+    // Places the points as near to the wanted places as there is room: in the middle between packing from the
     // left and from the right. Without wanted places, next to each other around 0.
     void spread(const list& row, const std::vector<double>& wanted);
+    // Orders a row by the means of its points' neighbours: `by[p]` are those of point `p`.
     void sort(list& row, const std::vector<list>& by);
+    // Moves each point towards the mean of its neighbours in `by`; if it has none, of those in `otherwise`.
     void align(const list& row, const std::vector<list>& by, const std::vector<list>& otherwise);
 
     double distance_;
@@ -92,7 +98,7 @@ class svg_graph {
     [[nodiscard]] long side() const { return is_narrow() ? margin : margin + 92; }
     [[nodiscard]] long left_of(const graph_point& p) const { return std::lround(p.x) + side(); }
     static long top_of(const graph_point& p) { return static_cast<long>(p.row) * row_height + margin; }
-    // A point below the middle of the upper edge of a box.
+    // The coordinates, for a path, of the point `down` below the middle of a box's upper edge.
     [[nodiscard]] markup at(const graph_point& p, long down) const;
     static markup text(long x, long y, const std::string& what, bool from_right = false);
 

@@ -19,7 +19,7 @@ struct plot_tick {
     std::string text;
 };
 
-// A unit, and its size in the unit of measurement.
+// A unit, and its size in the unit of measurement: that of `figure_kind`, such as nanoseconds.
 struct plot_unit {
     double scale;
     const char* name;
@@ -27,8 +27,8 @@ struct plot_unit {
 
 [[nodiscard]] std::vector<plot_unit> units_of(figure_kind kind);
 
-// \returns the greatest unit in which the greatest figure is not tiny. Minutes and hours begin at ten,
-//          thousands at ten thousand: the table above has their scales at ten times the unit.
+// \returns the unit for an axis that ends at `greatest`. Minutes are taken from ten minutes on, hours from
+//          ten hours, thousands from ten thousand: `units_of` has ten times the scale for these units.
 [[nodiscard]] plot_unit unit_for(figure_kind kind, double greatest);
 
 class plot_axis {

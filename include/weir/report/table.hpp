@@ -42,22 +42,22 @@ class text_table {
 
     void add(std::vector<std::string> row);
 
-    // Whether it has only headings.
+    // Whether the table has only headings.
     [[nodiscard]] bool empty() const noexcept { return rows_.size() == 1; }
 
-    // A column is as wide as its widest cell, and two spaces lie between columns. If the lines are too long,
-    // one space does, and names are cut to the width that is left.
+    // A column is as wide as its widest cell, and two spaces lie between columns. If lines would be longer
+    // than `max_width`, one space lies between columns, and the names in the first column are cut.
     void append_to(std::string& text) const;
 
   private:
     // "--- name ---" over the columns of each group.
     void append_heads(std::string& text, const std::vector<std::size_t>& widths, std::size_t gap) const;
 
-    // Every character of a name is one column wide.
+    // \returns the name in ASCII, so that each character is one column wide; cut to `width` characters.
     static std::string name(std::string s, std::size_t width);
 };
 
-// Without samples the time is unknown, not 0.
+// \returns the time; `-` if there are no samples.
 [[nodiscard]] std::string time_cell(duration d, std::uint64_t samples);
 
 [[nodiscard]] std::string quantile_cell(const histogram& h, double q);
@@ -67,7 +67,8 @@ class text_table {
 
 [[nodiscard]] text_table table_of(const std::vector<stage_stats>& stages);
 
-// \returns what the columns of states mean, unless their names say so, in lines as long as those of a table.
+// \returns the meaning of each column of states whose name doesn't explain itself, in lines of at most
+//          `max_width` characters.
 [[nodiscard]] std::string notes_of(const std::vector<stage_stats>& stages);
 
 [[nodiscard]] text_table table_of(const std::vector<channel_stats>& channels);
@@ -88,7 +89,8 @@ class text_table {
 ///          too. Then come:
 ///          - the stages, with the times of their tasks and a column for each state that slots were in;
 ///          - the queues between the stages, with a column of discarded items if there are any;
-///          - the stages with failed tasks, those whose function adds items, those that copy to a device;
+///          - tables of stages with failed tasks, of stages that add items to their own input, and of stages
+///            that copy to a device;
 ///          - the meaning of the states, and a line about the process.
 ///          Names have at most 20 characters; `~` shows where one was cut. Figures are rounded; `-`: unknown.
 [[nodiscard]] std::string table_text(const pipeline_stats& stats);

@@ -27,15 +27,17 @@ namespace weir {
 
 namespace detail {
 
-// Writes the events of a run as text. Each slot is a lane (a thread in the format); spans on a lane nest.
-// Each step of an item from one visit to the next is a pair of flow events, `s` and `f`.
+// Writes the events of a run as text in the Trace Event Format. Each slot is a lane, a thread of the format;
+// spans on a lane nest. A visit is the time that an item spends in a slot. Each step of an item from one
+// visit to the next is a pair of flow events: `s` where the step starts, `f` where it finishes.
 // Source: "Trace Event Format", Google 2016.
 class trace_writer {
     struct line {
         trace_event event;
         std::uint32_t lane;
-        std::uint64_t id;  // of a flow event its step, else the index of the event in its ring
+        std::uint64_t id;  // of a flow event: the number of its step; else the index of the event in its ring
 
+        // The key by which lines are sorted.
         auto place() const noexcept {
             const bool of_queue = event.kind == trace_kind::depth;
             return std::tuple(event.begin, event.kind, of_queue ? event.where : lane,
@@ -51,6 +53,7 @@ class trace_writer {
         std::int64_t begin;  // of the visit
         std::uint64_t item;
         std::uint32_t lane;
+        // The same for both ends of a step.
         auto name() const noexcept { return std::tuple(where, number); }
     };
 
@@ -65,8 +68,9 @@ class trace_writer {
 
     void begin_lane(const stage_trace& stage, std::size_t slot);
 
-    // The events of a visit stand before it in the ring.
+    // Reads the ring of a slot, in which the events of a visit stand before the event of the visit itself.
     void read(const slot_trace& slot);
+    // `place`: the index of the event `e` in the ring.
     void read_part(const trace_event& e, const trace_event& visit, std::size_t place);
 
     // Writes each step whose two ends are both still in a ring.
@@ -96,9 +100,9 @@ struct trace_options {
     std::uint64_t every = 100;
     /// The number of events to keep, 40 bytes each: the last ones. Each stage has the same share.
     std::size_t max_events = 200'000;
-    /// Traced items begin this long after the run began, or later.
+    /// No item is traced that begins earlier than this time after the begin of the run.
     duration after = duration(0);
-    /// Traced items begin within this time; 0: until the end of the run.
+    /// The time after `after` in which traced items begin; 0: until the end of the run.
     duration length = duration(0);
 };
 
@@ -112,9 +116,9 @@ struct trace_options {
 /// the item until there was room for the result. The spans inside, and `wait_get` before, are the times in
 /// which the function did not run, by the names of `slot_times`: `await`, `runnable`, `wait_put`,
 /// `wait_turn`, `overhead`. Arrows lead from each visit of an item to the next, and from the items of a
-/// batch to the batch. Items out of a `shuffle` or an own aggregator are new ones, because their origin is
-/// unknown. Counters show the number of items in a queue when a traced item is put or got. Times are by the
-/// run's clock: on virtual time a trace is exact and always the same.
+/// batch to the batch. An item out of a `shuffle`, or of an aggregator that the user wrote, counts as a new
+/// item, because its origin is unknown. Counters show the number of items in a queue when a traced item is
+/// put or got. Times are by the run's clock: on virtual time a trace is exact and always the same.
 ///
 /// Errors:   `std::invalid_argument` if `every` or `max_events` is 0, or a value is negative. If the file
 ///           can't be written or memory is short, the run goes on with a warning: see `run_report`.

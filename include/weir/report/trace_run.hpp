@@ -18,7 +18,7 @@
 
 namespace weir::detail {
 
-// In the order in which a trace has events of the same time.
+// The kinds of events. A trace has events of the same time in this order.
 enum class trace_kind : std::uint8_t {
     visit,  // an item was in the slot from `begin` to `end`; the events before this one belong to the visit
     state,  // the slot was in a state from `begin` to `end`
@@ -68,8 +68,9 @@ struct trace_settings {
     std::int64_t until = INT64_MAX;  // and before this one
 };
 
-// The trail of one slot. The tag of a traced item is its origin: the stage at which it began in the upper
-// bits, below them its number there plus one.
+// Records the events of one slot; the slot calls the functions. The tag of a traced item is its origin: the
+// index of the stage at which the item began, in the upper bits, and its number in that stage plus one below
+// them.
 class slot_trace final : public slot_trail {
   public:
     slot_trace(const trace_settings& settings, const std::int64_t& run_begins, std::uint64_t stage) noexcept
@@ -80,6 +81,7 @@ class slot_trace final : public slot_trail {
 
     trace_ring events;
 
+    // \returns the tag for the item that begins at this stage with number `n`; 0: the item is not traced.
     std::uint64_t chosen(std::uint64_t n, std::int64_t now) noexcept override;
 
     void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept override;
@@ -102,7 +104,8 @@ class slot_trace final : public slot_trail {
 
   private:
     void open(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept;
-    // Writes the states of the journal from `from` on, cut to the time from `lo` to `hi`.
+    // Writes the states that the slot noted in its journal, from the one with number `from` on, cut to the
+    // time from `lo` to `hi`.
     void write_states(std::uint64_t from, std::int64_t lo, std::int64_t hi) noexcept;
 
     static constexpr unsigned stage_bit = 48;
@@ -119,6 +122,7 @@ class slot_trace final : public slot_trail {
     std::uint64_t next_kept_ = 0;
 };
 
+// The events of one stage.
 struct stage_trace {
     explicit stage_trace(const std::string& of) : name(of) {}
     const std::string name;
@@ -126,6 +130,7 @@ struct stage_trace {
     owning_list<slot_trace> per_slot;
 };
 
+// The events of a run. While the run is made, it adds its stages, queues and slots.
 class run_trace final : public run_trail {
   public:
     explicit run_trace(const trace_settings& settings) noexcept : settings_(settings) {}
@@ -145,6 +150,7 @@ class run_trace final : public run_trail {
     std::uint64_t lost() const noexcept;
     // Called when the last slot has ended, before `read`.
     void end() noexcept;
+    // Calls `read(stages)` under the lock; returns its result.
     template <class Read>
     auto read(Read read) const {
         const std::lock_guard guard(lock_);

@@ -15,10 +15,12 @@
 
 namespace weir::detail {
 
-// All waits of an instant. The runs and sites are registered, and stay in place, while the graph reads them.
-// A slot is alive unless it has ended or waits. A wait is alive if a slot that could end it is alive. Waits
-// that are not alive at the end never end. They are a greatest fixpoint: the sets of unfounded waits in the
-// or-graphs of E. Knapp, "Deadlock detection in distributed databases" (1987), section 4.
+// All waits of an instant. A site is an object at which coroutines and threads wait, such as a channel. The
+// runs and sites are registered, and stay in place, while the graph reads them.
+// At first, a slot is alive unless it has ended or waits. A wait becomes alive if a slot that could end it is
+// alive; then the slot that waits becomes alive, too. Waits that are not alive when nothing changes any more
+// never end.
+// Source: E. Knapp, "Deadlock detection in distributed databases" (1987), section 4, or-graphs.
 class wait_graph {
   public:
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -45,14 +47,14 @@ class wait_graph {
 
     void read(const wait_site& site);
 
-    // Finds the waits that are alive. `anybody`: code that the graph doesn't know may run, and could end each
-    // wait that is `by_anyone`. False: no code runs. So each function that has a thread blocks the thread,
-    // and the graph gets a wait for this function.
+    // Finds the waits that are alive. `anybody`: code outside of the graph may run, and could end each wait
+    // for which `by_anyone` is true. False: no code runs. So each function of a stage that has a thread
+    // blocks this thread, and the graph gets a wait for the function.
     void revive(bool anybody);
     bool somebody_lives() const noexcept { return somebody_lives_; }
 
-    // \returns the waits of the slots that could end this one. A wait inside of a function may need its own
-    //          slot: for items that only its stage gives. Called after `revive`.
+    // \returns the waits of the slots that could end `w`. A wait inside of a stage's function may need the
+    //          slot that waits: for items that only its stage gives. Called after `revive`.
     std::vector<std::size_t> enders_of(const wait& w) const;
 
     // Whether any coroutine or thread could end the wait, because the users of the site are unknown.

@@ -134,8 +134,8 @@ struct watchdog_options {
 ///
 /// The program has to declare, by an `external_wait`, a coroutine outside of a run that something else wakes
 /// (a driver, a socket), and a channel that a thread is going to use without having used one. Further
-/// limits: in a run without statistics (`unmeasured`) a slot whose function waits counts as alive. Only its
-/// stages end a run: a stop that somebody may still ask for does not count. Waits for a `when_all` or a
+/// limits: in a run without statistics (`unmeasured`) a slot whose function waits counts as able to continue.
+/// The watchdog ignores that the program could still stop the run. Waits for a `when_all` or a
 /// `task_group` are not seen; the waits of their parts are. Waits on virtual time, which has its own report,
 /// and in a `sync_wait` without an executor, are not seen.
 ///
@@ -192,8 +192,8 @@ class watchdog {
     void inspect_all(time_point now, std::vector<deadlock_report>& deadlocks,
                      std::vector<stall_report>& stalls);
 
-    // \returns readings that change whenever a coroutine or a thread runs; nothing if one runs now, or may
-    //          run.
+    // \returns counters, at least one of which changes whenever a coroutine or a thread runs; nothing if one
+    //          runs now, or may run.
     std::optional<readings> all_quiet();
 
     inline static constexpr char watchers_ = 0;  // its address marks the threads of watchdogs
