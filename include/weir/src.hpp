@@ -7,7 +7,6 @@
 #include <weir/channel/channel_accounts.hpp>
 #include <weir/channel/channel_awaiter.hpp>
 #include <weir/channel/channel_core.hpp>
-#include <weir/channel/channel_store.hpp>
 #include <weir/channel/choice.hpp>
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deque.hpp>
@@ -123,9 +122,6 @@ template class channel_accounts<measured>;
 template class channel_accounts<summed>;
 template class channel_core<measured>;
 template class channel_core<summed>;
-template class channel_store<measured>;
-template class channel_store<summed>;
-template class channel_store<unmeasured>;
 template class any_channel<measured>;
 template class any_channel<summed>;
 template class any_channel<unmeasured>;

@@ -1,16 +1,19 @@
-// weir channel, internal: the type-erased base of a channel, which other rooms use
+// weir channel, internal: the base of a channel, without its item type; other rooms use channels through it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_ANY_CHANNEL_HPP
 #define WEIR_CHANNEL_ANY_CHANNEL_HPP
 
-#include <weir/channel/channel_store.hpp>
+#include <weir/channel/channel_core.hpp>
+#include <weir/channel/channel_items.hpp>
 #include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/channel_meter.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/thread_record.hpp>
@@ -38,15 +41,17 @@ class get_operation;
 template <class, bool>
 class choice_case;
 
-// The operations that lock the channel themselves. Members named as members of `channel` do the same.
+// The operations that lock both ends of a channel: puts and gets that meet waiting coroutines, closing, and
+// changes of the capacity. They are compiled once for all item types: an item is a `void*`. A public member
+// with the name of a member of `channel` does the same as that member.
 template <class Policy>
-class any_channel : public channel_store<Policy> {
-    using store = channel_store<Policy>;
+class any_channel : public channel_items<Policy> {
+    using items = channel_items<Policy>;
 
   public:
-    using typename store::core;
-    using typename store::side;
-    using typename store::waiter;
+    using core = channel_core<Policy>;
+    using typename items::side;
+    using typename items::waiter;
 
     // Virtual: a run owns its channels through pointers to this type.
     virtual ~any_channel() = default;
@@ -68,10 +73,10 @@ class any_channel : public channel_store<Policy> {
     template <class T>
     std::size_t put_some(T* from, std::size_t most) noexcept {
         if (core::clock_.is_orphaned()) return 0;
-        std::size_t n = store::put_many(from, most);
+        std::size_t n = items::put_many(from, most);
         if (n != 0) return n;
         change locked(*this);
-        while (n != most && this->offer(from + n, nullptr, locked.woken()) == outcome::done) {
+        while (n != most && offer(from + n, nullptr, locked.woken()) == outcome::done) {
             this->update_hints();
             ++n;
             n += this->push_some(from + n, most - n);
@@ -81,12 +86,12 @@ class any_channel : public channel_store<Policy> {
     template <class T>
     std::size_t get_some(T* into, std::size_t most) noexcept {
         if (core::clock_.is_orphaned()) return 0;
-        std::size_t n = store::get_many(into, most);
+        std::size_t n = items::get_many(into, most);
         if (n == most || (n != 0 && !Policy::statistics)) return n;
         change locked(*this);
         uninitialised_slot<T> place;
         std::uint64_t number = 0;
-        while (n != most && this->take(place.address(), number, nullptr, locked.woken()) == outcome::done) {
+        while (n != most && take(place.address(), number, nullptr, locked.woken()) == outcome::done) {
             this->update_hints();
             into[n++] = std::move(*place.take());
             n += this->pop_some(into + n, most - n);
@@ -100,24 +105,39 @@ class any_channel : public channel_store<Policy> {
     void close() noexcept;
     void close_to_newcomers() noexcept;
     void cancel() noexcept;
-    // `of_sink`: the new capacity of the queue behind the sink, if this queue serves as that queue, too; 0:
-    // as before. `capacity` then includes it: see `merge_sink`.
+    // `of_sink`: the new capacity of the queue behind the sink, if `merge_sink` has merged that queue with
+    // this one; 0: as before. `capacity` is then the capacity of both.
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
-    // Makes this queue serve also as the queue behind the sink of that name, which then needs no coroutine.
-    // Called before the queue is used. `capacity`: that of both queues, plus 1 for the item that the sink
-    // holds. `of_sink`, `bytes_of_sink`: the limits of the queue behind the sink, in items and in bytes; the
-    // limit in bytes is added to that of this queue.
+    // Merges the queue behind a stage `sink` with this queue, the one before it: the sink then needs no
+    // coroutine. Called before the queue is used. `capacity`: that of both queues, plus 1 for the item that
+    // the sink holds. `of_sink`, `bytes_of_sink`: the limits of the queue behind the sink, in items and in
+    // bytes; the limit in bytes is added to that of this queue.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink);
     void set_max_bytes(std::size_t bytes);
     // `now`: an instant in ns of the clock, not before the last event; empty: the current time.
-    // `sink`: receives the figures of the sink that this queue serves, too, if it serves one.
+    // `sink`: receives the figures of the merged sink, if there is one.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr);
     const std::string& name() const noexcept { return core::name_; }
+    const char* contradiction() const noexcept override;
+
+    // The marks of traced items in this queue; null: no item of the run is traced, or there is no run.
+    trail_marks* marks() const noexcept { return marks_; }
+    void mark_in(run_trail& trail, bool is_read) {
+        marks_ = &trail.add_queue(this->name_, capacity_, is_read);
+    }
 
   protected:
-    using store::store;
-    using typename store::wakes;
+    using items::channel_items;
+    using items::ring_;
+    using items::type_;
+    using wakes = wake_list<typename core::platform>;
+    using core::capacity_;
+    using core::closed_;
+    using core::get_end_;
+    using core::getters_;
+    using core::put_end_;
+    using core::putters_;
 
     // Locks the whole channel. After unlocking it wakes the waiters in `woken`.
     class [[nodiscard]] change {
@@ -137,12 +157,106 @@ class any_channel : public channel_store<Policy> {
         const typename core::whole_lock held_;
     };
 
+    // ---- under the whole_lock. `woken` receives the waiters that are to be woken after unlocking. --------
+
+    // Whether `attempt` would finish the operation.
+    bool needs_no_waiting(side line, const waiter& w) const noexcept {
+        const std::size_t before = core::size();
+        if (closed_ || line == side::get) return closed_ || before != 0;
+        return before < capacity_ && fits(before, w.item) && putters_.empty();
+    }
+
+    // Does the operation of `w` if that is possible without waiting; else returns `pending`.
+    WEIR_ALWAYS_INLINE outcome attempt(side line, waiter& w, wakes& woken) noexcept {
+        return line == side::put ? offer(w.item, w.measured, woken)
+                                 : take(w.item, w.number, w.measured, woken);
+    }
+    // The put. Moves `item` if it succeeds. `measured`: the stage's slot that puts; null: none.
+    outcome offer(void* item, slot* measured, wakes& woken) noexcept {
+        if (closed_) return outcome::closed;
+        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
+        if (waiter* const getter = core::claim_first_waiter(side::get)) {
+            const bool mark = is_mark(item);
+            core::remove_waiter(*getter, side::get, outcome::done, core::reading(measured), !mark);
+            mark ? core::count_mark() : core::record_first_get(measured);
+            type_.move(item, getter->item);
+            getter->number = number;
+            if (is_traced(measured) && !mark) record_trace(*measured, number, number + 1, measured);
+            put_end_.count.store(number + 1, std::memory_order_relaxed);
+            get_end_.count.store(number + 1, std::memory_order_relaxed);
+            get_end_.seen = number + 1;
+            if (core::has_sink()) items::tell_sink(measured, mark);
+            woken.push(*getter);
+            return outcome::done;
+        }
+        const std::size_t before = core::size();
+        if (before >= capacity_ || !fits(before, item)) return outcome::pending;
+        if (!putters_.empty()) return outcome::pending;  // the first of them is larger, and keeps its turn
+        if (before == 0) core::emptiness_changed(false, measured);
+        const bool mark = is_traced(measured) && is_mark(item);
+        push(item);
+        if (core::has_sink()) items::tell_sink(measured);
+        if (is_traced(measured) && !mark) record_trace(*measured, number, number - before, measured);
+        return outcome::done;
+    }
+    // The get. Constructs the item at `into`, and sets its `number` in the order of the gets.
+    outcome take(void* into, std::uint64_t& number, slot* measured, wakes& woken) noexcept {
+        number = get_end_.count.load(std::memory_order_relaxed);
+        get_end_.seen = put_end_.count.load(std::memory_order_relaxed);
+        if (number == get_end_.seen) return closed_ ? outcome::closed : outcome::pending;
+        ring_.take(number, into);
+        is_mark(into) ? void(++this->get_marks_) : core::record_first_get(measured);
+        items::popped(number + 1);
+        if (core::bytes_.counts()) woken.budget = core::bytes_.remove(type_.bytes(into));
+        if (!putters_.empty()) admit_putters(measured, woken);
+        if (core::size() == 0) core::emptiness_changed(true, measured);
+        if (core::has_sink() && this->sink_->waits_to_put()) items::tell_sink(measured);
+        return outcome::done;
+    }
+
   private:
     // Blocks the thread until `w` is served or `max_wait` has passed by the clock of `ex`, the channel's
-    // executor, or null. Meanwhile this thread runs an executor that has no threads: `help_until`.
+    // executor; null: by the platform's clock. Meanwhile the thread runs `ex` if `ex` has no threads of its
+    // own: see `help_until`.
     outcome block_in_line(waiter& w, side line, typename core::parker& flag, executor* ex, duration max_wait);
 
     void admit_waiting_puts() noexcept;
+
+    // ---- under the whole_lock -------------------------------------------------------------------------
+
+    // Moves the items of waiting puts to the places that are free.
+    void admit_putters(slot* measured, wakes& woken) noexcept;
+    void close_locked(wakes& woken) noexcept;
+    // Moves all items to `discarded`, to be destroyed after unlocking. Returns the number after the last
+    // item.
+    std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
+    WEIR_ALWAYS_INLINE void push(void* item) noexcept {
+        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
+        add_bytes(item);
+        if (is_mark(item)) ++this->put_marks_;
+        type_.move(item, ring_[number]);
+        items::pushed(number + 1);
+    }
+
+    // Whether an element of the queue is no item, but marks the end of an epoch (channel/epoch_item.hpp).
+    bool is_mark(const void* item) const noexcept { return type_.is_mark != nullptr && type_.is_mark(item); }
+    bool fits(std::size_t before, const void* item) const noexcept {
+        return core::bytes_.most == 0 || before == 0 || core::bytes_.has_room_for(type_.bytes(item));
+    }
+    void add_bytes(const void* item) noexcept {
+        if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
+    }
+
+    // Whether the item that this slot puts is traced.
+    static bool is_traced(const slot* putter) noexcept {
+        return Policy::statistics && putter != nullptr && putter->is_following();
+    }
+    // Records for the trace that an item is in, before anybody can get it. `measured`: the slot whose last
+    // reading of the clock is the current time.
+    void record_trace(const slot& putter, std::uint64_t number, std::uint64_t gets, slot* measured) noexcept;
+
+    bool drains_puts_ = false;      // closed for new puts only
+    trail_marks* marks_ = nullptr;  // set before the run begins
 
     template <class, class, bool>
     friend class channel_awaiter;

@@ -22,7 +22,7 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
     outcome how;
     {
         const typename core::whole_lock held(*this);
-        how = this->attempt(line, w, woken);
+        how = attempt(line, w, woken);
         if (how == outcome::pending) ex = core::wait_in_line(w, line);
     }
     core::wake_all(woken);
@@ -32,25 +32,27 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::close() noexcept {
     change locked(*this);
-    this->close_locked(locked.woken());
+    close_locked(locked.woken());
 }
 
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::close_to_newcomers() noexcept {
     change locked(*this);
-    this->close_to_newcomers_locked(locked.woken());
+    if (putters_.empty()) return close_locked(locked.woken());
+    closed_ = true;
+    drains_puts_ = true;
 }
 
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::cancel() noexcept {
-    ring discarded(this->type_);
+    ring discarded(type_);
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     {
         change locked(*this);
-        this->close_locked(locked.woken());
-        first = this->get_end_.count.load(std::memory_order_relaxed);
-        last = this->discard(discarded, locked.woken());
+        close_locked(locked.woken());
+        first = get_end_.count.load(std::memory_order_relaxed);
+        last = discard(discarded, locked.woken());
     }
     for (; first != last; ++first) discarded.destroy(first);
 }
@@ -58,10 +60,19 @@ WEIR_INLINE void any_channel<Policy>::cancel() noexcept {
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::set_capacity(std::size_t capacity, std::size_t of_sink) {
     core::check_capacity(capacity);
-    ring other(this->type_, capacity);  // the old block is freed after unlocking
+    ring other(type_, capacity);  // the old block is freed after unlocking
     change locked(*this, true);
     if (core::has_sink() && of_sink != 0) core::sink_->set_capacity(of_sink);
-    this->replace_ring(other, capacity, locked.woken());
+    core::apply_capacity(capacity, core::has_sink());
+    if (capacity > ring_.places() && ring_.places() != 0) {  // no places: the channel was cancelled
+        const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
+        for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
+            ring_.move(i, other);
+        }
+        ring_.swap(other);
+    }
+    admit_putters(nullptr, locked.woken());
+    if (core::has_sink()) items::tell_sink(nullptr);
 }
 
 template <class Policy>
@@ -82,7 +93,16 @@ template <class Policy>
 WEIR_INLINE void any_channel<Policy>::set_max_bytes(std::size_t bytes) {
     detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
     change locked(*this);
-    this->set_byte_limit(bytes, locked.woken());
+    const bool counted = core::bytes_.counts();
+    core::bytes_.most = bytes;
+    if (counted && !core::bytes_.counts()) core::bytes_.bytes = 0;
+    if (!counted && core::bytes_.counts()) {
+        const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
+        for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
+            add_bytes(ring_[i]);
+        }
+    }
+    admit_putters(nullptr, locked.woken());
 }
 
 template <class Policy>
@@ -93,9 +113,9 @@ WEIR_INLINE auto any_channel<Policy>::stats(std::optional<std::int64_t> now,
     const typename core::whole_lock held(*this);
     core::fill(s, now, sink);
     if (sink != nullptr && sink->has_value() && s.size != 0 && core::bytes_.counts()) {
-        const std::uint64_t end = this->put_end_.count.load(std::memory_order_relaxed);
+        const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
         for (std::uint64_t i = end - (*sink)->num_before; i != end; ++i) {
-            (*sink)->bytes_before += this->type_.bytes(this->ring_[i]);
+            (*sink)->bytes_before += type_.bytes(ring_[i]);
         }
     }
     return s;
@@ -138,7 +158,82 @@ WEIR_INLINE auto any_channel<Policy>::block_in_line(waiter& w, side line, typena
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::admit_waiting_puts() noexcept {
     change locked(*this);
-    if (core::bytes_.most != 0) this->admit_putters(nullptr, locked.woken());
+    if (core::bytes_.most != 0) admit_putters(nullptr, locked.woken());
+}
+
+template <class Policy>
+WEIR_INLINE const char* any_channel<Policy>::contradiction() const noexcept {
+    const auto first_unanswered = [](const waiter* w) {
+        while (w != nullptr && w->choice != nullptr && w->choice->is_claimed()) w = w->next;
+        return w;
+    };
+    const std::size_t size = core::size();
+    // The first put may have been served elsewhere, as part of a choice, and be too large to make room: then
+    // the puts behind it are admitted when it is removed.
+    const waiter* const putter =
+        first_unanswered(putters_.front()) == putters_.front() ? putters_.front() : nullptr;
+    const waiter* const getter = first_unanswered(getters_.front());
+    if (size > ring_.places()) return "more items are in a channel than it has places";
+    if (getter != nullptr && size != 0) {
+        return "somebody waits to get from a channel that has an item";
+    }
+    if (putter != nullptr && size < capacity_ && fits(size, putter->item)) {
+        return "somebody waits to put into a channel that has room";
+    }
+    if (closed_ && ((putter != nullptr && !drains_puts_) || getter != nullptr)) {
+        return "somebody waits on a channel that is closed";
+    }
+    return nullptr;
+}
+
+template <class Policy>
+WEIR_INLINE void any_channel<Policy>::admit_putters(slot* measured, wakes& woken) noexcept {
+    while (core::size() < capacity_ && !putters_.empty()) {
+        waiter* const putter = putters_.front();
+        if (!fits(core::size(), putter->item)) break;
+        if (!core::claim_waiter(*putter, side::put)) continue;
+        const bool mark = is_mark(putter->item);
+        core::remove_waiter(*putter, side::put, outcome::done, core::reading(measured), !mark);
+        push(putter->item);
+        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed) - 1;
+        const std::uint64_t gets = get_end_.count.load(std::memory_order_relaxed);
+        slot* const owner = putter->measured;
+        if (is_traced(owner) && !mark) record_trace(*owner, number, gets, measured);
+        woken.push(*putter);
+    }
+}
+
+template <class Policy>
+WEIR_INLINE void any_channel<Policy>::close_locked(wakes& woken) noexcept {
+    closed_ = true;
+    for (const side line : {side::put, side::get}) {
+        while (waiter* const w = core::claim_first_waiter(line)) {
+            core::remove_waiter(*w, line, outcome::closed, core::reading(nullptr));
+            woken.push(*w);
+        }
+    }
+    if (core::has_sink() && !this->sink_->is_over()) items::tell_sink(nullptr);
+}
+
+template <class Policy>
+WEIR_INLINE auto any_channel<Policy>::discard(ring& discarded, wakes& woken) noexcept -> std::uint64_t {
+    const std::uint64_t first = get_end_.count.load(std::memory_order_relaxed);
+    const std::uint64_t last = put_end_.count.load(std::memory_order_relaxed);
+    core::discard(last - first);
+    get_end_.seen = last;
+    get_end_.count.store(last, std::memory_order_relaxed);
+    if (first != last) core::emptiness_changed(true, nullptr);
+    ring_.swap(discarded);
+    woken.budget = core::bytes_.remove(core::bytes_.bytes);
+    return last;
+}
+
+template <class Policy>
+WEIR_NOINLINE WEIR_INLINE void any_channel<Policy>::record_trace(const slot& putter, std::uint64_t number,
+                                                                 std::uint64_t gets,
+                                                                 slot* measured) noexcept {
+    if (marks_->set(number, putter.followed())) putter.trail->left(marks_->queue(), number);
+    putter.trail->depth(marks_->queue(), number + 1, gets, core::reading(measured));
 }
 
 }  // namespace weir::detail

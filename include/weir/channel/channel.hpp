@@ -30,26 +30,26 @@ namespace weir {
 ///           first served. An item for a waiting get is handed to that get directly.
 /// Suspends: `put` only while the channel is full, `get` only while it is empty; and one in 128 operations
 ///           yields: its coroutine goes to the end of its executor's queue.
-/// Resumes:  on the executor of the waiting coroutine, by a post; never inside the call that woke it. A
-///           coroutine of another library has no executor: it resumes on the one that a member
-///           `weir::executor& weir_executor()` of its promise returns; without that member, on a thread of
-///           this library that all such coroutines share, and must not block. A promise that returns its
-///           coroutine to a scheduler of its own after each await does so from there.
+/// Resumes:  on the executor of the waiting coroutine, by a post; never inside the call that ended the wait.
+///           For a coroutine of another library, a member `weir::executor& weir_executor()` of its promise
+///           names the executor. Without that member, all such coroutines share one thread of this library,
+///           which they must not block. A promise that reschedules its coroutine after each await does so
+///           from that thread.
 /// Threads:  any number, on all members but the destructor.
-/// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor, and
-///           those that a member names. Waits throw `std::system_error` if the shared thread can't be
-///           started; `forked_error` in a process that was forked after that thread started, or after the
-///           pool was made whose clock the channel uses; and `stopped` in the function of a stage whose run
-///           is stopped: the item of a put stays with the caller, an operation that was served before returns
-///           its result.
+/// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor.
+///           A wait throws `std::system_error` if the shared thread can't be started. It throws
+///           `forked_error` in a process that was forked after the start of the shared thread, or of the pool
+///           whose clock the channel uses. It throws `stopped` in the function of a stage when the run is
+///           stopped: the item of a put then stays with the caller. An operation that was completed before
+///           the stop returns its result.
 /// Lifetime: outlives its operations. The destructor destroys the items inside. With more than 100 channels
 ///           nested as items, inner items are destroyed at the end of the outermost destructor.
 /// Cost:     O(1). One short lock for an operation that doesn't wait and wakes nobody, and for every
 ///           operation if the capacity is 1 or 2; else two locks. Locks cost next to nothing while only one
 ///           thread uses the channel (figures: bench/results.md). Only the constructor and `set_capacity`
 ///           allocate; the number of places is a power of two. An operation that doesn't wait reads the clock
-///           only if the channel becomes empty or ceases to be. An operation that waits reads it once, and so
-///           does the one that serves it.
+///           only if the channel becomes empty or ceases to be. An operation that waits reads the clock once,
+///           and so does the operation that ends the wait.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
 ///           (platform/biased_lock.hpp).
 ///
@@ -91,7 +91,7 @@ class channel final : detail::any_channel<Policy>,
     ///                  before the channel, times stand still from then on.
     explicit channel(std::size_t capacity) : base(detail::item_type_of<T>, capacity, nullptr, {}) {}
 
-    /// \param clock  its time is that of the statistics, which begin now. Outlives the channel.
+    /// \param clock  the executor whose clock the statistics use; they begin now. Outlives the channel.
     /// \param name   for statistics and deadlock reports.
     channel(std::size_t capacity, executor& clock, std::string name = {})
         : base(detail::item_type_of<T>, capacity, &clock, std::move(name)) {}
@@ -116,7 +116,7 @@ class channel final : detail::any_channel<Policy>,
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
         return detail::put_operation<channel>(*this, item);
     }
-    /// The same, and ends the wait with false when `stop` is requested; `closed()` tells the two apart.
+    /// The same. A stop that `stop` requests also ends the wait with false; `closed()` tells the two apart.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
         return detail::put_operation<channel, stop_token>(*this, item, nullptr, std::move(stop));
     }
@@ -134,7 +134,7 @@ class channel final : detail::any_channel<Policy>,
     }
 
     /// Adds an item that this call constructs from `args` in the awaitable, by a constructor or as an
-    /// aggregate. So no `T{...}` stands in an expression with a co_await, where g++ 12 destroys it twice.
+    /// aggregate. Use it instead of `co_await put(T{...})`: g++ 12 destroys such a temporary twice.
     ///
     ///     co_await out.emplace(std::move(name), 3);
     ///
@@ -151,7 +151,7 @@ class channel final : detail::any_channel<Policy>,
     /// Takes the next item, waiting while the channel is empty.
     ///
     /// \returns awaitable of `optional<T>`: empty when the channel is closed and drained, or when the
-    ///          wait was stopped. A stop never loses an item: one that was handed over is delivered.
+    ///          wait was stopped. A stop never loses an item: an item that was handed over is returned.
     [[nodiscard("co_await this, or nothing is got")]] auto get() {
         return detail::get_operation<channel>(*this);
     }
@@ -160,7 +160,7 @@ class channel final : detail::any_channel<Policy>,
     }
 
     /// Adds as many items of `from` as there is room for, in order, waiting only while there is no room.
-    /// If it waits, then with the first item; items of other puts may come between that one and the rest.
+    /// If it waits, it waits with the first item: items of other puts may come between that and the rest.
     ///
     /// \param from  outlives the await; the items that are in have been moved from.
     /// \returns     awaitable of `std::size_t`: the number of items that are in; 0 = the channel is closed, a
@@ -213,7 +213,7 @@ class channel final : detail::any_channel<Policy>,
 
     /// For plain threads: adds one item; blocks while the channel is full, at most for `max_wait`. If the
     /// channel's executor has no threads of its own (virtual time), this thread runs the executor meanwhile,
-    /// and `max_wait` is in its time.
+    /// and the executor's clock measures `max_wait`.
     ///
     /// \param item  is moved from if it went in, and only then.
     /// \returns     `success`, `closed` or `timed_out`.
@@ -238,7 +238,7 @@ class channel final : detail::any_channel<Policy>,
     }
 
     /// Closes the channel: puts fail from now on; the items inside can still be got. All waits end: puts with
-    /// false, and their items stay with the callers; gets with no item. May be called again, and by anyone.
+    /// false, and their items stay with the callers; gets with no item. May be called again, on any thread.
     void close() noexcept { base::close(); }
 
     /// The same, but puts that wait now are still done when there is room, so that their items are not lost.
@@ -265,7 +265,7 @@ class channel final : detail::any_channel<Policy>,
     [[nodiscard]] const std::string& name() const noexcept { return base::name(); }  ///< as constructed
 
     /// Changes the capacity, also while the channel is in use. More room wakes as many puts as fit. With less
-    /// room the items inside stay, and puts wait until their number is below the capacity.
+    /// room the items inside stay, and puts wait until fewer items than the capacity are inside.
     ///
     /// Errors: `std::invalid_argument` for 0; `std::bad_alloc`, and then nothing has changed.
     void set_capacity(std::size_t capacity) { base::set_capacity(capacity); }
@@ -273,11 +273,11 @@ class channel final : detail::any_channel<Policy>,
     /// Sets a limit in bytes beside the one in items, by `item_size`; 0, the default: no limit. An item
     /// larger than the limit goes in when the channel is empty. May be changed while the channel is in use.
     ///
-    /// Errors: `std::invalid_argument` for a number that was negative.
+    /// Errors: `std::invalid_argument` for a negative number that was converted to `std::size_t`.
     /// Cost: with a limit every operation takes both locks, and computes the size of its item.
     void set_max_bytes(std::size_t bytes) { base::set_max_bytes(bytes); }
 
-    /// The statistics until now, with open waits. At any time, from any thread. Errors: `std::bad_alloc`.
+    /// The statistics until now; waits that have not ended count up to now. Errors: `std::bad_alloc`.
     [[nodiscard]] channel_stats stats() { return base::stats(std::nullopt); }
 
   private:

@@ -25,9 +25,9 @@
 
 namespace weir::detail {
 
-// The executor whose clock a channel uses. It is the one that the channel was given, which outlives the
-// channel; or else the first executor on which an operation needs the time. That one may be destroyed before
-// the channel, and is not used after that. Changed under the locks of the channel.
+// The executor whose clock a channel uses: the executor that the channel's constructor was given, which
+// outlives the channel; or else the first executor on which an operation needs the time. The latter may be
+// destroyed before the channel, and is not used from then on. Changed under the locks of the channel.
 template <class Platform>
 class channel_clock {
   public:
@@ -51,15 +51,16 @@ class channel_clock {
         return it != nullptr && it->orphaned();
     }
 
-    // In ns. 0 without a clock. INT64_MIN if the executor was destroyed: the times of the channel stand
-    // still.
+    // The time in ns; 0 before the channel has a clock. INT64_MIN if the executor was destroyed: the times of
+    // the channel stand still then.
     std::int64_t now() const noexcept {
         if (const executor* const it = owner()) return it->now().time_since_epoch().count();
         if (owner_.load(std::memory_order_relaxed) != nullptr) return INT64_MIN;
         return bound_ ? Platform::now() : 0;
     }
 
-    // False: the channel had a clock before. An executor that is only passed through is not remembered.
+    // False: the channel had a clock before. An executor with the trait `passing` is not remembered, as it
+    // may be destroyed at any time: the platform's clock is used then.
     bool bind(executor& ex) noexcept {
         if (bound_) return false;
         bound_ = true;
@@ -71,9 +72,9 @@ class channel_clock {
     }
 
   private:
-    bool bound_;  // has a clock; the one of the platform if there is no owner
+    bool bound_;  // the channel has a clock: the owner's, or the platform's if there is no owner
     typename Platform::template atomic<executor*> owner_;
-    end_flag end_;  // of an owner that the channel was not given
+    end_flag end_;  // tells that the owner was destroyed; never set for an owner given to the constructor
     const executor_use given_;
 };
 
@@ -81,7 +82,8 @@ class channel_clock {
 template <class Policy>
 using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
 
-// The statistics of a channel. Written under the locks of the channel.
+// The statistics of a channel. Written under the locks of the channel. The parameter `measured` is the slot
+// (a worker of a stage) that does the operation; null for other coroutines and for threads.
 template <class Policy>
 class channel_accounts : public channel_ends<Policy> {
     using ends = channel_ends<Policy>;
@@ -102,7 +104,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // When the consumer got the first item; empty: not yet, or not known.
+    // When the consumer got the first item, in ns of the clock; empty: not yet, or not recorded.
     std::optional<std::int64_t> first_got() const noexcept {
         if constexpr (Policy::statistics) {
             const whole_lock held(*this);
@@ -140,8 +142,8 @@ class channel_accounts : public channel_ends<Policy> {
         return me.last_reading;
     }
 
-    // An estimate of the current time, if only invocations followed the last clock reading: that reading plus
-    // their number times their usual duration. Otherwise as `reading_of`.
+    // An estimate of the current time, if the slot has only invoked its function since its last clock
+    // reading: that reading, plus the number of invocations times their usual duration. Else `reading_of`.
     static std::int64_t estimated_now(slot& measured) noexcept {
         auto& me = static_cast<slot_type&>(measured);
         return me.meter.can_estimate() ? add_way(me.last_reading, 0, me.meter.estimate()) : reading_of(me);
@@ -156,7 +158,8 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Whether this queue serves a sink, too. The meter of the sink is then updated for each item.
+    // Whether this queue is merged with the queue behind a sink: see `any_channel::merge_sink`. The meter of
+    // the sink is then updated for each item.
     WEIR_ALWAYS_INLINE bool has_sink() const noexcept {
         if constexpr (Policy::statistics) {
             return sink_ != nullptr;
@@ -186,7 +189,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // `until`: as `now` of `any_channel::stats`.
+    // Fills in everything but the name. `until`: as `now` of `any_channel::stats`.
     void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until,
               [[maybe_unused]] std::optional<sink_figures>* sink = nullptr) noexcept {
         s.capacity = this->capacity_;
@@ -207,7 +210,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Called for each item that is got and is no mark. Cost: a look at a flag, but for the first item.
+    // Called for each item that is got and is no mark. After the first item it only checks a flag.
     WEIR_ALWAYS_INLINE void record_first_get([[maybe_unused]] slot* measured) noexcept {
         if constexpr (Policy::statistics) {
             if (!this->records_first_get_) return;
@@ -233,12 +236,12 @@ class channel_accounts : public channel_ends<Policy> {
     channel_clock<platform> clock_;
     std::uint64_t discarded_ =
         0;  // items that a cancel removed; the count of the end for getting includes them
-    // How many of the items were marks (channel/epoch_item.hpp). Each under the lock of its end.
+    // How many of the items were marks of the end of an epoch. Each is guarded by the lock of its end.
     std::uint64_t put_marks_ = 0;
     std::uint64_t get_marks_ = 0;
     std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
         meter_;
-    // The meter of the sink that this queue serves, too; null: none. Made before the queue is used.
+    // The meter of the merged sink; null: none. Made before the queue is used.
     [[no_unique_address]] std::conditional_t<
         Policy::statistics, std::unique_ptr<sink_meter<platform, keeps_histograms<Policy>>>, no_sink> sink_;
 };

@@ -40,7 +40,7 @@ class stop_listener {
     void listen(Callback callback) {
         if (stop_.stop_possible()) on_stop_.emplace(stop_, callback);
     }
-    // Waits for a callback that is running.
+    // Unregisters the callback, and waits if it is running.
     void listen_no_more() noexcept { on_stop_.reset(); }
 
   private:
@@ -126,7 +126,8 @@ class channel_awaiter : public not_awaited {
         waiter_.outcome = outcome::pending;
     }
 
-    // True: the operation must go through `suspend`, as its slice ends or its item is traced.
+    // True: the operation must go through `suspend`, as it ends its coroutine's slice (channel_end.hpp) or
+    // puts a traced item.
     WEIR_ALWAYS_INLINE bool must_suspend() noexcept {
         if (!needs_suspend<Policy>(Puts, channel_->count_at(line_), waiter_.measured)) return false;
         must_suspend_ = true;
@@ -141,7 +142,7 @@ class channel_awaiter : public not_awaited {
     waiter waiter_;
 
   private:
-    // Ends the wait. Called before the waiter is in line, it marks the waiter, which then doesn't wait.
+    // The callback of a stop: ends the wait. If the waiter is not yet in line, it will not wait.
     struct stop_waiting {
         store* channel;
         waiter* who;
@@ -213,7 +214,8 @@ class channel_awaiter : public not_awaited {
         }
         core::wake_all(woken);
     }
-    // Whether the coroutine's slice has ended; else it puts a traced item, and reports when that item is in.
+    // Whether the coroutine has to yield, as its slice has ended. If the operation puts a traced item, its
+    // end will be reported to the trace.
     WEIR_NOINLINE bool has_to_yield(const coroutine_env& env) noexcept {
         const slot* const who = waiter_.measured;
         if (Policy::statistics && Puts && who != nullptr && who->is_following()) {
@@ -276,7 +278,7 @@ class channel_awaiter : public not_awaited {
 
     bool must_suspend_ = false;
     [[no_unique_address]] stop_listener<Stop, stop_waiting, typename core::platform> stop_;
-    bool is_prepared_ = false;  // to wait; the members from here on are initialised then
+    bool is_prepared_ = false;  // `prepare` has initialised the members from here on
     bool suspended_;
     bool reports_put_;                                             // to the trace of its slot
     bool listens_to_run_;                                          // `on_run_stop_` has been constructed

@@ -73,7 +73,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         wake(w);
     }
 
-    // Ends the wait for an item of a slot whose flag `recalled` was set.
+    // Ends the get of a slot (a worker of a stage) whose flag `recalled` was set.
     void recall(const slot& who) noexcept {
         waiter* found = nullptr;
         {
@@ -101,7 +101,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         } else if (w.choice != nullptr) {
             w.choice->wake();
         } else {
-            ++standard_platform::num_wakes();  // a thread that still spins takes long to continue, too
+            ++standard_platform::num_wakes();  // also for a thread that still spins: it takes as long
             w.thread->set();
         }
     }
@@ -136,8 +136,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         return clock;
     }
 
-    // Returns a number for each choice whose first channel this is. The number decides which operation of the
-    // choice is tried first.
+    // A different number at each call, for a choice (choice.hpp) whose first channel this is. The number
+    // decides which operation of the choice is tried first.
     std::uint64_t next_choice_number() noexcept {
         return choices_.fetch_add(1, std::memory_order_relaxed);  // relaxed: orders nothing
     }
@@ -180,7 +180,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
 
     // A wait ends. Slot and channel record the same instants, so that their sums agree.
-    // `counts`: false for a wait with a mark, which is not counted as an operation.
+    // `counts`: false for a wait with an end-of-epoch mark, which is not counted as an operation.
     void remove_waiter(waiter& w, side line, detail::outcome how, std::int64_t now,
                        [[maybe_unused]] bool counts = true) noexcept {
         line_of(line).remove(w);
@@ -211,7 +211,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     std::uint64_t waits_ = 0;  // the number of waits that have begun
     const std::string name_;
-    std::unique_ptr<const std::string> merged_name_;  // for reports, if this queue serves a sink, too
+    std::unique_ptr<const std::string> merged_name_;  // for reports, if a sink was merged with this queue
 
   private:
     waiter_line<platform>& line_of(side line) noexcept { return line == side::put ? putters_ : getters_; }

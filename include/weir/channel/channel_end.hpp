@@ -18,9 +18,9 @@
 
 namespace weir::detail {
 
-// A coroutine whose channels are always ready would keep its worker for ever. So its time is cut into slices:
-// a slice ends after a number of operations at an end of a channel, and for a slot also after some time. At
-// the end of a slice the coroutine yields: it goes to the end of its executor's queue.
+// A coroutine whose channels are always ready would keep its thread for ever. So its time is cut into slices:
+// a slice ends after a number of operations at an end of a channel, and for a slot (a worker of a stage) also
+// after some time. At the end of a slice the coroutine yields: it goes to the end of its executor's queue.
 
 // The number of operations that may follow the first `count` at an end before the one that ends a slice. Puts
 // and gets end slices half a slice apart.
@@ -35,15 +35,15 @@ WEIR_ALWAYS_INLINE bool is_end_of_slice(bool puts, std::uint64_t count, const sl
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
     return Policy::statistics && measured != nullptr && measured->has_used_time_slice();
 }
-// Whether that operation needs `await_suspend`: it ends a slice, or puts an item that is traced.
+// Whether the same operation needs `await_suspend`: it ends a slice, or puts an item that is traced.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
     return Policy::statistics && measured != nullptr && measured->needs_slow_path();
 }
 
-// One end of a channel: items go in at the one, and come out at the other. Each has a cache line of its own,
-// so that a putting and a getting thread share a line only when one has to read the count of the other.
+// One of the two ends of a channel, for putting or for getting. Each has a cache line of its own, so that a
+// putting and a getting thread share a line only when one has to read the count of the other.
 template <class Platform, int Level>
 struct alignas(64) channel_end {
     using lock_type = basic_biased_lock<Platform, Level>;

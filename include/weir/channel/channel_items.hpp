@@ -46,7 +46,7 @@ class channel_items : public channel_core<Policy> {
     // ---- under no lock --------------------------------------------------------------------------
 
     // True if the item has moved; false if the operation needs both locks. Inlined into functions that are
-    // not (see WEIR_NOINLINE). If this thread has reserved the lock, this makes no call.
+    // not inlined themselves (see WEIR_NOINLINE). Makes no call if the lock is biased to this thread.
     template <class T>
     WEIR_ALWAYS_INLINE bool put_at_once(waiter& w) noexcept {
         record* const me = record::mine();
@@ -81,8 +81,8 @@ class channel_items : public channel_core<Policy> {
         put_end_.lock.leave(me);
         return moved;
     }
-    // Waits for a lock that another thread may hold. After a fork that may be a thread of the other process:
-    // then false, and the slow path reports it.
+    // Waits for a lock that another thread may hold. After a fork, the other thread may exist in the parent
+    // only: then returns false, and the slow path throws.
     template <class T>
     WEIR_NOINLINE bool put_under_lock(waiter& w, record* me) noexcept {
         if (this->clock_.is_orphaned()) return false;
@@ -214,7 +214,7 @@ class channel_items : public channel_core<Policy> {
     }
 
     // The same for items that change the statistics, where one lock guards both ends: the first item of an
-    // empty channel, the last item, and every item if the queue serves a sink, too.
+    // empty channel, the last item, and every item if a sink was merged with the queue.
     WEIR_ALWAYS_INLINE bool put_is_accounted() const noexcept {
         return Policy::statistics && core::has_one_lock() && (core::size() == 0 || core::has_sink());
     }

@@ -28,7 +28,7 @@
 
 namespace weir::detail {
 
-// A put or get of a choice, for any item type. Used by `choice_operation`.
+// One of the puts and gets of a choice, for any item type. Used by `choice_operation`.
 template <class Platform>
 class any_choice_case {
   public:

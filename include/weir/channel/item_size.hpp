@@ -179,7 +179,7 @@ class byte_budget {
         return before >= limit && before - bytes < limit;
     }
     std::size_t share() const noexcept { return detail::larger<std::size_t>(most_ / sources_, 1); }
-    // The bytes behind the first source of a set.
+    // The bytes in the queues that the items of the first source of a set come through.
     counter& behind(std::uint64_t sources) noexcept {
         return behind_[static_cast<std::size_t>(std::countr_zero(sources))];
     }

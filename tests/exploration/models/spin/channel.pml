@@ -2,7 +2,7 @@
 // whole, two lines.
 // SPDX-License-Identifier: BSL-1.0
 //
-// Code: include/weir/channel/channel_core.hpp, channel/channel_items.hpp, channel/channel_store.hpp, channel/channel_operations.hpp, channel/channel.hpp. Memory is
+// Code: include/weir/channel/channel_core.hpp, channel/channel_items.hpp, channel/any_channel.hpp, channel/channel_operations.hpp, channel/channel.hpp. Memory is
 // sequentially consistent here: all is read under a lock, but for the hints, which may have any value
 // here. Locks are locks here; biased_lock.pml shows that they are. A coroutine is a process; a post to its
 // executor makes it runnable.
@@ -66,7 +66,7 @@ mtype = { pending, done, ended, stopped, timed_out };  // detail::outcome
 bool put_locked, get_locked;
 byte put_count, get_count;
 byte put_seen, get_seen;
-// channel_core and channel_store
+// channel_core and any_channel
 bool put_needs_both = (STATISTICS && CAP > ONE) || BYTES > 0;
 bool get_needs_both = BYTES > 0;
 bool one_lock = CAP <= ONE;
@@ -382,7 +382,7 @@ inline shut() {
     od
 }
 
-// store::discard(): the ring is swapped for an empty one
+// any_channel::cancel(): the ring is swapped for an empty one
 inline discard() {
     d_step {
         do
