@@ -13,8 +13,8 @@
 #include <weir/report/metrics.hpp>
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/trace.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>

@@ -2,8 +2,8 @@
 // The run needs no consumer and ends by itself; a thread or a coroutine can wait for its end.
 #include <weir/executor/thread_pool.hpp>
 #include <weir/report/table.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>

@@ -5,8 +5,8 @@
 #include "pipeline_base.hpp"
 #include "runner.hpp"
 
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/stages/stage_list.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>

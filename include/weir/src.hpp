@@ -65,19 +65,15 @@
 #include <weir/report/watchdog.ipp>
 #include <weir/run/diagnosis.ipp>
 #include <weir/run/failure.ipp>
-#include <weir/run/fused_sink.ipp>
 #include <weir/run/priority_lanes.ipp>
 #include <weir/run/profile_trial.ipp>
 #include <weir/run/profiled_graph.hpp>
-#include <weir/run/progress_recorder.ipp>
 #include <weir/run/run_context.ipp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_graph.hpp>
 #include <weir/run/run_report.ipp>
 #include <weir/run/running_stage.hpp>
-#include <weir/run/stage_gate.ipp>
 #include <weir/run/stage_options.ipp>
-#include <weir/run/stage_trials.ipp>
 #include <weir/run/worker_set.hpp>
 #include <weir/sampling/checkpoint.ipp>
 #include <weir/sampling/checkpoint_bytes.ipp>
@@ -88,7 +84,8 @@
 #include <weir/simulation/explore.ipp>
 #include <weir/simulation/explore_pipeline.ipp>
 #include <weir/simulation/world.ipp>
-#include <weir/stages/item_tracer.ipp>
+#include <weir/stages/epochs.ipp>
+#include <weir/stages/iteration.ipp>
 #include <weir/task/stop_state.hpp>
 #include <weir/task/task_group.ipp>
 

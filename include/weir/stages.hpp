@@ -5,12 +5,10 @@
 
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/cache.hpp>
-#include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/feeder.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -20,7 +18,6 @@
 #include <weir/stages/sink_to.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/stages/stage_list.hpp>
-#include <weir/stages/take.hpp>
 #include <weir/stages/time_limit.hpp>
 #include <weir/stages/traverse.hpp>
 

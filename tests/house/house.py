@@ -45,7 +45,6 @@ ELSEWHERE = {
     "stages/traversal.hpp": ("tests/unit/stages/traverse.test.cpp", "what its slots share"),
     "graph/fan_in.hpp": ("tests/unit/graph/merge.test.cpp", "a merge, and what joins a route"),
     "stages/stage_row.hpp": ("tests/unit/stages/pipeline.test.cpp", "how a pipeline puts stages in a row"),
-    "stages/own_aggregate.hpp": ("tests/unit/stages/aggregate.test.cpp", "one of its two forms"),
     "stages/source_items.hpp": ("tests/unit/stages/source.test.cpp", "what a source is made from"),
     "stages/stage_task.hpp": ("tests/unit/stages/stage_of.test.cpp", "a base of each worker"),
     "stages/stage_worker.hpp": ("tests/unit/stages/stage_of.test.cpp", "works in each stage"),

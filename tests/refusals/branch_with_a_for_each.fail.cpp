@@ -2,7 +2,7 @@
 // A branch gives items on.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/graph/branch.hpp>
-#include <weir/stages/for_each.hpp>
+#include <weir/stages/sink.hpp>
 
 auto part = weir::branch("a", weir::for_each([](int) {}));
 

@@ -1,8 +1,8 @@
 // expect-error: weir: which function is meant can't be told from its name
 // The name of several functions is none of them.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 
 void write(int);
 void write(double);

@@ -1,8 +1,8 @@
 // expect-error: weir: what the function of a for_each returns is dropped
 // A generator that is dropped has done nothing.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/task/generator.hpp>
 
 weir::generator<int> twice(int n) {

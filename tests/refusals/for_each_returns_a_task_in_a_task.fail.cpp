@@ -1,8 +1,8 @@
 // expect-error: weir: what the function of a for_each returns is dropped
 // One await is not enough for it.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/task/task.hpp>
 
 weir::task<> write(int) { co_return; }

@@ -2,7 +2,7 @@
 // The side of a tee gives something, which is dropped.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/graph/tee.hpp>
-#include <weir/stages/for_each.hpp>
+#include <weir/stages/sink.hpp>
 
 auto part = weir::tee(weir::for_each([](int) {}));
 

@@ -2,8 +2,8 @@
 // Nothing is left for a consumer.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/executor/virtual_time.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 
 int main() {
     weir::virtual_time time;

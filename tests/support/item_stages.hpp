@@ -6,7 +6,6 @@
 #include <weir/stages/filter.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/shuffle.hpp>
-#include <weir/stages/take.hpp>
 
 #include <cstddef>
 #include <tuple>

@@ -6,7 +6,7 @@
 #include "support/graphs.hpp"
 
 #include <weir/executor/virtual_time.hpp>
-#include <weir/stages/for_each.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 

@@ -1,7 +1,6 @@
 // Random pipelines of a sampler's draws, cut behind each item and resumed: wherever a checkpoint is given, the
 // consumers take each item exactly once, before the cut or after it; where none is, it is for the reason that
 // the docs name.
-#include <weir/run/progress_recorder.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
@@ -17,18 +16,15 @@
 #include <weir/sampling/weighted_sampler.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/cache.hpp>
-#include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/retry.hpp>
 #include <weir/stages/shuffle.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/stages/stage_list.hpp>
-#include <weir/stages/take.hpp>
 #include <weir/stages/traverse.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>

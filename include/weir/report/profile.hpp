@@ -16,7 +16,6 @@
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_interfaces.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/run/stage_trials.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/task/detached_task.hpp>

@@ -11,7 +11,6 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/run/profile_trial.hpp>
 #include <weir/run/run_interfaces.hpp>
-#include <weir/run/stage_trials.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::exception_ptr

@@ -15,8 +15,8 @@
 #include <weir/run/diagnosis.hpp>
 #include <weir/run/run_graph.hpp>
 #include <weir/run/run_interfaces.hpp>
-#include <weir/run/stage_gate.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/run/worker_set.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::uint64_t

@@ -6,6 +6,7 @@
 #include <weir/channel/any_channel.hpp>
 #include <weir/channel/channel.hpp>
 #include <weir/executor/wait_site.hpp>
+#include <weir/measure/channel_meter.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/slot_state.hpp>
@@ -15,7 +16,6 @@
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/run/fused_sink.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_interfaces.hpp>
 #include <weir/run/running_stage.hpp>
@@ -42,6 +42,37 @@ struct queue_id {
     template <class T, class Policy>
     explicit(false) queue_id(weir::channel<T, Policy>* queue) noexcept : is(&detail::inside(*queue)) {}
     const wait_site* is;
+};
+
+// A sink only passes items on. So one queue stands for the queue before the sink, the item in the sink's
+// slot, and the queue behind it. No coroutine has to be resumed for the sink, which saves a fifth of an
+// item's time in a pipeline of three stages that do nothing. This class divides the capacity and the
+// statistics of that one queue between the three.
+class fused_sink {
+  public:
+    fused_sink(const stage_options& options, std::size_t capacity_before)
+        : options_(options), before_(capacity_before) {}
+
+    const stage_options& options() const noexcept { return options_; }
+    const std::string& name() const noexcept { return options_.name; }
+
+    // The capacity of both queues, and one item in the slot.
+    std::size_t total_capacity() const noexcept { return before_ + 1 + options_.capacity; }
+
+    // Change the capacity of the queue behind the sink, or before it; return the total.
+    std::size_t set_capacity_behind(std::size_t capacity) noexcept;
+    std::size_t set_capacity_before(std::size_t capacity) noexcept;
+
+    // Divides the statistics of the queue at index `last` among two queues and the sink. `kept`: the figures
+    // of the sink, if the run measures.
+    void split(pipeline_stats& s, std::size_t last, const std::optional<sink_figures>& kept) const;
+
+  private:
+    static void measured(channel_stats& before, stage_stats& sink, channel_stats& behind,
+                         const sink_figures& kept);
+
+    stage_options options_;
+    std::size_t before_;
 };
 
 // Owns the queues and stages of a run. `pipeline::start` adds them; later only their capacities and

@@ -6,7 +6,6 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
-#include <weir/stages/own_aggregate.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 
@@ -16,8 +15,8 @@
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
-#include <type_traits>      // for std::is_constructible_v, std::is_same_v
-#include <utility>          // for std::move
+#include <type_traits>      // for std::is_constructible_v, std::is_convertible, std::is_same_v
+#include <utility>          // for std::forward, std::move
 #include <vector>           // for std::vector
 
 namespace weir {
@@ -102,30 +101,7 @@ class batch_op {
 
 // The weight function of batches that are limited by the number of items only.
 struct no_weight {
-    template <class T>
-    std::uint64_t operator()(const T&) const noexcept {
-        return 0;
-    }
-};
-
-// The type of a batch.
-template <class Batch>
-struct the_batch {
-    template <class Item>
-    struct made_of {
-        using type = Batch;
-        static_assert(std::is_constructible_v<Batch, std::vector<Item>&&>,
-                      "weir: aggregate<Batch> makes its batches of a std::vector of what the stage "
-                      "before it gives, and this Batch can't be made of one; the types are those of "
-                      "the_batch<...>::made_of<...> in this message");
-    };
-};
-template <>
-struct the_batch<void> {
-    template <class Item>
-    struct made_of {
-        using type = std::vector<Item>;
-    };
+    std::uint64_t operator()(const auto&) const noexcept { return 0; }
 };
 
 template <class Batch, class Weigh>
@@ -144,17 +120,20 @@ struct aggregate_stage : transform_stage<aggregate_stage<Batch, Weigh>> {
     }
 
     template <class In>
-    struct weighs {
-        static constexpr bool fits =
-            requires(Weigh& w, const In& item) { static_cast<std::uint64_t>(w(item)); };
-        static_assert(fits,
-                      "weir: what weighs the items of an aggregate is called with each item as a constant, "
-                      "and returns a number; the types are those of aggregate_stage<...>::weighs<...> in "
-                      "this message");
-        using result = typename the_batch<Batch>::template made_of<In>::type;
+    struct made_of {
+        using type = std::conditional_t<std::is_void_v<Batch>, std::vector<In>, Batch>;
+        static_assert(
+            requires(Weigh& w, const In& item) { static_cast<std::uint64_t>(w(item)); },
+            "weir: what weighs the items of an aggregate is called with each item as a constant, "
+            "and returns a number; the types are those of aggregate_stage<...>::made_of<...> in "
+            "this message");
+        static_assert(std::is_constructible_v<type, std::vector<In>&&>,
+                      "weir: aggregate<Batch> makes its batches of a std::vector of what the stage before it "
+                      "gives, and this Batch can't be made of one; the types are those of "
+                      "aggregate_stage<...>::made_of<...> in this message");
     };
     template <class In>
-    using result = typename weighs<In>::result;
+    using result = typename made_of<In>::type;
 
     template <class In>
     static batch_op<In, result<In>, Weigh> op(const aggregate_stage& self) {
@@ -165,6 +144,84 @@ struct aggregate_stage : transform_stage<aggregate_stage<Batch, Weigh>> {
     std::uint64_t most;
     Weigh weigh;
     aggregate_options how;
+};
+
+// The operation that calls the aggregator `A` for items of type `In`.
+template <class A, class In>
+class own_batch_op {
+  public:
+    using Batch = typename decltype(std::declval<A&>().accumulate(std::declval<In>()))::value_type;
+    static constexpr result_origin origin = result_origin::unknown;
+
+    own_batch_op(A aggregator, bool drop_last) : aggregator_(std::move(aggregator)), drop_last_(drop_last) {}
+
+    void push(In&& item, std::optional<Batch>& batch) {
+        detail::replace(batch, aggregator_.accumulate(std::move(item)));
+    }
+    void end(std::optional<Batch>& batch) {
+        std::optional<Batch> made = aggregator_.flush();
+        if (made && !drop_last_) batch.emplace(*std::move(made));
+    }
+    bool result_lacks_item() const noexcept {
+        if constexpr (requires { aggregator_.keeps_last(); }) {
+            return aggregator_.keeps_last();
+        } else {
+            return false;
+        }
+    }
+    bool keeps_places() const noexcept { return false; }
+
+  private:
+    A aggregator_;
+    const bool drop_last_;
+};
+
+template <class A>
+struct own_aggregate_stage : transform_stage<own_aggregate_stage<A>> {
+    static constexpr const char* kind = "aggregate";
+    static constexpr const char* one_slot =
+        "aggregates: it fills one batch after the other, its concurrency is 1";
+    static constexpr const char* no_checkpoint =
+        requires(const A& a) { a.keeps_last(); }
+            ? nullptr
+            : "may hold items longer than until its next batch; if its aggregator doesn't, give it bool "
+              "keeps_last() const, which says whether a batch lacks the last item";
+
+    template <class Options>
+    own_aggregate_stage(A a, const Options& o)
+        : transform_stage<own_aggregate_stage>{detail::stage_options_of(o, kind)}, aggregator(std::move(a)),
+          drop_last(o.drop_last) {
+        refuse_if(o.max_delay != duration(0),
+                  "weir: an aggregator of one's own has no max_delay: only a batch by number or by weight "
+                  "can be given before it is full");
+    }
+
+    template <class In>
+    struct is_given {
+        static constexpr bool fits = requires(A& a, In&& item) {
+            { a.accumulate(std::move(item)).has_value() } -> std::convertible_to<bool>;
+            { a.flush() } -> std::same_as<decltype(a.accumulate(std::move(item)))>;
+        };
+        static_assert(fits,
+                      "weir: an aggregator has accumulate(item), which is given what the stage before it "
+                      "gives, and flush(), both of which return a std::optional batch; the types are those "
+                      "of own_aggregate_stage<...>::is_given<...> in this message");
+    };
+    // `In` if the aggregator does not fit, so that no further messages follow.
+    template <class In, bool Fits>
+    struct batch_of : std::type_identity<In> {};
+    template <class In>
+    struct batch_of<In, true> : std::type_identity<typename own_batch_op<A, In>::Batch> {};
+    template <class In>
+    using result = typename batch_of<In, is_given<In>::fits>::type;
+
+    template <class In, class Self>
+    static own_batch_op<A, In> op(Self&& self) {
+        return {std::forward<Self>(self).aggregator, self.drop_last};
+    }
+
+    A aggregator;
+    bool drop_last;
 };
 
 }  // namespace detail

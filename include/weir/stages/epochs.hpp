@@ -5,7 +5,7 @@
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/run/progress_recorder.hpp>
+#include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
@@ -15,7 +15,9 @@
 #include <weir/task/async_generator.hpp>
 #include <weir/task/task.hpp>
 
+#include <cstddef>      // for std::ptrdiff_t
 #include <cstdint>      // for std::uint64_t
+#include <exception>    // for std::exception_ptr
 #include <memory>       // for std::make_shared
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::decay_t
@@ -155,6 +157,27 @@ class items_of<repetitions_of<Make>> {
     bool gave_any_ = false;  // in this repetition
 };
 
+// Makes the checkpoints of a run. Each item calls `settle` when a consumer takes it, or it is dropped. Any
+// thread.
+class progress_recorder final : public progress_listener {
+  public:
+    explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}
+
+    // All draws of an item at once, so that no checkpoint has half of a batch. If memory lacks, the next
+    // checkpoint would be wrong, and throws.
+    void settle(origin& from, bool taken) noexcept override;
+
+    const progress_recorder* recorder() const noexcept override { return this; }
+
+    weir::checkpoint checkpoint() const;
+
+  private:
+    mutable standard_platform::mutex lock_;
+    progress progress_;
+    std::ptrdiff_t num_torn_ = 0;  // origins of which only a part was taken: see `origin::settle`
+    std::exception_ptr error_;
+};
+
 // The description of a source of draws. `epochs`: the number of the first epoch that it does not give.
 template <class Sampler>
 struct draws_of {
@@ -250,5 +273,9 @@ template <class Sampler>
 }
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/stages/epochs.ipp>
+#endif
 
 #endif

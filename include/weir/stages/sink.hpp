@@ -1,18 +1,32 @@
-// weir stages: the end of a pipeline whose items a consumer takes
+// weir stages: the ends of a pipeline: `sink`, for a consumer, and `for_each`, which calls a function
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_SINK_HPP
 #define WEIR_STAGES_SINK_HPP
 
 #include <weir/channel/channel.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/run/run_context.hpp>
 #include <weir/run/run_core.hpp>
+#include <weir/run/run_graph.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/run/void_run.hpp>
+#include <weir/stages/any_function.hpp>
+#include <weir/stages/iteration.hpp>
+#include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/stage_kind.hpp>
+#include <weir/stages/stage_of.hpp>
+#include <weir/task/awaitable.hpp>
 
 #include <cstddef>          // for std::size_t
+#include <cstdint>          // for std::uint64_t
+#include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <type_traits>      // for std::is_trivially_copyable_v
+#include <utility>          // for std::exchange, std::forward, std::move
 
 namespace weir {
 
@@ -68,6 +82,93 @@ struct sink_capacity {
     std::size_t items = 0;  // 0: not given
 };
 
+template <class Call>
+struct for_each_types : Call {
+    using result = typename Call::result;
+    using value = void;
+    static_assert(
+        !Call::gives_many && !awaitable<result>,
+        "weir: what the function of a for_each returns is dropped, and this, a generator or a task in a "
+        "task, would never run: await it, or loop over it, in the function");
+};
+
+// The resources of a slot: the number of its items, and its own function if it has one.
+template <class Tools>
+struct with_count : Tools {
+    std::uint64_t num_done = 0;
+};
+
+template <class C, class More>
+struct for_each_state : More {
+    [[no_unique_address]] typename epoch_item_traits<C>::provenance item_provenance;
+};
+
+// `Call`: how the function is called.
+template <class Given, class C, class Policy, class Call = function_call<Given, C>>
+class running_for_each
+    : public function_stage<Given, for_each_types<typename Call::traits>, C, no_item, Policy> {
+    using base = function_stage<Given, for_each_types<typename Call::traits>, C, no_item, Policy>;
+
+  public:
+    using resources = with_count<typename base::resources>;
+    using iteration =
+        typename base::template iteration_with<for_each_state<C, typename Call::more>, resources>;
+
+    template <class G>
+    running_for_each(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
+                     typename base::output_queue& end)
+        : base(run, "for_each", options, std::forward<G>(f), in, end), limit_(options.time_limit) {
+        run_context::refuse_unless(options.output_order == output_order::completion, options,
+                                   "gives nothing on, and so in no order: leave .output_order out");
+    }
+
+    duration time_limit() const noexcept { return limit_; }
+
+    decltype(auto) work(iteration& it) {
+        if constexpr (base::waits) {
+            return this->call(it);
+        } else if (!it.place.mark) {
+            static_cast<void>(this->call(it));
+        }
+    }
+    static void store_result(iteration&, auto&&) noexcept {}
+    static void store_result(iteration&) noexcept {}
+    no_item* next_result(iteration& it) noexcept {
+        if (!it.place.mark) ++it.context->resources.num_done;
+        it.item_provenance.acknowledge(true);
+        return nullptr;
+    }
+    void release_resources(auto& context) noexcept {
+        base::release_resources(context);
+        this->run_.count_done(std::exchange(context.resources.num_done, 0));
+    }
+
+  private:
+    const duration limit_;
+};
+
+template <class Function>
+struct for_each_stage : stage_base {
+    static constexpr const char* kind = "for_each";
+    static constexpr bool ends_pipelines = true;
+
+    template <class G>
+    for_each_stage(G&& f, stage_options o) : stage_base{std::move(o)}, function(std::forward<G>(f)) {}
+
+    template <class C>
+    using output = typename for_each_types<typename function_call<Function, C>::traits>::value;
+
+    template <class Self, class Policy, class C>
+    static channel<no_item, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        using running = stage_of<running_for_each<kept_function_t<Function, C>, C, Policy>>;
+        const stage_options& options = self.options;
+        auto&& kept = keep_function<Function, C>(std::forward<Self>(self).function);
+        return run.template append_last<running>(options, in, std::forward<decltype(kept)>(kept));
+    }
+
+    Function function;
+};
+
 }  // namespace detail
 
 /// The end of a pipeline: a stage that moves items into the queue from which the consumer takes them. The
@@ -85,6 +186,34 @@ struct sink_capacity {
     detail::refuse_negative(capacity.items, "weir: the capacity of a sink was negative; give it 1 or more");
     return detail::sink_stage(capacity.items, where);
 }
+
+/// Calls a function with each item, at the end of a pipeline, in place of a sink:
+///
+///     auto run = (weir::source(files) | weir::pipe(shrink) | weir::for_each(write)).start(pool);
+///     std::cout << run.wait().items << " files written";
+///
+/// Such a run needs no consumer, and ends by itself: see `run<void>`.
+///
+/// \param function  called as that of a `pipe`; awaited if it returns a `task`, or any awaitable. Its result
+///                  is dropped.
+/// \param options   see `stage_options`. No queue is behind the stage: it has no `capacity`, no `max_bytes`,
+///                  and no `output_order`.
+/// Order:    with one slot, that of the items. With more slots the function is called for several items at
+///           once, also of two epochs.
+/// Resumes:  a function that awaits, where its awaitable resumes it; the stage, on its own executor.
+/// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. For a
+///           checkpoint an item is taken when the function has ended, or its failure is tolerated.
+template <class Function>
+[[nodiscard]] auto for_each(Function&& function, stage_options options = {}) {
+    if (options.name.empty()) options.name = "for_each";
+    return detail::for_each_stage<detail::kept_t<Function>>(std::forward<Function>(function),
+                                                            std::move(options));
+}
+
+/// Rejects the name of an overloaded function, and options of another type, at compile time.
+template <class Function = detail::not_deduced, class Options = stage_options,
+          class = detail::refused_t<Function, Options>>
+void for_each(Function&&, Options&& = {}) noexcept;
 
 }  // namespace weir
 

@@ -14,9 +14,9 @@
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/feeder.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipe_function.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_of.hpp>
 

@@ -8,7 +8,7 @@
 #include <weir/executor/timer.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/stages/aggregate.hpp>
-#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/retry.hpp>

@@ -12,7 +12,6 @@
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/cache.hpp>
-#include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipe.hpp>

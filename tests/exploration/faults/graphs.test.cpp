@@ -10,7 +10,7 @@
 #include <weir/graph/tee.hpp>
 #include <weir/graph/zip.hpp>
 #include <weir/stages/aggregate.hpp>
-#include <weir/stages/disaggregate.hpp>
+#include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>

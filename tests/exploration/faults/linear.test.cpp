@@ -6,14 +6,11 @@
 
 #include <weir/graph/merge.hpp>
 #include <weir/stages/aggregate.hpp>
-#include <weir/stages/disaggregate.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
-#include <weir/stages/take.hpp>
 #include <weir/stages/traverse.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>

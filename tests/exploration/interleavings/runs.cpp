@@ -10,8 +10,8 @@
 #include <weir/report/watchdog.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/stages/traverse.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>

@@ -5,13 +5,11 @@
 #include "support/item_stages.hpp"
 
 #include <weir/stages/aggregate.hpp>
-#include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/shuffle.hpp>
-#include <weir/stages/take.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/stages/traverse.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/sleep.hpp>

@@ -7,8 +7,8 @@
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/run/invocation.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 
 #include <atomic>
 #include <cstddef>

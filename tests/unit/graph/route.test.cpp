@@ -9,11 +9,11 @@
 #include <weir/graph/merge.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/aggregate.hpp>
-#include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
+#include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/source.hpp>
-#include <weir/stages/take.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>

@@ -10,8 +10,8 @@
 #include <weir/run/invocation.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/aggregate.hpp>
-#include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/task/sleep.hpp>

@@ -10,9 +10,9 @@
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/source.hpp>
-#include <weir/stages/take.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 

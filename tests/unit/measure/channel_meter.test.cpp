@@ -7,7 +7,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/run/fused_sink.hpp>
+#include <weir/run/run_graph.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/task/sleep.hpp>
 

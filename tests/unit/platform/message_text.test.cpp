@@ -11,9 +11,9 @@
 #include <weir/graph/zip.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/aggregate.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
-#include <weir/stages/take.hpp>
 
 #include <exception>
 #include <new>

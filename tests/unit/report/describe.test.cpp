@@ -6,8 +6,8 @@
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/stages/epochs.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/stages/stage_list.hpp>
 
 #include <array>

@@ -14,10 +14,10 @@
 #include <weir/graph/split.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/stages/aggregate.hpp>
-#include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
-#include <weir/stages/for_each.hpp>
+#include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/stages/stage_list.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>

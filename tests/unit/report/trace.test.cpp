@@ -14,14 +14,12 @@
 #include <weir/run/invocation.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/cache.hpp>
-#include <weir/stages/disaggregate.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/shuffle.hpp>
-#include <weir/stages/take.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 

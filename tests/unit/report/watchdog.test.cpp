@@ -13,7 +13,6 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/run/run.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>

@@ -8,8 +8,8 @@
 #include <weir/measure/stats.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_interfaces.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 

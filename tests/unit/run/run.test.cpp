@@ -13,8 +13,8 @@
 #include <weir/platform/parking.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/stages/epochs.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>

@@ -10,8 +10,8 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/run/invocation.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/stages/stage_list.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>

@@ -14,11 +14,11 @@
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/cache.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/retry.hpp>
 #include <weir/stages/shuffle.hpp>
-#include <weir/stages/take.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 

@@ -6,7 +6,6 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/simulation/explore.hpp>
 #include <weir/stages/aggregate.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>

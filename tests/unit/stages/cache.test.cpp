@@ -11,9 +11,9 @@
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/shuffle.hpp>
-#include <weir/stages/take.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 

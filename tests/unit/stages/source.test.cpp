@@ -5,8 +5,8 @@
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/pipeline.hpp>
-#include <weir/stages/take.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>

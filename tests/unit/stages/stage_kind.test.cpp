@@ -4,8 +4,8 @@
 #include "support/items.hpp"
 
 #include <weir/executor/virtual_time.hpp>
-#include <weir/stages/for_each.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 

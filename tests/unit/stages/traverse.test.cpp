@@ -13,9 +13,9 @@
 #include <weir/sampling/sampler.hpp>
 #include <weir/simulation/explore_pipeline.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/pipeline.hpp>
-#include <weir/stages/take.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>

@@ -1,9 +1,9 @@
-// weir stages, internal: bodies of the functions of stages/item_tracer.hpp
+// weir stages, internal: bodies of the functions of stages/iteration.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_STAGES_ITEM_TRACER_IPP
-#define WEIR_STAGES_ITEM_TRACER_IPP
+#ifndef WEIR_STAGES_ITERATION_IPP
+#define WEIR_STAGES_ITERATION_IPP
 
-#include <weir/stages/item_tracer.hpp>
+#include <weir/stages/iteration.hpp>
 
 #include <weir/platform/config.hpp>
 

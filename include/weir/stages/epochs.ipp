@@ -1,9 +1,9 @@
-// weir run, internal: bodies of the functions of run/progress_recorder.hpp
+// weir stages, internal: bodies of the functions of stages/epochs.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_RUN_PROGRESS_RECORDER_IPP
-#define WEIR_RUN_PROGRESS_RECORDER_IPP
+#ifndef WEIR_STAGES_EPOCHS_IPP
+#define WEIR_STAGES_EPOCHS_IPP
 
-#include <weir/run/progress_recorder.hpp>
+#include <weir/stages/epochs.hpp>
 
 #include <weir/platform/config.hpp>
 
