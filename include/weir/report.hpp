@@ -4,7 +4,6 @@
 #define WEIR_REPORT_HPP
 
 #include <weir/report/csv.hpp>
-#include <weir/report/deadlock_report.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/json.hpp>

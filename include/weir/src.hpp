@@ -37,7 +37,6 @@
 #include <weir/platform/process.ipp>
 #include <weir/platform/process_resources.ipp>
 #include <weir/report/csv.ipp>
-#include <weir/report/deadlock_report.ipp>
 #include <weir/report/describe.ipp>
 #include <weir/report/escape.ipp>
 #include <weir/report/fields.ipp>
@@ -57,7 +56,6 @@
 #include <weir/report/run_view.ipp>
 #include <weir/report/structure.ipp>
 #include <weir/report/svg_graph.ipp>
-#include <weir/report/svg_plot.ipp>
 #include <weir/report/table.ipp>
 #include <weir/report/trace.ipp>
 #include <weir/report/trace_run.ipp>

@@ -6,7 +6,7 @@
 #include <weir/channel/get_result.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/report/deadlock_report.hpp>
+#include <weir/report/watchdog.hpp>
 #include <weir/report/printable.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/structure.hpp>

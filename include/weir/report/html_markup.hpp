@@ -1,4 +1,4 @@
-// weir report, internal: markup of HTML and SVG from patterns, figures as text, and tables
+// weir report, internal: parts of a page: HTML and SVG markup from patterns, figures as text, tables, plots
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_MARKUP_HPP
 #define WEIR_REPORT_HTML_MARKUP_HPP
@@ -8,6 +8,8 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/report/escape.hpp>
 
+#include <algorithm>    // for std::ranges::any_of
+#include <cmath>        // for std::lround
 #include <concepts>     // for std::integral
 #include <cstddef>      // for std::size_t
 #include <string>       // for std::string
@@ -87,6 +89,113 @@ class html_table {
     std::vector<column> columns_;
     std::string rows_;
 };
+
+// A tick of an axis, and its label.
+struct plot_tick {
+    double place = 0;  // 0 to 1
+    std::string text;
+};
+
+// A unit, and its size in the unit of measurement: that of `figure_kind`, such as nanoseconds.
+struct plot_unit {
+    double scale;
+    const char* name;
+};
+
+[[nodiscard]] std::vector<plot_unit> units_of(figure_kind kind);
+
+// \returns the unit for an axis that ends at `greatest`. Minutes are taken from ten minutes on, hours from
+//          ten hours, thousands from ten thousand: `units_of` has ten times the scale for these units.
+[[nodiscard]] plot_unit unit_for(figure_kind kind, double greatest);
+
+// An axis with ticks; begins at 0, or is logarithmic.
+class plot_axis {
+  public:
+    // From 0 up, in steps of 1, 2 or 5.
+    [[nodiscard]] static plot_axis linear(figure_kind kind, double greatest, double most_steps = 5);
+    // From 0 to exactly the greatest figure.
+    [[nodiscard]] static plot_axis of_length(figure_kind kind, double greatest);
+    // In decades; 0 has a place of its own below them.
+    [[nodiscard]] static plot_axis logarithmic(figure_kind kind, double least, double greatest, bool zero);
+    // An axis for several series, each with a figure of the whole run (`over_all`). The axis is logarithmic
+    // if a figure of a series is 50 times greater than all of `over_all`; with `by_differences`, also if the
+    // figures in `over_all` differ by more than a factor of 50.
+    [[nodiscard]] static plot_axis fitting(figure_kind kind, const std::vector<std::vector<double>>& series,
+                                           const std::vector<double>& over_all, bool by_differences);
+
+    // The size of the axis' unit, in the unit of measurement.
+    [[nodiscard]] double scale() const noexcept { return unit_.scale; }
+    [[nodiscard]] const char* unit() const noexcept { return unit_.name; }
+    [[nodiscard]] bool is_logarithmic() const noexcept { return logarithmic_; }
+    [[nodiscard]] const std::vector<plot_tick>& ticks() const noexcept { return ticks_; }
+
+    // \returns the place of a figure (in the axis' unit) on the axis, from 0 to 1.
+    [[nodiscard]] double place(double value) const noexcept;
+
+  private:
+    explicit plot_axis(plot_unit unit) : unit_(unit) {}
+
+    // \returns the label of a decade, with its own unit.
+    static std::string text_of(figure_kind kind, double value);
+
+    plot_unit unit_;
+    bool logarithmic_ = false;
+    double least_ = 0;  // in the axis' unit, as `greatest_`
+    double greatest_ = 1;
+    double below_ = 0;  // the share of the axis that belongs to 0
+    std::vector<plot_tick> ticks_;
+};
+
+// The number of lines that have a colour, a dash and a mark of their own (html_style.hpp).
+inline constexpr std::size_t num_line_styles = 12;
+
+// The line of a stage or queue.
+struct plot_line {
+    std::string label;
+    double over_all = no_value;  // the figure of the whole run
+    std::vector<double> values;  // one for each of `plot::at`, in the unit of measurement; or `no_value`
+    std::size_t style = num_line_styles;  // `num_line_styles`: thin and grey, and not in the legend
+
+    [[nodiscard]] bool has_values() const { return std::ranges::any_of(values, is_figure); }
+};
+
+// A plot over the time of a run.
+struct plot {
+    std::string id;  // unique on the page
+    std::string title;
+    std::string description;  // a sentence that describes the lines
+    plot_axis x;
+    plot_axis y;
+    std::string y_label;
+    std::vector<double> at;  // in the unit of the x axis
+    std::vector<plot_line> lines;
+
+    // The size of a plot, and of the area of its lines. Whole units are fine enough for coordinates.
+    static constexpr long width = 1440;
+    static constexpr long height = 760;
+    static constexpr long left = 170;
+    static constexpr long right = 1410;
+    static constexpr long top = 90;
+    static constexpr long bottom = 620;
+
+    [[nodiscard]] static long x_of(double place) { return left + std::lround(place * (right - left)); }
+    [[nodiscard]] static long y_of(double place) { return bottom - std::lround(place * (bottom - top)); }
+    [[nodiscard]] long x_at(std::size_t i) const { return x_of(x.place(at[i])); }
+    [[nodiscard]] long y_at(double value) const { return y_of(y.place(value / y.scale())); }
+};
+
+// \returns the path of a line. Points inside of a flat stretch are left out. Missing values interrupt the
+//          line; a value between two of them is a dot. If the plot has only one point, the line is as long
+//          as the run.
+[[nodiscard]] std::string path_of(const plot& p, const std::vector<double>& values);
+
+void append_axes(std::string& out, const plot& p);
+
+// Appends a line. A line that is in the legend has its values in the attribute `data-v`, for the script of
+// the page: separated by commas, in the unit of the y axis. A missing value is an empty text.
+void append_line(std::string& out, const plot& p, const plot_line& line);
+
+void append_svg(std::string& out, const plot& p);
 
 }  // namespace weir::detail
 

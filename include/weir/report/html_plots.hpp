@@ -8,7 +8,6 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/report/html_markup.hpp>
 #include <weir/report/run_view.hpp>
-#include <weir/report/svg_plot.hpp>
 
 #include <cmath>    // for std::floor
 #include <cstddef>  // for std::size_t
