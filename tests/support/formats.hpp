@@ -6,10 +6,10 @@
 #include <weir/channel/get_result.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/report/watchdog.hpp>
 #include <weir/report/printable.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/structure.hpp>
+#include <weir/report/watchdog.hpp>
 
 namespace formats {
 

@@ -6,11 +6,11 @@
 #include <weir/channel/get_result.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/report/watchdog.hpp>
 #include <weir/report/line.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>
+#include <weir/report/watchdog.hpp>
 
 #include <concepts>  // for std::same_as
 #include <sstream>   // for std::ostringstream
