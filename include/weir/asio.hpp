@@ -4,7 +4,6 @@
 #define WEIR_ASIO_HPP
 
 #include <weir/asio/awaiting.hpp>
-#include <weir/asio/awaiting_unless.hpp>
 #include <weir/asio/io_executor.hpp>
 #include <weir/asio/library.hpp>
 

@@ -1,56 +1,158 @@
-// weir asio: coroutines of Asio await awaitables of weir
+// weir asio: `awaited`, with which a coroutine of Asio awaits tasks, channels and runs of weir
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_AWAITED_HPP
 #define WEIR_ASIO_AWAITED_HPP
 
-#include <weir/asio/guest_executor.hpp>
+#include <weir/asio/io_executor.hpp>
 #include <weir/asio/library.hpp>
-#include <weir/asio/visits.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/timer.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/stop_token.hpp>
 
-#include <memory>       // for std::unique_ptr
+#include <coroutine>    // for std::coroutine_handle
+#include <memory>       // for std::make_shared, std::unique_ptr
+#include <mutex>        // for std::mutex
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::is_move_constructible_v
-#include <utility>      // for std::forward, std::move
+#include <utility>      // for std::exchange, std::forward, std::move
+#include <vector>       // for std::vector
 
 namespace weir::asio::inline WEIR_ASIO_KIND {
 
 namespace detail {
 
-// One wait of a coroutine of Asio for an awaitable of weir. Lies in the frame of that coroutine.
+// Runs the coroutines of weir that one coroutine of Asio awaits, on that coroutine's executor of Asio. Its
+// clock is that of `executor::now`, as executor_traits::passing requires.
+class guest_executor final : public executor {
+  public:
+    explicit guest_executor(lib::any_io_executor on)
+        : executor({.passing = true}), on_(std::move(on)), timers_(std::make_shared<io_timers>(*this, on_)) {}
+
+    // Called on a thread of Asio's executor.
+    void begin(std::coroutine_handle<> h) { resume(h); }
+
+    using executor::post;
+    void post(std::coroutine_handle<> h) noexcept override {
+        const lib::any_io_executor on = on_;  // a copy: once posted, `h` may end and destroy this executor
+        lib::post(on, [this, h] { resume(h); });
+    }
+    void add(timer& t) noexcept override { timers_->add(t); }
+    void cancel(timer& t) noexcept override {
+        if (timers_) timers_->cancel(t);
+    }
+    // Returns false, because it is not known which threads run Asio's executor.
+    bool drive(flag&, time_point) override { return false; }
+
+    // Called while the context is destroyed. Coroutines that wait here are destroyed without being resumed,
+    // perhaps after this call; they may still cancel timers.
+    void retire() noexcept {
+        timers_.reset();
+        on_ = lib::any_io_executor();
+    }
+
+    const void* runs_on(const void* library) const noexcept override {
+        return library == &this_library ? &on_ : nullptr;
+    }
+
+  private:
+    lib::any_io_executor on_;
+    std::shared_ptr<io_timers> timers_;
+};
+
+// A wait of a coroutine of Asio. It owns Asio's completion handler, which owns the waiting coroutine, in
+// whose frame the wait lies.
+class guest_wait_base {
+  public:
+    guest_wait_base(const guest_wait_base&) = delete;
+    guest_wait_base& operator=(const guest_wait_base&) = delete;
+
+    // Destroys the handler, and so the waiting coroutine: sooner or later this destroys the wait.
+    virtual void abandon() noexcept = 0;
+
+    // Links of the list in `guest_waits`.
+    guest_wait_base* next = nullptr;
+    guest_wait_base** link = nullptr;
+
+  protected:
+    guest_wait_base() = default;
+    ~guest_wait_base() = default;
+};
+
+// The waits on one context. The context's destructor ends them, as it ends pending operations of Asio.
+class guest_waits final : public lib::execution_context::service {
+  public:
+    static inline lib::execution_context::id id;
+
+    explicit guest_waits(lib::execution_context& of) : service(of) {}
+
+    void begin(guest_wait_base& it) noexcept {
+        const std::lock_guard guard(lock_);
+        it.next = first_;
+        it.link = &first_;
+        if (first_ != nullptr) first_->link = &it.next;
+        first_ = &it;
+    }
+    void end(guest_wait_base& it) noexcept {
+        const std::lock_guard guard(lock_);
+        *it.link = it.next;
+        if (it.next != nullptr) it.next->link = it.link;
+    }
+
+    // Keeps the executor of an abandoned wait, because coroutines that refer to this executor are destroyed
+    // after the wait. Called within the context's destructor.
+    void keep(std::unique_ptr<guest_executor> guest) {
+        guest->retire();
+        retired_.push_back(std::move(guest));
+    }
+
+  private:
+    // Called when no thread runs the context any more.
+    void shutdown() override {
+        for (guest_wait_base* it = std::exchange(first_, nullptr); it != nullptr;) {
+            guest_wait_base& each = *std::exchange(it, it->next);
+            each.abandon();
+        }
+    }
+
+    std::mutex lock_;
+    guest_wait_base* first_ = nullptr;
+    std::vector<std::unique_ptr<guest_executor>> retired_;
+};
+
+// The wait of a coroutine of Asio for an awaitable of type A, whose result is a T.
 template <class T, class A, class Executor>
-class visit final : visit_base, weir::detail::detached_task_owner {
+class guest_wait final : guest_wait_base, weir::detail::detached_task_owner {
     using token = lib::use_awaitable_t<Executor>;
     using handler = typename lib::async_result<token, void()>::handler_type;
 
-    class beginning {
+    class initiation {
       public:
-        explicit beginning(visit& it) noexcept : it_(&it) {}
+        explicit initiation(guest_wait& it) noexcept : it_(&it) {}
         void operator()(handler then) const { it_->begin(std::move(then)); }
 
       private:
-        visit* it_;
+        guest_wait* it_;
     };
 
   public:
-    visit(const Executor& home, A& awaited)
-        : home_(home), all_(&lib::use_service<visits>(lib::query(home_, lib::execution::context))),
+    guest_wait(const Executor& home, A& awaited)
+        : home_(home), waits_(&lib::use_service<guest_waits>(lib::query(home_, lib::execution::context))),
           guest_(std::make_unique<guest_executor>(home)), token_(stop_.get_token()),
-          root_(weir::detail::make_detached_task<T, A>(awaited)) {}
-    visit(const visit&) = delete;
-    visit& operator=(const visit&) = delete;
-    ~visit() {
-        if (is_dropped_) all_->keep(std::move(guest_));
+          task_(weir::detail::make_detached_task<T, A>(awaited)) {}
+    guest_wait(const guest_wait&) = delete;
+    guest_wait& operator=(const guest_wait&) = delete;
+    ~guest_wait() {
+        if (is_dropped_) waits_->keep(std::move(guest_));
     }
 
     // Resumes on Asio's executor, when the awaited operation has ended.
-    auto wait() { return lib::async_initiate<const token, void()>(beginning(*this), token()); }
+    auto wait() { return lib::async_initiate<const token, void()>(initiation(*this), token()); }
 
     T take() {
         try {
-            return root_.take();
+            return task_.take();
         } catch (const stopped&) {
             throw lib::system_error(make_error_code(lib::error::operation_aborted));
         }
@@ -61,13 +163,13 @@ class visit final : visit_base, weir::detail::detached_task_owner {
         lib::cancellation_slot slot = lib::get_associated_cancellation_slot(then);
         if (slot.is_connected()) slot.assign([this](lib::cancellation_type) { stop_.request_stop(); });
         then_.emplace(std::move(then));
-        all_->begin(*this);
-        guest_->begin(root_.prepare(*guest_, nullptr, *this, &ends_));  // this may be gone from here on
+        waits_->begin(*this);
+        guest_->begin(task_.prepare(*guest_, nullptr, *this, &ends_));  // may have destroyed this wait
     }
 
     // Called on any thread. Posts the handler, because the coroutine that has ended is still on the stack.
     void ended() noexcept override {
-        all_->end(*this);
+        waits_->end(*this);
         handler then = std::move(*then_);
         const Executor home = home_;
         lib::post(home, std::move(then));
@@ -79,30 +181,31 @@ class visit final : visit_base, weir::detail::detached_task_owner {
     }
 
     Executor home_;
-    visits* all_;
+    guest_waits* waits_;
     std::unique_ptr<guest_executor> guest_;
     bool is_dropped_ = false;
     stop_source stop_;
     const stop_token token_;
     const weir::detail::end_token ends_{&token_};
     std::optional<handler> then_;
-    weir::detail::detached_task<T> root_;
+    weir::detail::detached_task<T> task_;
 };
 
 template <class T, class A, class Executor>
-lib::awaitable<T, Executor> visiting(A a) {
+lib::awaitable<T, Executor> await_as_guest(A a) {
     const Executor home = co_await lib::this_coro::executor;
-    visit<T, A, Executor> it(home, a);
+    guest_wait<T, A, Executor> it(home, a);
     co_await it.wait();
     co_return it.take();
 }
 
-// The type by which an awaitable is kept until it is awaited: a reference to an lvalue, and to an object that
+// The type in which an awaitable is kept until it is awaited: a reference if the awaitable is an lvalue or
 // can't be moved.
 template <class A>
 using kept_t = std::conditional_t<!std::is_reference_v<A> && std::is_move_constructible_v<A>, A, A&&>;
 
-// Awaits an operation that moves an item. `||` would drop the item if the operation ends second.
+// The type of `awaited(a)` if `a` moves an item. Asio's `||` would drop the item if `a` ends second, so `||`
+// is deleted for this type.
 template <class T, class Executor>
 class item_awaitable : public lib::awaitable<T, Executor> {
   public:
@@ -134,21 +237,21 @@ auto operator||(A&&, B&&) {
 ///
 /// The awaitable may be a task, an operation of a channel, a run's `next()`, a sleep, or `when_all`.
 ///
-/// \returns  `asio::awaitable` of the result of `co_await a`, which must not be a reference. It begins when
-///           it is awaited, or is passed to `asio::co_spawn`, with any completion token.
+/// \returns  `asio::awaitable` of the result of `co_await a`, which must not be a reference. `a` begins when
+///           the `asio::awaitable` is awaited, or is passed to `asio::co_spawn`.
 /// Suspends: until `a` has ended. Resumes: on the coroutine's executor of Asio. A task runs on this executor,
 ///           too, and its sleeps are timers of Asio.
 /// Errors:   what `co_await a` throws.
 /// Stops:    each type of cancellation of the coroutine asks `a` to end, as the stop of a run does. Sleeps,
 ///           channels and operations of Asio then throw `stopped`, which becomes Asio's `system_error` with
 ///           `operation_aborted`. An operation that already has an item returns it. Asio's `||` drops the
-///           result that comes second: so an operation that moves an item is rejected there at compile time,
-///           and a task in `||` should not return an item.
-/// Lifetime: a context that is destroyed first destroys the coroutine and the task that it awaits. Meanwhile
-///           no other thread may resume the task. A movable `a`, such as a task, is kept; any other, such as
-///           an operation of a channel, has to be awaited in the same expression.
+///           second of two results: so `||` rejects an operation that moves an item at compile time, and a
+///           task in `||` should not return an item.
+/// Lifetime: if the context is destroyed during the wait, it destroys the coroutine and the awaited task;
+///           meanwhile no other thread may resume the task. A movable `a`, such as a task, is kept; any
+///           other, such as an operation of a channel, has to be awaited in the same expression.
 /// Cost:     about six allocations, most of them Asio's.
-/// Needs Asio's own coroutines: with clang, Asio 1.22 has them where `ASIO_HAS_CO_AWAIT` is defined only.
+/// Needs Asio's own coroutines: with clang, Asio 1.22 has them only if `ASIO_HAS_CO_AWAIT` is defined.
 template <class Executor = lib::any_io_executor, awaitable A>
 [[nodiscard("co_await this, or nothing is awaited")]] auto awaited(A&& a) {
     using given = weir::detail::stored_result_t<await_result_t<A>>;
@@ -157,12 +260,12 @@ template <class Executor = lib::any_io_executor, awaitable A>
                   "weir::task that returns a pointer, or a copy");
     if constexpr (weir::detail::moves_item<std::remove_cvref_t<A>>) {
         return detail::item_awaitable(
-            detail::visiting<given, detail::kept_t<A>, Executor>(std::forward<A>(a)));
+            detail::await_as_guest<given, detail::kept_t<A>, Executor>(std::forward<A>(a)));
     } else {
-        return detail::visiting<given, detail::kept_t<A>, Executor>(std::forward<A>(a));
+        return detail::await_as_guest<given, detail::kept_t<A>, Executor>(std::forward<A>(a));
     }
 }
-/// Rejects what can't be awaited at compile time.
+/// Rejects at compile time an argument that can't be awaited.
 template <class Executor = lib::any_io_executor, class A>
     requires(!awaitable<A>)
 auto awaited(A&&) {

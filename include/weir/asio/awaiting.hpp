@@ -1,11 +1,10 @@
-// weir asio: a completion token that makes any operation of Asio awaitable
+// weir asio: completion tokens that make any operation of Asio awaitable, without and with a stop token
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_AWAITING_HPP
 #define WEIR_ASIO_AWAITING_HPP
 
 #include <weir/asio/library.hpp>
 #include <weir/asio/pending.hpp>
-#include <weir/asio/stoppable.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/task/stop_token.hpp>
@@ -22,6 +21,8 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 
 namespace detail {
 
+// The awaitable of an operation of Asio: starts the operation when awaited.
+//
 // `HasToken`: the user has given a stop token, so an operation that can't be cancelled is rejected.
 template <bool HasToken, class Values, bool AsTuple, class Initiation, class... InitArgs>
 class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
@@ -123,11 +124,12 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           Move-only values are moved.
 /// Suspends: until the operation has ended. Awaiting it starts it.
 /// Resumes:  on the coroutine's own executor, whichever thread runs the `io_context`; a coroutine of another
-///           library without an executor where `channel` would resume that coroutine.
+///           library, without an executor, on the thread on which `channel` would resume it.
 /// Errors:   `std::system_error` with the operation's error code, unchanged: compare the code with Asio's
 ///           names (`asio::error::eof`). With `as_tuple()` the code is the tuple's first element instead.
-///           If the operation is dropped without an end, as by the destructor of its `io_context`, the await
-///           throws `operation_aborted`, with `as_tuple()`, too. What starting the operation throws.
+///           If the operation is dropped before it has ended, as by the destructor of its `io_context`, the
+///           await throws `operation_aborted`, with `as_tuple()`, too. Also the exceptions of the function
+///           that starts the operation.
 /// Lifetime: as for any other completion token, the I/O object and the buffers outlive the operation. If a
 ///           waiting coroutine is destroyed, its result is dropped, and the operation goes on. If the buffers
 ///           lie in the frame, close the I/O object first, on the thread that runs the `io_context`.
@@ -137,7 +139,8 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           then throws `stopped`, with `as_tuple()`, too, and partial results are dropped. To get partial
 ///           results, use `awaiting_unless(call.stop()).as_tuple()`. An operation whose initiation has no
 ///           `get_executor()` can't be cancelled.
-/// Watchdog: the wait counts as an `external_wait`. Not on virtual time, which doesn't wait for sockets.
+/// Watchdog: the wait counts as an `external_wait`. Do not use on virtual time, which doesn't wait for
+///           sockets.
 /// Cost:     two allocations, Asio's and one of some 150 bytes; in a stage a strand, too.
 /// Needs Asio 1.19, or Boost 1.77.
 template <bool AsTuple>
@@ -162,6 +165,55 @@ class WEIR_ASIO_LIBRARY::async_result<weir::asio::basic_awaiting<AsTuple>, R(As.
         using namespace weir::asio::detail;
         return operation<false, std::tuple<std::decay_t<As>...>, AsTuple, std::decay_t<Initiation>,
                          std::decay_t<InitArgs>...>(weir::stop_token(), std::forward<Initiation>(initiation),
+                                                    std::forward<InitArgs>(args)...);
+    }
+};
+
+namespace weir::asio::inline WEIR_ASIO_KIND {
+
+/// The type of `awaiting_unless(stop)`.
+template <bool AsTuple>
+class basic_awaiting_unless {
+  public:
+    /// If a stop was requested before the operation begins, the operation is cancelled when it has begun.
+    explicit basic_awaiting_unless(stop_token stop) noexcept : stop_(std::move(stop)) {}
+
+    /// The same, with the error code as the first element of a tuple.
+    [[nodiscard]] basic_awaiting_unless<true> as_tuple() const noexcept {
+        return basic_awaiting_unless<true>(stop_);
+    }
+
+    /// The token that cancels the operation.
+    [[nodiscard]] const stop_token& stop() const noexcept { return stop_; }
+
+  private:
+    stop_token stop_;
+};
+
+/// Makes an operation of Asio awaitable, as `awaiting` does, and cancels the operation when a stop is
+/// requested. A cancelled operation ends as Asio specifies, usually with the error `operation_aborted`. An
+/// operation that ends before the request reaches it returns its result.
+///
+///     co_await socket.async_connect(where, weir::asio::awaiting_unless(call.stop()));
+///
+/// Threads: any thread may request the stop. The operation's handlers run in a strand of their own, so
+///          several threads may run the `io_context`.
+/// Errors:  `std::terminate` if there is no memory to pass on the stop.
+[[nodiscard]] inline basic_awaiting_unless<false> awaiting_unless(stop_token stop) noexcept {
+    return basic_awaiting_unless<false>(std::move(stop));
+}
+
+}  // namespace weir::asio::inline WEIR_ASIO_KIND
+
+template <bool AsTuple, class R, class... As>
+class WEIR_ASIO_LIBRARY::async_result<weir::asio::basic_awaiting_unless<AsTuple>, R(As...)> {
+  public:
+    template <class Initiation, class... InitArgs>
+    static auto initiate(Initiation&& initiation, weir::asio::basic_awaiting_unless<AsTuple> token,
+                         InitArgs&&... args) {
+        using namespace weir::asio::detail;
+        return operation<true, std::tuple<std::decay_t<As>...>, AsTuple, std::decay_t<Initiation>,
+                         std::decay_t<InitArgs>...>(token.stop(), std::forward<Initiation>(initiation),
                                                     std::forward<InitArgs>(args)...);
     }
 };

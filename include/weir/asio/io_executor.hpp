@@ -1,23 +1,79 @@
-// weir asio: an executor that runs coroutines on Asio's io_context
+// weir asio: an executor that runs coroutines on the threads of Asio's io_context
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_IO_EXECUTOR_HPP
 #define WEIR_ASIO_IO_EXECUTOR_HPP
 
-#include <weir/asio/io_timers.hpp>
 #include <weir/asio/library.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/locked_timers.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/platform.hpp>
 
 #include <algorithm>  // for std::clamp, std::max
-#include <chrono>     // for std::chrono::milliseconds
+#include <chrono>     // for std::chrono::hours, std::chrono::milliseconds
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <memory>     // for std::shared_ptr
 #include <optional>   // for std::optional
 #include <utility>    // for std::move
+
+namespace weir::asio::inline WEIR_ASIO_KIND::detail {
+
+// The address of this variable identifies the Asio in use (standalone or Boost's) for executor::runs_on(),
+// which then returns a pointer to an `any_io_executor`, or null.
+inline constexpr char this_library = 0;
+
+// The timers of a weir executor that runs on an executor of Asio, and two counters. One timer of Asio is set
+// to the earliest of the timers. Owned by shared_ptr, because a handler of Asio may still be queued or
+// running when the weir executor is destroyed.
+class io_timers : public weir::detail::woken_timers<io_timers> {
+    using base = weir::detail::woken_timers<io_timers>;
+    friend base;
+
+  public:
+    io_timers(executor& ex, const lib::any_io_executor& on) : base(ex), strand_(on), timer_(strand_) {}
+
+    using count = weir::detail::standard_platform::atomic<std::uint64_t>;
+
+    // The number of resumptions of coroutines that have begun so far, and that have returned.
+    count begun{0}, ended{0};
+
+  private:
+    // Called when the earliest timer has changed. In the strand, because only one thread at a time may use a
+    // timer of Asio.
+    void set() {
+        lib::post(strand_, [self = shared_from_this()] { self->arm_here(); });
+    }
+
+    void arm_here() {
+        if (is_empty()) {
+            timer_.cancel();
+            return;
+        }
+        const duration left = next() - now();
+        timer_.expires_after(std::clamp<duration>(left, duration(0), std::chrono::hours(1)));
+        timer_.async_wait([self = shared_from_this()](const auto& error) {
+            if (!error) self->fire();
+        });
+    }
+
+    void fire() {
+        if (is_empty()) return;
+        fire_due();
+        arm_here();
+    }
+
+    // The same clock as `executor::now`.
+    static time_point now() noexcept { return time_point(duration(weir::detail::standard_platform::now())); }
+
+    lib::strand<lib::any_io_executor> strand_;
+    lib::steady_timer timer_;
+};
+
+}  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
 
 namespace weir::asio::inline WEIR_ASIO_KIND {
 
@@ -76,7 +132,7 @@ class io_executor final : public executor {
 
     // `view.pending` stays true, because a context of Asio doesn't tell whether it has work left.
     void inspect(weir::detail::executor_view& view) const override {
-        // Read in this order, so that ended <= begun <= posted.
+        // Read in this order, so that ended <= begun <= posted, although other threads count on.
         const std::uint64_t ended = timers_->ended.load();
         const std::uint64_t begun = timers_->begun.load();
         const std::uint64_t posted = posted_.load();

@@ -1,4 +1,4 @@
-// weir asio: which Asio it is: the one of its own, or Boost's
+// weir asio: includes Asio, either the standalone library or Boost.Asio, and gives it the name `lib`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_LIBRARY_HPP
 #define WEIR_ASIO_LIBRARY_HPP
@@ -31,8 +31,8 @@
 
 namespace weir::asio::inline WEIR_ASIO_KIND {
 
-/// `::asio`, or `::boost::asio` where only that one is found or `WEIR_USE_BOOST_ASIO` is defined. Code
-/// that names Asio by this compiles with either.
+/// `::asio`, or `::boost::asio` if `WEIR_USE_BOOST_ASIO` is defined or standalone Asio is not found. Code
+/// that uses this name for Asio compiles with either library.
 namespace lib = ::WEIR_ASIO_LIBRARY;
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND

@@ -1,11 +1,10 @@
-// weir asio: coroutines of weir await coroutines of Asio
+// weir asio: `on`, with which a coroutine of weir awaits a coroutine of Asio
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_NATIVE_AWAITABLE_HPP
 #define WEIR_ASIO_NATIVE_AWAITABLE_HPP
 
 #include <weir/asio/awaiting.hpp>
 #include <weir/asio/io_executor.hpp>
-#include <weir/asio/io_timers.hpp>
 #include <weir/asio/library.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
@@ -29,10 +28,10 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 /// also return an `asio::awaitable`.
 ///
 /// \param where  an `io_context`, an `io_executor`, or an executor of Asio, such as a strand.
-/// \returns  awaitable of the coroutine's result, to be awaited in the same expression.
+/// \returns  an awaitable of the coroutine's result, which has to be awaited in the same expression.
 /// Suspends: until the coroutine has ended. Resumes: the awaiting coroutine on its own executor.
-/// Errors:   what the coroutine throws. Without `on`, `std::logic_error` if the awaiting coroutine's executor
-///           doesn't run on Asio.
+/// Errors:   the exceptions of the coroutine. Without `on`, `std::logic_error` if the awaiting coroutine's
+///           executor doesn't run on Asio.
 /// Stops:    as with `awaiting`, a stop of the run of the awaiting stage cancels the coroutine, by all types
 ///           of Asio's cancellation. If this ends the coroutine, the await throws `stopped`.
 /// Lifetime: the context outlives the wait.
@@ -61,6 +60,7 @@ inline const lib::any_io_executor& native_executor_of(executor& ex) {
         "weir::asio::io_executor");
 }
 
+// The awaitable of a coroutine of Asio that is awaited without `on`.
 template <class T, class Executor>
 class [[nodiscard("co_await this, or the coroutine doesn't begin")]] spawning {
     class spawned {
@@ -78,7 +78,7 @@ class [[nodiscard("co_await this, or the coroutine doesn't begin")]] spawning {
     ~spawning() = default;
 
     bool await_ready() const noexcept { return false; }
-    // Resumes on the coroutine's executor. The completion handler of Asio's coroutine posts it.
+    // Resumes on the executor of the coroutine `h`. The completion handler of Asio's coroutine posts `h`.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         executor& ex = weir::detail::executor_of(weir::detail::env_of(h));

@@ -1,28 +1,31 @@
-// weir asio, internal: an operation of Asio for which a coroutine waits
+// weir asio, internal: the state of an operation of Asio that a coroutine awaits, and its completion handler
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_PENDING_HPP
 #define WEIR_ASIO_PENDING_HPP
 
 #include <weir/asio/library.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/task/external_wait.hpp>
 
 #include <concepts>      // for std::convertible_to
+#include <coroutine>     // for std::coroutine_handle
 #include <cstdint>       // for std::uint32_t
 #include <exception>     // for std::exception_ptr
 #include <optional>      // for std::optional
 #include <system_error>  // for std::system_error
 #include <tuple>         // for std::tuple
-#include <type_traits>   // for std::is_same_v
+#include <type_traits>   // for std::decay_t, std::is_same_v
 #include <utility>       // for std::exchange, std::move
 
 namespace weir::asio::inline WEIR_ASIO_KIND::detail {
 
 using weir::detail::slot;
 
-// The state that the waiting coroutine, Asio's handler and the stop callbacks share; the last owner deletes
-// it. On the heap, because the handler uses the state even if the coroutine was destroyed.
+// The state of one operation. The waiting coroutine, Asio's completion handler and the stop callbacks own it
+// together; the last owner deletes it. It is on the heap, because the handler uses the state even if the
+// coroutine was destroyed.
 class pending_base : public weir::detail::async_completion {
     using platform = weir::detail::standard_platform;
 
@@ -50,6 +53,7 @@ class pending : public pending_base {
     std::exception_ptr error;  // thrown when the handler stored the values
 };
 
+// A smart pointer to the state, with the number of owners in the state itself.
 template <class State>
 class shared {
   public:
@@ -77,8 +81,8 @@ class shared {
     State* state_ = nullptr;
 };
 
-// The completion handler, which Asio calls once. A handler that is destroyed without a call, as by the
-// destructor of its `io_context`, answers without a result.
+// The completion handler, which Asio calls once. If the handler is destroyed without a call, as by the
+// destructor of its `io_context`, the coroutine resumes without values.
 template <class State>
 class handler {
   public:
@@ -160,5 +164,70 @@ bool was_aborted(const std::tuple<std::exception_ptr, Rest...>& values) noexcept
 }
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
+
+// See asio/library.hpp.
+#pragma push_macro("emit")
+#undef emit
+
+namespace weir::asio::inline WEIR_ASIO_KIND::detail {
+
+// The object that starts the operation tells the executor of the I/O object.
+template <class Initiation>
+concept tells_executor = requires(const Initiation& i) { i.get_executor(); };
+
+// An operation that can be cancelled. Only one thread at a time may use a cancellation signal of Asio, or run
+// handlers of the operation that the signal cancels. So these handlers run in a strand, and the signal is
+// emitted in this strand.
+template <class Values, class Executor>
+class stoppable final : public pending<Values> {
+  public:
+    stoppable(const Executor& on, executor& ex, slot* measured, std::coroutine_handle<> h)
+        : pending<Values>(ex, measured, h), strand(on) {}
+
+    // Emits the signal only while the operation is pending: afterwards its cancellation handler may be gone.
+    void cancel() override {
+        lib::post(strand, [state = shared<stoppable>(this)] {
+            if (state->is_waited_for()) state->signal.emit(lib::cancellation_type::all);
+        });
+    }
+
+    lib::strand<Executor> strand;
+    lib::cancellation_signal signal;
+};
+
+template <class Initiation, class Values>
+using stoppable_of =
+    stoppable<Values, std::decay_t<decltype(std::declval<const Initiation&>().get_executor())>>;
+
+template <class State>
+class stoppable_handler : public handler<State> {
+  public:
+    explicit stoppable_handler(const shared<State>& state)
+        : handler<State>(state), strand_(state->strand), slot_(state->signal.slot()) {}
+
+    using executor_type = decltype(State::strand);
+    executor_type get_executor() const noexcept { return strand_; }
+
+    using cancellation_slot_type = lib::cancellation_slot;
+    cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
+
+  private:
+    executor_type strand_;
+    cancellation_slot_type slot_;
+};
+
+// The function that a stop token calls: cancels the operation.
+class stop_request {
+  public:
+    explicit stop_request(shared<pending_base> state) noexcept : state_(std::move(state)) {}
+    void operator()() const { state_->cancel(); }
+
+  private:
+    shared<pending_base> state_;
+};
+
+}  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
+
+#pragma pop_macro("emit")
 
 #endif

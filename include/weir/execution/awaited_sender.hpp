@@ -1,4 +1,4 @@
-// weir execution: senders are awaited as they are
+// weir execution: makes each sender of std::execution awaitable in coroutines of weir: `co_await sender`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTION_AWAITED_SENDER_HPP
 #define WEIR_EXECUTION_AWAITED_SENDER_HPP
@@ -23,7 +23,7 @@
 
 namespace weir::execution::detail {
 
-// What an awaited sender is told of the coroutine.
+// The environment of the receiver: the stop token and the scheduler of the awaiting coroutine.
 class awaiting_env {
   public:
     awaiting_env(executor& ex, const weir::detail::end_token* ends) noexcept : executor_(&ex), ends_(ends) {}
@@ -40,6 +40,7 @@ class awaiting_env {
 template <class... Ts>
 using values_t = std::tuple<std::decay_t<Ts>...>;
 
+// The tuple of values, if the sender completes with one kind of values.
 template <class... Alternatives>
 struct only_one {
     static constexpr std::size_t number = sizeof...(Alternatives);
@@ -62,7 +63,7 @@ std::exception_ptr as_exception(Error&& error) {
     }
 }
 
-// Where the result of a sender arrives; in the frame of the coroutine that waits for it.
+// The result of a sender, and the receiver that stores it. In the frame of the awaiting coroutine.
 template <class Values>
 class arrival : public weir::detail::async_completion {
   public:
@@ -81,7 +82,7 @@ class arrival : public weir::detail::async_completion {
             } catch (...) {
                 at_->error_ = std::current_exception();
             }
-            at_->answer();  // the frame may be gone from here on
+            at_->answer();  // may have destroyed the frame
         }
         template <class Error>
         void set_error(Error&& error) noexcept {
@@ -135,8 +136,8 @@ class [[nodiscard("co_await this, or nothing happens")]] sender_awaiter {
     ~sender_awaiter() = default;
 
     bool await_ready() const noexcept { return false; }
-    // Resumes on the coroutine's executor, posted by whoever completes the sender; or at once, where that is
-    // done when it is started.
+    // Resumes on the coroutine's executor: the thread that completes the sender posts the coroutine. If the
+    // sender completes within `start`, the coroutine continues at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
@@ -160,7 +161,7 @@ class [[nodiscard("co_await this, or nothing happens")]] sender_awaiter {
     std::optional<operation> operation_;
 };
 
-// What already can be awaited stays as it is.
+// A sender that is no awaitable of its own. Others are awaited in their own way.
 template <class S>
 concept sends_only =
     lib::sender<S> && !weir::detail::has_as_awaitable<S> && !weir::detail::has_member_co_await<S> &&

@@ -1,4 +1,4 @@
-// weir execution: the implementation of std::execution that this room uses
+// weir execution: includes the implementation of std::execution, and gives it the name `lib`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTION_LIBRARY_HPP
 #define WEIR_EXECUTION_LIBRARY_HPP
@@ -9,7 +9,7 @@
 
 namespace weir::execution {
 
-/// `stdexec`, the reference implementation of P2300, until standard libraries have their own.
+/// `stdexec`, the reference implementation of std::execution (P2300). Standard libraries don't have it yet.
 namespace lib = ::stdexec;
 
 }  // namespace weir::execution

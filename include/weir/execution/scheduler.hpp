@@ -1,15 +1,147 @@
-// weir execution: an executor of ours as a scheduler
+// weir execution: a scheduler of std::execution that runs work on an executor of weir
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTION_SCHEDULER_HPP
 #define WEIR_EXECUTION_SCHEDULER_HPP
 
 #include <weir/execution/library.hpp>
-#include <weir/execution/rooted_operation.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/run_loop.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/detached_task.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::suspend_never
-#include <type_traits>  // for std::is_convertible_v
+#include <exception>    // for std::current_exception
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::is_convertible_v, std::is_same_v, std::is_void_v
 #include <utility>      // for std::move
+
+namespace weir::execution::detail {
+
+// `schedule()` awaits std::suspend_never on the executor. Such an operation can't fail and can't be stopped.
+template <class A>
+inline constexpr bool is_schedule = std::is_same_v<A, std::suspend_never>;
+
+template <class A, class T>
+struct signatures {
+    using type = lib::completion_signatures<lib::set_value_t(T), lib::set_error_t(std::exception_ptr),
+                                            lib::set_stopped_t()>;
+};
+template <class A>
+struct signatures<A, void> {
+    using type = lib::completion_signatures<lib::set_value_t(), lib::set_error_t(std::exception_ptr),
+                                            lib::set_stopped_t()>;
+};
+template <>
+struct signatures<std::suspend_never, void> {
+    using type = lib::completion_signatures<lib::set_value_t()>;
+};
+
+template <class A>
+using result_of_t = weir::detail::stored_result_t<await_result_t<A>>;
+
+// The operation state of the senders of weir: `start` runs a coroutine that awaits A on an executor, and
+// completes the receiver with the result.
+//
+// `on`: the executor; null: the executor of the thread that calls `start`, or, if the thread belongs to none,
+// the one for coroutines of other libraries (see `executor_of`).
+template <class A, class Receiver>
+class coroutine_operation final : weir::detail::detached_task_owner {
+    using result = result_of_t<A>;
+    using token = lib::stop_token_of_t<lib::env_of_t<Receiver>>;
+
+    class request {
+      public:
+        explicit request(const stop_source& of) noexcept : of_(&of) {}
+        void operator()() const noexcept { of_->request_stop(); }
+
+      private:
+        const stop_source* of_;
+    };
+
+  public:
+    using operation_state_concept = lib::operation_state_t;
+
+    // Errors: those of the moves of `awaited` and `receiver`; `std::bad_alloc`.
+    coroutine_operation(A&& awaited, executor* on, Receiver&& receiver)
+        : receiver_(std::move(receiver)), awaited_(std::move(awaited)), on_(on), token_(stop_.get_token()),
+          root_(weir::detail::make_detached_task<result, A>(awaited_)) {}
+    coroutine_operation(const coroutine_operation&) = delete;
+    coroutine_operation& operator=(const coroutine_operation&) = delete;
+    ~coroutine_operation() = default;
+
+    void start() noexcept {
+        try {
+            weir::detail::coroutine_env here;
+            here.executor = on_ != nullptr ? on_ : weir::detail::current_executor();
+            executor& ex = weir::detail::executor_of(here);
+            weir::detail::check_threads_of(ex);
+            if constexpr (!is_schedule<A>) {
+                on_stop_.emplace(lib::get_stop_token(lib::get_env(receiver_)), request(stop_));
+            }
+            root_.start(ex, nullptr, *this, &ends_);
+        } catch (...) {
+            fail();
+        }
+    }
+
+  private:
+    // Called if the operation can't start, as on a pool of the parent process after a fork. The receiver of
+    // `schedule()` has no error channel: it is never completed.
+    void fail() noexcept {
+        if constexpr (!is_schedule<A>) lib::set_error(std::move(receiver_), std::current_exception());
+    }
+
+    // The coroutine has ended. The receiver may destroy this operation, and so the coroutine that calls.
+    void ended() noexcept override {
+        on_stop_.reset();  // waits until a stop request on another thread returns
+        if constexpr (is_schedule<A>) {
+            lib::set_value(std::move(receiver_));
+        } else if (!root_.has_exception()) {
+            succeed();
+        } else if (was_stopped()) {
+            lib::set_stopped(std::move(receiver_));
+        } else {
+            lib::set_error(std::move(receiver_), root_.exception());
+        }
+    }
+
+    void succeed() noexcept {
+        if constexpr (std::is_void_v<result>) {
+            lib::set_value(std::move(receiver_));
+        } else {
+            std::optional<result> value;
+            try {
+                value.emplace(root_.take());
+            } catch (...) {
+                return fail();
+            }
+            lib::set_value(std::move(receiver_), *std::move(value));
+        }
+    }
+
+    bool was_stopped() const noexcept {
+        try {
+            std::rethrow_exception(root_.exception());
+        } catch (const stopped&) {
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
+
+    Receiver receiver_;
+    A awaited_;
+    executor* on_;
+    stop_source stop_;
+    const stop_token token_;
+    const weir::detail::end_token ends_{&token_};
+    weir::detail::detached_task<result> root_;
+    std::optional<lib::stop_callback_for_t<token, request>> on_stop_;
+};
+
+}  // namespace weir::execution::detail
 
 namespace weir::execution {
 
@@ -17,22 +149,23 @@ namespace detail {
 class schedule_sender;
 }
 
-/// What is started on it completes on an executor: a pool, an event loop, virtual time.
+/// A scheduler for an executor of weir: a pool, an event loop, virtual time.
 ///
-/// Lifetime: the executor outlives what is started there.
+/// Lifetime: the executor outlives the operations that are started on the scheduler.
 class scheduler {
   public:
     using scheduler_concept = lib::scheduler_t;
 
-    /// Of `on`.
+    /// The scheduler of the executor `on`.
     explicit scheduler(executor& on) noexcept : on_(&on) {}
 
-    /// \returns a sender that completes there, without a value. It can't fail, and isn't stopped.
-    /// Lifetime: as of this.
-    /// Cost: one allocation, where it is connected; a post.
+    /// \returns a sender that completes on the executor, without a value. It never completes with an error
+    ///          or as stopped. On a pool of the parent process, after a fork, it never completes.
+    /// Lifetime: the executor outlives the sender.
+    /// Cost: one allocation when the sender is connected; one post.
     [[nodiscard]] detail::schedule_sender schedule() const noexcept;
 
-    /// Whether both are of the same executor.
+    /// Whether both have the same executor.
     [[nodiscard]] friend bool operator==(const scheduler&, const scheduler&) noexcept = default;
 
   private:
@@ -42,7 +175,7 @@ class scheduler {
 namespace detail {
 
 class [[nodiscard("connect and start this, or nothing of it runs")]] schedule_sender {
-    // Says where it completes.
+    // The sender's environment, which tells the scheduler on which the sender completes.
     class attributes {
       public:
         explicit attributes(executor& on) noexcept : on_(&on) {}
@@ -64,7 +197,8 @@ class [[nodiscard("connect and start this, or nothing of it runs")]] schedule_se
 
     template <class Receiver>
     [[nodiscard]] auto connect(Receiver receiver) const {
-        return rooted_operation<std::suspend_never, Receiver>(std::suspend_never(), on_, std::move(receiver));
+        return coroutine_operation<std::suspend_never, Receiver>(std::suspend_never(), on_,
+                                                                 std::move(receiver));
     }
     [[nodiscard]] attributes get_env() const noexcept { return attributes(*on_); }
 
@@ -76,9 +210,10 @@ class [[nodiscard("connect and start this, or nothing of it runs")]] schedule_se
 
 inline detail::schedule_sender scheduler::schedule() const noexcept { return detail::schedule_sender(*on_); }
 
-/// \returns the scheduler of an executor. Lifetime: that outlives what is started there.
+/// \returns the scheduler of an executor. Lifetime: the executor outlives the operations that are started on
+///          the scheduler.
 [[nodiscard]] inline scheduler get_scheduler(executor& on) noexcept { return scheduler(on); }
-/// Rejects what is no executor, or is one without a name, at compile time.
+/// Rejects at compile time an argument that is no executor, and a temporary executor.
 template <class Ex>
     requires(!std::is_convertible_v<Ex, executor&>)
 auto get_scheduler(Ex&&) {

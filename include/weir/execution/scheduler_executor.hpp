@@ -1,22 +1,87 @@
-// weir execution: an executor on a scheduler of another library
+// weir execution: an executor of weir that runs coroutines on a scheduler of another library
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTION_SCHEDULER_EXECUTOR_HPP
 #define WEIR_EXECUTION_SCHEDULER_EXECUTOR_HPP
 
-#include <weir/execution/alarm.hpp>
 #include <weir/execution/library.hpp>
 #include <weir/executor/executor.hpp>
+#include <weir/executor/locked_timers.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 
 #include <algorithm>    // for std::max
-#include <coroutine>    // for std::coroutine_handle
+#include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstddef>      // for std::size_t
 #include <cstdio>       // for std::fputs
 #include <cstdlib>      // for std::abort
-#include <memory>       // for std::make_shared
+#include <exception>    // for std::terminate
+#include <memory>       // for std::make_shared, std::shared_ptr
+#include <mutex>        // for std::mutex
 #include <type_traits>  // for std::remove_cvref_t
-#include <utility>      // for std::move
+#include <utility>      // for std::exchange, std::move
+
+namespace weir::execution::detail {
+
+// The timers of an executor whose scheduler has no clock. A coroutine sleeps until the earliest timer is due,
+// on the run loop that weir has for coroutines of other libraries, and then posts the due coroutines to the
+// executor. Shared with that coroutine, which may outlive the executor.
+class alarm : public weir::detail::woken_timers<alarm> {
+    using base = weir::detail::woken_timers<alarm>;
+    friend base;
+
+  public:
+    explicit alarm(executor& ex) noexcept : base(ex) {}
+
+    // Ends the sleep. Called by the executor's destructor, when no timer is left.
+    void off() noexcept { replace({}).request_stop(); }
+
+  private:
+    // A coroutine that nobody awaits.
+    class sleeper {
+      public:
+        class promise_type {
+          public:
+            sleeper get_return_object() const noexcept { return {}; }
+            std::suspend_never initial_suspend() const noexcept { return {}; }
+            std::suspend_never final_suspend() const noexcept { return {}; }
+            void return_void() const noexcept {}
+            [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
+            executor& weir_executor() const { return loop(); }
+        };
+    };
+
+    static executor& loop() { return weir::detail::foreign_run_loop::get(); }
+
+    static sleeper ring(std::shared_ptr<alarm> me, time_point when, stop_token replaced) {
+        const bool due = co_await sleep_until(when, std::move(replaced));
+        if (due) me->fire();
+    }
+
+    // The earliest timer has changed: a new sleep replaces the current one.
+    void set() noexcept {
+        const stop_source mine;
+        replace(mine).request_stop();
+        if (!is_empty()) ring(shared_from_this(), next(), mine.get_token());
+    }
+    stop_source replace(const stop_source& by) noexcept {
+        const std::lock_guard guard(lock_);
+        return std::exchange(current_, by);
+    }
+
+    void fire() {
+        fire_due();
+        if (!is_empty()) set();
+    }
+    static time_point now() { return loop().now(); }
+
+    std::mutex lock_;
+    stop_source current_;  // of the current sleep
+};
+
+}  // namespace weir::execution::detail
 
 namespace weir::execution {
 
@@ -25,15 +90,17 @@ namespace weir::execution {
 ///     weir::execution::scheduler_executor on_theirs(context.get_scheduler(), 4);
 ///     weir::pipe(parse, {.executor = &on_theirs})
 ///
-/// Time is the system's: sleeps wait on a thread of the library's own, and come back by the scheduler.
+/// The clock is the system's. A thread of weir waits for the ends of sleeps, and resumes the coroutines by
+/// the scheduler.
 ///
-/// Threads:  any may post and add timers. Who waits for what runs here sleeps: somebody else has to run the
-///           scheduler's context, and has to go on until nothing runs here.
-/// Lifetime: the context outlives it, and it outlives what runs on it.
-/// Errors:   a scheduler that fails, or stops, before what was posted has run ends the program, with a
-///           sentence; no memory to post: std::terminate.
-/// Watchdog: takes it for one that may always go on.
-/// Cost:     one allocation a post.
+/// Threads:  any thread may post and add timers. A thread that blocks until a coroutine here has ended
+///           doesn't run the scheduler's context: other threads have to run it as long as coroutines run
+///           here.
+/// Lifetime: the context outlives the executor, and the executor outlives its coroutines.
+/// Errors:   if the scheduler fails or stops before a posted coroutine has run, the program ends with a
+///           message. `std::terminate` if there is no memory to post.
+/// Watchdog: assumes that a coroutine here may always run, as a scheduler doesn't show its work.
+/// Cost:     one allocation for each post.
 template <class Scheduler>
 class scheduler_executor final : public executor {
     static_assert(lib::scheduler<Scheduler>,
@@ -48,7 +115,7 @@ class scheduler_executor final : public executor {
                 scheduler_executor& here = *of_->here_;
                 const std::coroutine_handle<> h = of_->handle_;
                 delete of_;
-                here.resume(h);  // if that was the last one, the executor may be gone now
+                here.resume(h);  // if this was the last coroutine, the executor may be gone now
             }
             template <class Error>
             void set_error(Error&&) noexcept {
@@ -84,8 +151,8 @@ class scheduler_executor final : public executor {
     };
 
   public:
-    /// \param on       where coroutines run.
-    /// \param threads  how many run it.
+    /// \param on       the scheduler that runs the coroutines.
+    /// \param threads  the number of threads that run the scheduler's context.
     explicit scheduler_executor(Scheduler on, std::size_t threads = 1)
         : executor({.parallelism = (std::max<std::size_t>)(threads, 1)}), scheduler_(std::move(on)),
           alarm_(std::make_shared<detail::alarm>(*this)) {}

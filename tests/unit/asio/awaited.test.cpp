@@ -5,6 +5,7 @@
 
 #include <weir/asio/native_awaitable.hpp>
 #include <weir/channel/channel.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
@@ -24,14 +25,18 @@
 #include <utility>
 #include <vector>
 
+#include WEIR_ASIO_FILE(any_io_executor.hpp)
 #include WEIR_ASIO_FILE(bind_cancellation_slot.hpp)
 #include WEIR_ASIO_FILE(cancellation_signal.hpp)
 #include WEIR_ASIO_FILE(co_spawn.hpp)
 #include WEIR_ASIO_FILE(detached.hpp)
+#include WEIR_ASIO_FILE(execution_context.hpp)
+#include WEIR_ASIO_FILE(io_context.hpp)
 #include WEIR_ASIO_FILE(post.hpp)
 #include WEIR_ASIO_FILE(steady_timer.hpp)
 #include WEIR_ASIO_FILE(strand.hpp)
 #include WEIR_ASIO_FILE(use_awaitable.hpp)
+
 // clang-format off
 #include WEIR_ASIO_FILE(experimental/awaitable_operators.hpp)
 // clang-format on
@@ -291,4 +296,65 @@ TEST_CASE("a context that is destroyed first takes its coroutines and their wait
     CHECK(held.use_count() == 1);
     CHECK(numbers.try_put(1) == weir::channel_status::success);
     CHECK(numbers.try_get().value() == 1);
+}
+
+using weir::asio::detail::guest_executor;
+namespace lib = weir::asio::lib;
+
+TEST_CASE("coroutines run and sleep on a guest executor where Asio's executor has it") {
+    sockets::served net(2);
+    const auto strand = lib::make_strand(net.io);
+    guest_executor guest(strand);
+    const auto sleeps = [&]() -> weir::task<int> {
+        int there = strand.running_in_this_thread() ? 1 : 0;
+        co_await weir::sleep_for(std::chrono::nanoseconds(1));
+        there += strand.running_in_this_thread() ? 2 : 0;
+        co_return sockets::runs_on(guest) ? there : 0;
+    };
+    CHECK(weir::sync_wait(guest, sleeps()) == 3);
+}
+
+TEST_CASE("it says on which executor of Asio's it runs, to who asks by that library") {
+    lib::io_context io;
+    const guest_executor guest(io.get_executor());
+    const void* const native = guest.runs_on(&weir::asio::detail::this_library);
+    REQUIRE(native != nullptr);
+    CHECK(*static_cast<const lib::any_io_executor*>(native) == io.get_executor());
+    const int another = 0;
+    CHECK(guest.runs_on(&another) == nullptr);
+    CHECK(weir::run_loop().runs_on(&weir::asio::detail::this_library) == nullptr);
+}
+
+namespace lib = weir::asio::lib;
+using weir::asio::detail::guest_wait_base;
+using weir::asio::detail::guest_waits;
+
+namespace {
+
+class noted final : public guest_wait_base {
+  public:
+    int dropped = 0;
+
+  private:
+    void abandon() noexcept override { ++dropped; }
+};
+
+}  // namespace
+
+TEST_CASE("a context that is destroyed drops the waits that have not ended, once each") {
+    noted first, second, third, fourth;
+    auto io = std::make_unique<lib::io_context>();
+    guest_waits& all = lib::use_service<guest_waits>(*io);
+    all.begin(first);
+    all.begin(second);
+    all.begin(third);
+    all.end(second);
+    all.begin(fourth);
+    all.end(fourth);
+    CHECK(first.dropped + second.dropped + third.dropped + fourth.dropped == 0);
+    io.reset();
+    CHECK(first.dropped == 1);
+    CHECK(second.dropped == 0);
+    CHECK(third.dropped == 1);
+    CHECK(fourth.dropped == 0);
 }

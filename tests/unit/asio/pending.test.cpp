@@ -15,7 +15,9 @@
 #include <type_traits>
 #include <utility>
 
+#include WEIR_ASIO_FILE(associated_cancellation_slot.hpp)
 #include WEIR_ASIO_FILE(error.hpp)
+#include WEIR_ASIO_FILE(io_context.hpp)
 #include WEIR_ASIO_FILE(system_error.hpp)
 
 using weir::external_wait;
@@ -144,4 +146,59 @@ TEST_CASE("only the error of a cancelled operation counts as aborted, as a code 
     CHECK_FALSE(was_aborted(std::tuple(std::exception_ptr())));
     CHECK_FALSE(was_aborted(std::tuple(3)));
     CHECK_FALSE(was_aborted(std::tuple()));
+}
+
+namespace lib = weir::asio::lib;
+using weir::asio::detail::stop_request;
+
+namespace {
+
+class nobody final : public weir::executor {
+  public:
+    void post(std::coroutine_handle<>) noexcept override {}
+    void add(weir::timer&) noexcept override {}
+    void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
+};
+
+using stoppable_state = weir::asio::detail::stoppable<std::tuple<>, lib::io_context::executor_type>;
+using stoppable_handler = weir::asio::detail::stoppable_handler<stoppable_state>;
+
+class stoppable_operation {
+  public:
+    stoppable_operation() {
+        lib::get_associated_cancellation_slot(then).assign([this](lib::cancellation_type) { ++signals; });
+    }
+
+    int signals = 0;
+    lib::io_context io;
+    nobody home;
+    shared<stoppable_state> waits{
+        new stoppable_state(io.get_executor(), home, nullptr, std::noop_coroutine())};
+    stoppable_handler then{waits};
+};
+
+}  // namespace
+
+TEST_CASE("a stop sends the signal where the operation's handlers run, not on the thread that asks") {
+    stoppable_operation op;
+    const stop_request stop(op.waits);
+    stop();
+    CHECK(op.signals == 0);
+    op.io.run();
+    CHECK(op.signals == 1);
+}
+
+TEST_CASE("an operation that has ended meanwhile, or that nobody waits for, gets no signal") {
+    stoppable_operation ended;
+    stop_request(ended.waits)();
+    ended.then();
+    ended.io.run();
+    CHECK(ended.signals == 0);
+
+    stoppable_operation left;
+    stop_request(left.waits)();
+    left.waits->leave();
+    left.io.run();
+    CHECK(left.signals == 0);
 }

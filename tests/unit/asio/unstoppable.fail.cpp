@@ -1,7 +1,7 @@
 // expect-error: weir: this operation of Asio doesn't tell its executor
 // A stop is delivered where the operation's handlers run, so that has to be known.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/asio/awaiting_unless.hpp>
+#include <weir/asio/awaiting.hpp>
 
 #include <weir/task/task.hpp>
 
