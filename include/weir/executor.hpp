@@ -4,7 +4,6 @@
 #define WEIR_EXECUTOR_HPP
 
 #include <weir/executor/blocking_pool.hpp>
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/locked_timers.hpp>
 #include <weir/executor/run_loop.hpp>

@@ -7,7 +7,7 @@
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/task/sync_wait.hpp>
 
 #include <array>

@@ -4,7 +4,6 @@
 #ifndef WEIR_TESTS_SUPPORT_SLOW_WORLD_HPP
 #define WEIR_TESTS_SUPPORT_SLOW_WORLD_HPP
 
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>

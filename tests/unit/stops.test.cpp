@@ -5,7 +5,7 @@
 #include "support/items.hpp"
 
 #include <weir/channel/channel.hpp>
-#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/graph/branch.hpp>

@@ -6,7 +6,6 @@
 #include <weir/channel/channel_end.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_users.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/channel_meter.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
@@ -16,6 +15,7 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/process.hpp>
+#include <weir/task/slot_accounting.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t

@@ -10,12 +10,12 @@
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/thread_record.hpp>
+#include <weir/task/slot_accounting.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>  // for std::coroutine_handle

@@ -7,11 +7,11 @@
 #include <weir/channel/channel_end.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/task/slot_accounting.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint64_t

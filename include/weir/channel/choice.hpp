@@ -11,12 +11,12 @@
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/random_bits.hpp>
+#include <weir/task/slot_accounting.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::coroutine_handle

@@ -4,11 +4,11 @@
 #define WEIR_CHANNEL_WAIT_QUEUE_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/spin_lock.hpp>
+#include <weir/task/slot_accounting.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::uint64_t

@@ -9,7 +9,6 @@
 #include <weir/cuda/error.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/pool_threads.hpp>
 #include <weir/executor/timer.hpp>

@@ -3,7 +3,6 @@
 #ifndef WEIR_EXECUTOR_EXECUTOR_HPP
 #define WEIR_EXECUTOR_EXECUTOR_HPP
 
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor_users.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
@@ -17,11 +16,34 @@
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
+#include <stdexcept>    // for std::runtime_error
 #include <type_traits>  // for std::is_convertible_v
 #include <utility>      // for std::exchange
 #include <vector>       // for std::vector
 
 namespace weir {
+
+/// A deadlock: no coroutine is ready, no timer is pending, and at least one coroutine still waits. `what()`
+/// names each waiting coroutine: its stage and slot, if it has one, and the channel that it waits on.
+class deadlock_error : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A forked process uses a pool, or a run on a pool, that its parent made before the fork. A fork copies
+/// memory, but only the thread that calls `fork`, so the child has none of the pool's threads. In the child,
+/// destructors of such pools and runs return at once and leave their items and coroutines as they are. The
+/// parent is not affected.
+///
+/// These uses are safe in the child: exec, `_exit`, pools made after the fork, and executors that run on one
+/// thread (`run_loop`, `virtual_time`). A stage function that forks has to call exec or `_exit` in the child.
+class forked_error : public std::runtime_error {
+  public:
+    forked_error()
+        : std::runtime_error(
+              "weir: this process was forked from one whose pool's threads it doesn't have; "
+              "exec, or make pools after the fork") {}
+};
 
 namespace detail {
 class executor_use;

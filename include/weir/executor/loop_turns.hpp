@@ -3,7 +3,7 @@
 #ifndef WEIR_EXECUTOR_LOOP_TURNS_HPP
 #define WEIR_EXECUTOR_LOOP_TURNS_HPP
 
-#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parking.hpp>

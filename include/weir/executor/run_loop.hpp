@@ -3,7 +3,6 @@
 #ifndef WEIR_EXECUTOR_RUN_LOOP_HPP
 #define WEIR_EXECUTOR_RUN_LOOP_HPP
 
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/loop_turns.hpp>
 #include <weir/executor/ready_queue.hpp>

@@ -3,7 +3,6 @@
 #ifndef WEIR_EXECUTOR_THREADED_EXECUTOR_HPP
 #define WEIR_EXECUTOR_THREADED_EXECUTOR_HPP
 
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/executor_users.hpp>
 #include <weir/executor/locked_timers.hpp>

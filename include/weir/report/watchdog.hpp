@@ -3,7 +3,6 @@
 #ifndef WEIR_REPORT_WATCHDOG_HPP
 #define WEIR_REPORT_WATCHDOG_HPP
 
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/pool_threads.hpp>
 #include <weir/executor/wait_site.hpp>

@@ -6,7 +6,6 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/item_size.hpp>
 #include <weir/channel/wait_queue.hpp>
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/bounds.hpp>

@@ -3,7 +3,6 @@
 #ifndef WEIR_RUN_RUN_CORE_HPP
 #define WEIR_RUN_RUN_CORE_HPP
 
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>

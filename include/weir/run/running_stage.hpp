@@ -3,7 +3,6 @@
 #ifndef WEIR_RUN_RUNNING_STAGE_HPP
 #define WEIR_RUN_RUNNING_STAGE_HPP
 
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/slot_state.hpp>
 #include <weir/measure/stats.hpp>
@@ -12,6 +11,7 @@
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/worker_set.hpp>
+#include <weir/task/slot_accounting.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t

@@ -6,7 +6,6 @@
 #include <weir/channel/channel_core.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/slot_state.hpp>
@@ -20,6 +19,7 @@
 #include <weir/run/run_interfaces.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/task/detached_task.hpp>
+#include <weir/task/slot_accounting.hpp>
 
 #include <coroutine>        // for std::coroutine_handle
 #include <cstddef>          // for std::size_t

@@ -3,7 +3,6 @@
 #ifndef WEIR_SIMULATION_WORLD_HPP
 #define WEIR_SIMULATION_WORLD_HPP
 
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/loop_turns.hpp>
 #include <weir/executor/timer.hpp>

@@ -8,7 +8,6 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/item_storage.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
@@ -20,6 +19,7 @@
 #include <weir/stages/intake.hpp>
 #include <weir/stages/traversal.hpp>
 #include <weir/stages/traversal_rule.hpp>
+#include <weir/task/slot_accounting.hpp>
 #include <weir/task/task.hpp>
 
 #include <coroutine>  // for std::coroutine_handle

@@ -4,13 +4,13 @@
 #define WEIR_STAGES_STAGE_TASK_HPP
 
 #include <weir/channel/epoch_item.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/slot_loop.hpp>
 #include <weir/stages/stage_kind.hpp>
+#include <weir/task/slot_accounting.hpp>
 
 #include <cstdint>      // for std::int64_t, std::uint64_t
 #include <type_traits>  // for std::decay_t, std::is_same_v

@@ -4,7 +4,6 @@
 #define WEIR_TASK_DETACHED_TASK_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/result.hpp>
@@ -12,6 +11,7 @@
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/frame_pool.hpp>
+#include <weir/task/slot_accounting.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>    // for std::coroutine_handle

@@ -4,9 +4,9 @@
 #define WEIR_TASK_EXTERNAL_WAIT_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/task/slot_accounting.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t, std::uint32_t, std::uint64_t

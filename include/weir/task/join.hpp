@@ -5,7 +5,6 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
@@ -13,6 +12,7 @@
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
+#include <weir/task/slot_accounting.hpp>
 #include <weir/task/task.hpp>
 
 #include <concepts>     // for std::copy_constructible, std::same_as

@@ -4,14 +4,13 @@
 #define WEIR_TASK_TASK_PROMISE_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/result.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/frame_pool.hpp>
-#include <weir/task/observed.hpp>
+#include <weir/task/slot_accounting.hpp>
 
 #include <concepts>     // for std::convertible_to, std::same_as
 #include <coroutine>    // for std::coroutine_handle

@@ -4,12 +4,12 @@
 #define WEIR_TASK_WHEN_ANY_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/slot_accounting.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/join.hpp>
+#include <weir/task/slot_accounting.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/when_all.hpp>
 

@@ -4,7 +4,7 @@
 
 #include "support/catch.hpp"
 
-#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/stages/aggregate.hpp>

@@ -3,7 +3,6 @@
 #include "support/catch.hpp"
 #include "support/causes.hpp"
 
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>

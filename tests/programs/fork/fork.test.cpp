@@ -1,6 +1,6 @@
 // What happens in a process that is forked while pools and runs are at work: nothing hangs. A program of
 // its own, as a fork in another one would copy what the other tests there have left.
-#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 
 #include "support/catch.hpp"
 

@@ -7,7 +7,6 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
-#include <weir/executor/errors.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>

@@ -4,7 +4,7 @@
 #include "support/flows.hpp"
 #include "unit/asio/support.hpp"
 
-#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>

@@ -5,7 +5,6 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/item_size.hpp>
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>

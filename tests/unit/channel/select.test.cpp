@@ -5,7 +5,7 @@
 #include "support/timed.hpp"
 
 #include <weir/channel/channel.hpp>
-#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>

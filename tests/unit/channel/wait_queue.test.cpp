@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 #include "support/slow_world.hpp"
 
-#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/executor/wait_site.hpp>

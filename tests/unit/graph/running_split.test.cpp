@@ -5,7 +5,6 @@
 #include "support/items.hpp"
 #include "support/slow_world.hpp"
 
-#include <weir/executor/errors.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>

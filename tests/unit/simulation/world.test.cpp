@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 
 #include <weir/channel/channel.hpp>
-#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/simulation/explore.hpp>
 #include <weir/simulation/explore_pipeline.hpp>

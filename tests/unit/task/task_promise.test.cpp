@@ -3,7 +3,7 @@
 #include "support/catch.hpp"
 
 #include <weir/channel/channel.hpp>
-#include <weir/executor/errors.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/task/sleep.hpp>

@@ -1,4 +1,4 @@
-#include <weir/executor/slot_accounting.hpp>
+#include <weir/task/slot_accounting.hpp>
 
 #include "support/catch.hpp"
 #include "support/vanishing.hpp"

@@ -1,0 +1,180 @@
+// weir task, internal: accounts the time of a stage's slot when its coroutine waits, resumes or wakes others
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_TASK_SLOT_ACCOUNTING_HPP
+#define WEIR_TASK_SLOT_ACCOUNTING_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/transfer.hpp>
+#include <weir/task/awaitable.hpp>
+
+#include <concepts>     // for std::same_as
+#include <coroutine>    // for std::coroutine_handle
+#include <cstdint>      // for std::int64_t, std::uint32_t
+#include <type_traits>  // for std::is_void_v
+#include <utility>      // for std::forward
+
+namespace weir::detail {
+
+// A slot is a worker of a stage, with a coroutine of its own. It may await the stage's function, whose
+// coroutines then have the slot in their `coroutine_env`. In each of its states (running, waiting for an
+// item, and so on) the slot adds up the time.
+
+// The current time in nanoseconds, by the clock of a slot.
+inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().time_since_epoch().count(); }
+
+// The slot's own coroutine resumes after a wait. `Slot`: of any policy; unmeasured ones have no meter.
+template <class Slot>
+void slot_resumed(Slot& me) noexcept {
+    if constexpr (requires { me.meter; }) {
+        me.resumed(detail::clock_of(me));
+    } else {
+        me.resumed();
+    }
+}
+
+// A coroutine with the environment `env` suspends, on something other than the queues of a stage. If it is
+// part of a stage's function, the slot enters the state `as`.
+WEIR_NOINLINE inline void function_suspended(const coroutine_env& env, slot_state as) noexcept {
+    if (env.measured != nullptr) env.measured->enter(as, clock_of(*env.measured));
+}
+// The same coroutine resumes. `ready`: when the awaited operation was complete, by the clock of the thread
+// that completed it; ignored if it is later than the slot's own clock. 0: unknown.
+WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_t ready = 0) noexcept {
+    if (env.measured == nullptr) return trampoline::is_work_of(whose_work(env.ends));
+    const std::int64_t now = clock_of(*env.measured);
+    if (ready != 0 && ready < now) env.measured->enter(slot_state::runnable, ready);
+    env.measured->resumed(now);
+}
+
+// The time from the slot's last clock reading to its next invocation or wait is overhead of the library, not
+// time of the stage's function. If invocations have followed that reading, reads the clock first.
+template <class Slot>
+void begin_overhead(Slot& me) noexcept {
+    if constexpr (requires { me.meter; }) {
+        if (me.meter.is_behind()) me.catch_up(detail::clock_of(me));
+        me.enter_overhead(me.last_reading);
+        me.meter.time_next_alone();
+    }
+}
+
+// Runs `wake`, which posts other coroutines. The time of `wake` is overhead if it woke a thread, by a system
+// call, which takes longer than many functions. A post to the thread's own executor takes about as long as a
+// clock reading, and is not timed: no-op stages at capacity 2 would take 15 % longer. To be called in
+// functions that are not inlined: see WEIR_NOINLINE.
+template <class Slot, class Wake>
+WEIR_ALWAYS_INLINE void wake_others(Slot& me, Wake wake) noexcept {
+    if constexpr (requires { me.meter; }) {
+        if (me.meter.is_behind()) me.catch_up(detail::clock_of(me));
+        const std::uint32_t before = standard_platform::num_wakes();
+        wake();
+        if (standard_platform::num_wakes() != before) detail::begin_overhead(me);
+    } else {
+        wake();
+    }
+}
+
+// Posts a coroutine whose wait is over. The coroutine may be gone afterwards.
+inline void post_woken(executor& ex, std::coroutine_handle<> h) noexcept {
+    if (!ex.traits().counts_wakes) ++standard_platform::num_wakes();
+    ex.post(h);
+}
+
+// An awaitable that updates the slot by itself, or a task, which belongs to the same function as the
+// coroutine that awaits it: in both cases the await needs no `observed`.
+template <class A>
+concept updates_slot_itself = is_task<A> || requires { typename A::updates_slot_itself; };
+
+// Refers to an awaiter that can't be moved: g++ 12 would move it out of `await_transform`, which returns it.
+template <class A>
+class awaiter_ref {
+    A& inner_;
+
+  public:
+    explicit awaiter_ref(A& a) noexcept : inner_(a) {}
+    WEIR_ALWAYS_INLINE bool await_ready() const { return inner_.await_ready(); }
+    // Resumes where the inner awaiter resumes the coroutine.
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> h) const {
+        return inner_.await_suspend(h);
+    }
+    // An optional that is returned through memory costs 5 ns: see `uninitialised_slot`.
+    WEIR_ALWAYS_INLINE decltype(auto) await_resume() const { return inner_.await_resume(); }
+};
+
+template <class A>
+using unobserved = std::conditional_t<std::is_move_constructible_v<std::remove_cvref_t<A>>, A&&,
+                                      awaiter_ref<std::remove_reference_t<A>>>;
+
+// Wraps the awaiter of an A, and records in the slot when the coroutine suspends and resumes. In a coroutine
+// without a slot it costs one comparison.
+template <class A>
+class observed {
+    using inner = decltype(detail::get_awaiter(std::declval<A>()));
+
+  public:
+    observed(A&& a, coroutine_env& env) : inner_(detail::get_awaiter(std::forward<A>(a))), env_(&env) {}
+    observed(const observed&) = delete;
+    observed& operator=(const observed&) = delete;
+
+    bool await_ready() { return static_cast<bool>(inner_.await_ready()); }
+
+    // Resumes where the inner awaiter resumes the coroutine.
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> h) {
+        // Recorded before the inner call: afterwards the coroutine may be running elsewhere, or be gone.
+        suspended_ = env_->measured != nullptr || env_->ends != nullptr;
+        constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
+        if (suspended_) detail::function_suspended(*env_, ready ? slot_state::runnable : slot_state::await);
+        using answer = decltype(inner_.await_suspend(h));
+        if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
+            return inner_.await_suspend(h);
+        } else {
+            // The next coroutine may be unrelated to this one: the trampoline settles the joins whose ends it
+            // has counted. Not if the awaiter resumes its own parts.
+            if constexpr (!requires { std::remove_reference_t<inner>::resumes_own_parts; }) {
+                trampoline::let_go_here();
+            }
+            return std::coroutine_handle<>(inner_.await_suspend(h));
+        }
+    }
+
+    WEIR_ALWAYS_INLINE decltype(auto) await_resume() {
+        if (suspended_) {
+            if constexpr (requires { inner_.ready_at(); }) {
+                detail::function_resumed(*env_, inner_.ready_at());
+            } else {
+                detail::function_resumed(*env_);
+            }
+        }
+        return inner_.await_resume();
+    }
+
+  protected:
+    inner inner_;
+
+  private:
+    coroutine_env* env_;
+    bool suspended_ = false;
+};
+
+// A `when_all` or `when_any` that is awaited. If the awaiting coroutine is destroyed meanwhile, the frames of
+// the parts are taken one by one.
+class awaited_join {
+  public:
+    // Releases the frame of one part: the caller owns the frame then. Null: no frame is left.
+    virtual void* release_one() noexcept = 0;
+
+  protected:
+    ~awaited_join() = default;
+};
+template <class A>
+concept joins_frames = requires(std::remove_cvref_t<A>& a) { a.release_one(); };
+
+}  // namespace weir::detail
+
+#endif
