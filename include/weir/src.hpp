@@ -45,7 +45,6 @@
 #include <weir/report/html_plots.ipp>
 #include <weir/report/html_sections.ipp>
 #include <weir/report/json.ipp>
-#include <weir/report/line.ipp>
 #include <weir/report/live_text.ipp>
 #include <weir/report/log.ipp>
 #include <weir/report/metric_families.ipp>

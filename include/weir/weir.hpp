@@ -7,7 +7,6 @@
 #include <weir/executor.hpp>
 #include <weir/graph.hpp>
 #include <weir/measure.hpp>
-#include <weir/report/line.hpp>
 #include <weir/report/table.hpp>
 #include <weir/run.hpp>
 #include <weir/sampling.hpp>

@@ -12,12 +12,12 @@
 #include <weir/report/html_plots.hpp>
 #include <weir/report/html_sections.hpp>
 #include <weir/report/html_style.hpp>
-#include <weir/report/line.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/run_view.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/svg_graph.hpp>
+#include <weir/report/table.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <string>   // for std::string

@@ -9,8 +9,8 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/report/escape.hpp>
 #include <weir/report/html_markup.hpp>
-#include <weir/report/line.hpp>
 #include <weir/report/run_view.hpp>
+#include <weir/report/table.hpp>
 #include <weir/run/stage_options.hpp>
 
 #include <cstddef>  // for std::size_t

@@ -9,7 +9,7 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/report/escape.hpp>
-#include <weir/report/line.hpp>
+#include <weir/report/table.hpp>
 
 #include <array>     // for std::array
 #include <cstddef>   // for std::size_t

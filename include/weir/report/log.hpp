@@ -9,7 +9,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/report/line.hpp>
+#include <weir/report/table.hpp>
 #include <weir/run/failure.hpp>
 
 #include <cstddef>        // for std::size_t

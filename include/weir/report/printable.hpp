@@ -6,7 +6,6 @@
 #include <weir/channel/get_result.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/report/line.hpp>
 #include <weir/report/profile.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>

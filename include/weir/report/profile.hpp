@@ -9,7 +9,7 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parking.hpp>
-#include <weir/report/line.hpp>
+#include <weir/report/table.hpp>
 #include <weir/run/diagnosis.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/profile_trial.hpp>

@@ -9,9 +9,9 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/report/escape.hpp>
 #include <weir/report/html_markup.hpp>
-#include <weir/report/line.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/structure.hpp>
+#include <weir/report/table.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::uint64_t

@@ -5,7 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/report/line.hpp>
+#include <weir/report/table.hpp>
 #include <weir/run/stage_options.hpp>
 
 #include <cstddef>  // for std::size_t

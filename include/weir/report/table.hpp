@@ -1,12 +1,12 @@
-// weir report: statistics as a table for people: where the time of each stage and queue went
+// weir report: statistics as text for people: tables, and one line about a stage, a queue or a histogram
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_TABLE_HPP
 #define WEIR_REPORT_TABLE_HPP
 
+#include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/report/line.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
@@ -16,6 +16,60 @@
 #include <vector>   // for std::vector
 
 namespace weir {
+
+/// \returns count and durations: `200 times, ave 2.7 ms, p50 2.6 ms, p99 4.1 ms, max 4.3 ms`. Unknown values
+///          are left out.
+[[nodiscard]] std::string line_text(const histogram& h);
+
+/// \returns all states with their times, by the names of `slot_times`: `run 1.2 s, await 0, ...`.
+[[nodiscard]] std::string line_text(const slot_times& t);
+
+/// \returns `download[12]: 200 tasks, 3 failed after 80.0 ms, 33.3 /s, ave 2.7 ms; run 1.2 s, ...`. The time
+///          after which tasks failed is the average; it is left out if none failed.
+[[nodiscard]] std::string line_text(const stage_stats& s);
+
+/// \returns `load_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`.
+///          If items were discarded, the line says so: `3 discarded`.
+[[nodiscard]] std::string line_text(const channel_stats& c);
+
+/// \returns `1.8 of 2 processors busy, 0.1 in the system; 212 MB resident; 12.0 k context switches, 3.1 k of
+///          them forced; read 1.2 GB, written 0 B`. If there were major page faults, the line has them, too.
+///          Unknown values are left out.
+[[nodiscard]] std::string line_text(const process_stats& p);
+
+namespace detail {
+
+// \returns `part` as a share of `all`: from 0 to 1; 0 if `all` is 0.
+[[nodiscard]] inline double share_of(duration part, duration all) {
+    return all <= duration(0) ? 0 : static_cast<double>(part.count()) / static_cast<double>(all.count());
+}
+
+// \returns the text with `?` for each byte that is not printable ASCII.
+[[nodiscard]] std::string ascii_only(std::string text);
+
+// Writes the text in one call, without any formatting of the stream.
+inline std::ostream& write_text(std::ostream& out, const std::string& text) {
+    return out.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+// \returns what all reports say about a run in which nothing has moved for 10 s or longer; else nothing.
+[[nodiscard]] std::string idle_text(duration idle);
+
+// \returns when the first item came to the consumer, the rate since then, and the rate of the whole time.
+//          For a lap that begins after the first item, and without statistics, only the rate.
+[[nodiscard]] std::string first_item_text(const pipeline_stats& p);
+
+template <class T>
+concept has_line = requires(const T& value) { weir::line_text(value); };
+
+}  // namespace detail
+
+/// Writes `line_text(value)` in one call, without a line break. The stream's locale and format flags do not
+/// matter.
+template <detail::has_line T>
+std::ostream& operator<<(std::ostream& out, const T& value) {
+    return detail::write_text(out, weir::line_text(value));
+}
 
 namespace detail {
 
@@ -38,9 +92,14 @@ class text_table {
 
     explicit text_table(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
 
-    void add_group(std::size_t first, std::size_t last, std::string name);
-
-    void add(std::vector<std::string> row);
+    // Writes `name` above the columns from `first` to `last`.
+    void add_group(std::size_t first, std::size_t last, std::string name) {
+        groups_.push_back({first, last, std::move(name)});
+    }
+    void add(std::vector<std::string> row) {
+        row[0] = name(row[0], max_name);
+        rows_.push_back(std::move(row));
+    }
 
     // Whether the table has only headings.
     [[nodiscard]] bool empty() const noexcept { return rows_.size() == 1; }
@@ -58,9 +117,12 @@ class text_table {
 };
 
 // \returns the time; `-` if there are no samples.
-[[nodiscard]] std::string time_cell(duration d, std::uint64_t samples);
-
-[[nodiscard]] std::string quantile_cell(const histogram& h, double q);
+[[nodiscard]] inline std::string time_cell(duration d, std::uint64_t samples) {
+    return samples == 0 ? "-" : units::time(d);
+}
+[[nodiscard]] inline std::string quantile_cell(const histogram& h, double q) {
+    return time_cell(h.quantile(q), h.has_quantiles() ? h.count() : 0);
+}
 
 // \returns the states in which at least one slot spent time.
 [[nodiscard]] std::vector<state_in_reports> states_of(const std::vector<stage_stats>& stages);

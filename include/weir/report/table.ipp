@@ -10,15 +10,87 @@
 #include <algorithm>  // for std::max, std::min, std::ranges::any_of
 #include <utility>    // for std::exchange
 
-namespace weir::detail {
+namespace weir {
 
-WEIR_INLINE void text_table::add_group(std::size_t first, std::size_t last, std::string name) {
-    groups_.push_back({first, last, std::move(name)});
+WEIR_INLINE std::string line_text(const histogram& h) {
+    std::string text = units::count(h.count()) + (h.count() == 1 ? " time" : " times");
+    if (h.empty()) return text;
+    text += ", ave " + units::time(h.mean());
+    if (h.has_quantiles()) text += ", p50 " + units::time(h.p50()) + ", p99 " + units::time(h.p99());
+    return text + ", max " + units::time((h.max)());
 }
 
-WEIR_INLINE void text_table::add(std::vector<std::string> row) {
-    row[0] = name(row[0], max_name);
-    rows_.push_back(std::move(row));
+WEIR_INLINE std::string line_text(const slot_times& t) {
+    std::string text;
+    for (const auto& state : detail::states_in_reports) {
+        text += (text.empty() ? "" : ", ") + std::string(state.name) + " " + units::time(t.*state.time);
+    }
+    return text;
+}
+
+WEIR_INLINE std::string line_text(const stage_stats& s) {
+    std::string text = s.name;
+    if (s.concurrency > 1) text += "[" + std::to_string(s.concurrency) + "]";
+    return text + ": " + units::count(s.num_tasks) + (s.num_tasks == 1 ? " task, " : " tasks, ") +
+           units::count(s.num_failures) + " failed" +
+           (s.num_failures != 0 ? " after " + units::time(s.ave_failure_time()) : "") + ", " +
+           units::rate(s.rate()) + ", ave " + units::time(s.ave_time()) + "; " + line_text(s.times());
+}
+
+WEIR_INLINE std::string line_text(const channel_stats& c) {
+    return c.name + "_queue: " + std::to_string(c.size) + " of " + std::to_string(c.capacity) + " in it, " +
+           units::count(c.num_get) + " taken, " +
+           (c.num_discarded != 0 ? units::count(c.num_discarded) + " discarded, " : "") +
+           units::rate(c.rate()) + ", put wait " + units::time(c.ave_put_wait()) + ", get wait " +
+           units::time(c.ave_get_gap()) + ", readiness " + units::percent(c.readiness());
+}
+
+WEIR_INLINE std::string line_text(const process_stats& p) {
+    std::string text;
+    const auto part = [&text](const std::string& what, const char* between = "; ") {
+        text += (text.empty() ? "" : between) + what;
+    };
+    if (p.user_time && p.elapsed > duration(0)) {
+        const std::string all = p.processors ? " of " + std::to_string(*p.processors) : "";
+        part(units::fixed(p.busy(), 1) + all + " processors busy");
+        if (p.system_time) part(units::fixed(p.busy_in_system(), 1) + " in the system", ", ");
+    }
+    if (p.resident) part(units::bytes(*p.resident) + " resident");
+    if (p.voluntary_switches && p.involuntary_switches) {
+        part(units::count(*p.voluntary_switches + *p.involuntary_switches, 4) + " context switches, " +
+             units::count(*p.involuntary_switches, 4) + " of them forced");
+    }
+    if (p.major_faults && *p.major_faults != 0)
+        part(units::count(*p.major_faults, 4) + " page faults from storage");
+    if (p.bytes_read) part("read " + units::bytes(*p.bytes_read));
+    if (p.bytes_written) part("written " + units::bytes(*p.bytes_written), p.bytes_read ? ", " : "; ");
+    return text;
+}
+
+}  // namespace weir
+
+namespace weir::detail {
+
+WEIR_INLINE std::string ascii_only(std::string text) {
+    for (char& c : text) {
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return text;
+}
+
+WEIR_INLINE std::string idle_text(duration idle) {
+    constexpr duration is_long(10'000'000'000);
+    return idle < is_long ? std::string() : "nothing has moved for " + units::time(idle);
+}
+
+WEIR_INLINE std::string first_item_text(const pipeline_stats& p) {
+    const auto rate = [](double items) { return items > 0 ? units::rate(items) : std::string("0 /s"); };
+    if (p.num_items == 0 && !p.first_item) return "no item yet";
+    if (!p.first_item || p.first_item->num_items == p.num_items) return rate(p.rate());
+    const first_item_stats& first = *p.first_item;
+    std::string text = "first item after " + (first.after == duration(0) ? "0 s" : units::time(first.after));
+    if (first.since <= duration(0)) return text;
+    return text + ", " + rate(first.rate()) + " since, " + rate(p.rate()) + " in all";
 }
 
 WEIR_INLINE void text_table::append_to(std::string& text) const {
@@ -63,14 +135,6 @@ WEIR_INLINE std::string text_table::name(std::string s, std::size_t width) {
     s = ascii_only(std::move(s));
     if (s.size() > width) s = s.substr(0, width - 1) + '~';
     return s;
-}
-
-WEIR_INLINE std::string time_cell(duration d, std::uint64_t samples) {
-    return samples == 0 ? "-" : units::time(d);
-}
-
-WEIR_INLINE std::string quantile_cell(const histogram& h, double q) {
-    return time_cell(h.quantile(q), h.has_quantiles() ? h.count() : 0);
 }
 
 WEIR_INLINE std::vector<state_in_reports> states_of(const std::vector<stage_stats>& stages) {

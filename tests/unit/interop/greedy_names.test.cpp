@@ -6,7 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/report/describe.hpp>
-#include <weir/report/line.hpp>
+#include <weir/report/table.hpp>
 #include <weir/simulation.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
