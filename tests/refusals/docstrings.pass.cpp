@@ -400,7 +400,7 @@ int answer(request);
 void of_a_source(weir::thread_pool& pool) {
     weir::channel<request> requests(100);
     auto run = (weir::source(requests) | weir::pipe(answer) | weir::sink()).start(pool);
-    requests.blocking_put(request(1));   // of any thread; `closed` once the run is over
+    requests.blocking_put(request(1));   // in any thread; returns `closed` after the end of the run
 }
 struct picture {};
 picture decode(const std::string&);

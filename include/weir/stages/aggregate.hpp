@@ -1,4 +1,4 @@
-// weir stages: the stage that makes one item of several
+// weir stages: the stage that gathers several items into one, a batch
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_AGGREGATE_HPP
 #define WEIR_STAGES_AGGREGATE_HPP
@@ -64,8 +64,9 @@ class batch_op {
     void pop(std::optional<Batch>& batch) {
         if (due_) give(batch);
     }
-    bool result_lacks_item() const noexcept { return true; }  // an item is in a batch that is popped
-    // A resumed run that began within such a batch would drop others at the end of the epoch.
+    // A batch that `push` gives ends before the item of this `push`.
+    bool result_lacks_item() const noexcept { return true; }
+    // With `drop_last`, a run that continues within a batch would drop other items at the end of the epoch.
     bool keeps_places() const noexcept { return !drop_last_ && std::is_same_v<Batch, std::vector<In>>; }
     bool done() const noexcept { return !due_; }
 
@@ -245,13 +246,12 @@ template <class Batch = void>
     return weir::aggregate<Batch>(size, aggregate_options{.drop_last = drop_last, .where = where});
 }
 
-/// Gathers items up to a weight, as bytes: a batch is given before an item would take it over
-/// `max_weight`, or when it has reached that. An item that is heavier alone is a batch of its own.
+/// Gathers items up to a weight, for example in bytes. A batch is complete when it has `max_weight`, or when
+/// the next item would exceed this weight. An item heavier than `max_weight` is a batch of its own.
 ///
 /// \param weigh  called with each item, const; returns an integer that is not negative.
 /// Order:  as of `aggregate`.
-/// Errors: as of `aggregate`, `std::invalid_argument` too; an exception from `weigh`, and a negative weight,
-///         stop the run.
+/// Errors: as of `aggregate`. An exception from `weigh`, and a negative weight, stop the run.
 template <class Batch = void, class Weigh>
 [[nodiscard]] auto aggregate_by_weight(std::uint64_t max_weight, Weigh weigh,
                                        aggregate_options options = {}) {
@@ -281,8 +281,8 @@ template <class Batch = void>
 ///
 /// Each run gets a copy of the aggregator. The run has checkpoints only if the aggregator also has
 /// `bool keeps_last() const`, called after `accumulate` has returned a batch. It returns true if the batch
-/// lacks the item just passed to `accumulate`. All items before that one have to be in this batch, or in an
-/// earlier one, or dropped.
+/// lacks the item just passed to `accumulate`. All earlier items have to be in this batch, or in an earlier
+/// batch, or dropped.
 /// Order:  that in which the aggregator returns batches.
 /// Errors: an exception from the aggregator stops the run. `std::invalid_argument` for a nonzero
 ///         `max_delay`.

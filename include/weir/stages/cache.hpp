@@ -38,7 +38,7 @@ struct the_cache_of {
 template <class D>
 struct cached_item {
     std::optional<D> value;
-    bool is_end = false;  // of an epoch
+    bool is_end = false;  // the mark at the end of an epoch
 };
 
 // The items of the first epoch come from the queue before the stage, those of all others from the record.
@@ -107,11 +107,11 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     provenance of_an_epoch(provenance&& given) const noexcept { return std::move(given); }
     provenance of_an_epoch(no_provenance) const noexcept { return provenance(epoch_); }
 
-    static constexpr std::uint64_t no_end = INT64_MAX;  // as `endless` has it
-    std::uint64_t left_;                                // epochs, with the current one
+    static constexpr std::uint64_t no_end = INT64_MAX;  // the value of `weir::endless`
+    std::uint64_t left_;                                // epochs to give, the current one included
     std::uint64_t epoch_;
     bool is_first_ = true;
-    std::size_t at_ = 0;  // in the record
+    std::size_t at_ = 0;  // index of the next item in the record
     std::vector<T> record_;
 };
 
@@ -149,7 +149,7 @@ struct cache_stage : stage_base {
 ///
 ///     weir::source(files) | weir::pipe(decode) | weir::cache(90) | weir::pipe(augment) | weir::sink()
 ///
-/// \param epochs  the number of epochs, with the recorded one; at least 1. Without an end by default.
+/// \param epochs  the number of epochs, the recorded one included; at least 1. By default `weir::endless`.
 /// Order:  each epoch has the order of the first one. Behind the stage the run has epochs, whatever its
 ///         source.
 /// Errors: `std::invalid_argument` for 0 epochs, and for negative numbers. A failure that stops a stage

@@ -25,8 +25,8 @@
 
 namespace weir {
 
-/// As a number of epochs or repetitions: without an end. (Differs from -1 as an unsigned number, which is
-/// refused.)
+/// The number of epochs or repetitions of a source that never ends. (It isn't -1 as an unsigned number,
+/// because negative numbers are refused.)
 inline constexpr std::uint64_t endless = INT64_MAX;
 
 namespace detail {
@@ -41,7 +41,7 @@ struct epochs_of {
     std::uint64_t count;
 };
 
-// Makes the range of an epoch.
+// Makes the range of items of an epoch.
 template <class Make>
 decltype(auto) make_epoch(Make& make, std::uint64_t epoch) {
     if constexpr (callable<Make, std::uint64_t>) {
@@ -154,7 +154,7 @@ class items_of<repetitions_of<Make>> {
     }
 
     inner items_;
-    bool gave_any_ = false;  // in this repetition
+    bool gave_any_ = false;  // whether this repetition has given an item
 };
 
 // Makes the checkpoints of a run. Each item calls `settle` when a consumer takes it, or it is dropped. Any
@@ -163,8 +163,8 @@ class progress_recorder final : public progress_listener {
   public:
     explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}
 
-    // All draws of an item at once, so that no checkpoint has half of a batch. If memory lacks, the next
-    // checkpoint would be wrong, and throws.
+    // Settles all draws of an item at once, so that no checkpoint has a part of a batch. If memory lacks, the
+    // record is wrong from then on: `checkpoint` throws.
     void settle(origin& from, bool taken) noexcept override;
 
     const progress_recorder* recorder() const noexcept override { return this; }
@@ -178,7 +178,7 @@ class progress_recorder final : public progress_listener {
     std::exception_ptr error_;
 };
 
-// The description of a source of draws. `epochs`: the number of the first epoch that it does not give.
+// The description of a source of draws, which ends before the epoch with the number `epochs`.
 template <class Sampler>
 struct draws_of {
     Sampler sampler;

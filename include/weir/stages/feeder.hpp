@@ -155,7 +155,7 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     void set_recalled() noexcept { recalled_ = true; }
 
     intake<channel<C, Policy>> from_queue;
-    std::uint64_t num_taken = 0;
+    std::uint64_t num_taken = 0;  // calls of `prepare`
 
   private:
     WEIR_ALWAYS_INLINE bool take_own() noexcept {
@@ -183,17 +183,17 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     uninitialised_slot<C> own_;
     std::uint64_t number_ = 0;
     bool took_at_once_ = false;  // without `fetch`
-    bool is_added_ = false;      // the item at hand is in `own_`
+    bool is_added_ = false;      // the current item is in `own_`, not in `from_queue`
     bool recalled_ = false;
     provenance* provenance_ = nullptr;
-    standard_platform::atomic<bool> open_{false};  // for a function that is called
+    standard_platform::atomic<bool> open_{false};  // true during a call of the function
 };
 
 // The stage kind of a traversal. `Base`: the kind of a stage with the same function, called by a
 // `traversal_call`: `pipe_kind`, or `running_for_each`.
 template <class Base>
 class running_traversal : public Base {
-    using C = typename Base::item_taken;
+    using C = typename Base::input_item;
     using Policy = typename Base::policy_type;
 
   public:
@@ -240,8 +240,7 @@ class running_traversal : public Base {
     }
     bool has_to_end() const noexcept { return all_.is_over() || this->run_.ends().stop_requested(); }
 
-    // Takes an item, and waits until there is one. Returns false if the stage ends or the slot was
-    // recalled.
+    // Waits for an item, and takes it. Returns false if the stage ends, or if the slot has to leave service.
     task<bool> fetch(input& mine, slot& me) {
         if (mine.is_present && !is_recalled_or_ending(me)) {
             yield_awaiter<slot> turn(me);

@@ -65,6 +65,7 @@ struct filtering {
     }
 };
 
+// The operation of a `take`: gives `n` items, then ends the stage.
 template <class T>
 class take_op {
   public:
@@ -80,6 +81,7 @@ class take_op {
     std::uint64_t left_;
 };
 
+// The operation of a `skip`: drops `n` items, then gives all others.
 template <class T>
 class skip_op {
   public:
@@ -159,8 +161,8 @@ void filter(Function&&, Options&& = {}) noexcept;
 /// Gives the first `n` items; then the stream ends. The stages before it end, too; their items, and those in
 /// the queues, are destroyed. `take(0)` gives nothing.
 ///
-/// With epochs: `n` items in all. The last epoch ends with the last item, and the stages behind give their
-/// held items. A run with this stage has no checkpoint, except in a branch of a `tee`.
+/// With epochs: `n` items in all. The last epoch ends with the last item, and later stages give their held
+/// items. A run with this stage has no checkpoint, except in a branch of a `tee`.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for negative numbers, and at the start for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {

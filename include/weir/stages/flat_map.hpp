@@ -26,7 +26,8 @@ using disaggregate_options = detail::queue_options;
 
 namespace detail {
 
-// The generator for the result of a flat_map's function: of the elements of a range; a generator, as it is.
+// The type of the generator that replaces the result of a flat_map's function: for a range, a generator of
+// its elements; for a generator, its own type.
 template <class R>
 struct many_items {
     using type = generator<int>;
@@ -101,6 +102,7 @@ struct expanding {
     }
 };
 
+// The element type of the items of a disaggregate.
 template <class In>
 struct element {
     using type = int;
@@ -113,6 +115,7 @@ struct element<In> {
     using type = std::ranges::range_value_t<In&>;
 };
 
+// The operation of a disaggregate: stores an item, and then gives its elements one by one.
 template <class In>
 class unpack_op {
     using Out = typename element<In>::type;
@@ -167,20 +170,20 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 
 }  // namespace detail
 
-/// Calls `function` with each item, and gives the elements of the range that it returns, one by one.
+/// Calls `function` with each item, and gives the elements of the returned range, one by one.
 ///
 ///     weir::flat_map([](const std::string& line) { return words_of(line); })
 ///
-/// \param function  called as a `pipe`'s is. Gives a container, whose elements are moved out; a view, or a
-///                  reference to a container, whose elements are copied; a `generator` or `async_generator`;
-///                  or an awaitable of one of these. If the function takes the item by reference, the result
-///                  may refer to the item, which lives longer. `per_slot` works as it does for `pipe`.
+/// \param function  called as that of a `pipe`. Returns one of these, or an awaitable of one: a container,
+///                  whose elements are moved out; a view, or a reference to a container, whose elements are
+///                  copied; a `generator` or `async_generator`. If the function takes the item by reference,
+///                  the result may refer to the item, which lives longer. `per_slot` works as for `pipe`.
 /// \param options   see `stage_options`.
-/// Order:  with one slot, that of the items; with more, elements of several items come mixed, those of one
-///         item in their order. Never across the end of an epoch.
-/// Errors: as for a `pipe`; elements given before an exception have left. `std::invalid_argument` at the
-///         start for `output_order::input`, or a time limit.
-/// Cost:   one allocation an item; an element leaves as soon as it is there, the next one waits for room.
+/// Order:  with one slot, that of the items. With more, elements of several items come mixed, but those of
+///         one item keep their order. No element overtakes the end of an epoch.
+/// Errors: as for a `pipe`; elements given before an exception stay in the pipeline. `std::invalid_argument`
+///         at the start for `output_order::input`, or a time limit.
+/// Cost:   one allocation an item. Elements are put one by one, each when the one before it is in the queue.
 template <class Function>
 [[nodiscard]] auto flat_map(Function&& function, stage_options options = {}) {
     return detail::pipe_of<Function>("flat_map",

@@ -29,8 +29,8 @@ class intake : public get_operation<Queue> {
     template <class Slot>
     explicit intake(Slot& me) noexcept : base(me) {}
 
-    // Prepares the next take; the worker then awaits this object. Takes nothing if the slot is recalled, or
-    // if `skips` is true.
+    // Prepares the next take; the worker then awaits this object. Takes nothing if the slot is recalled (has
+    // to leave service), or if `skips` is true.
     WEIR_ALWAYS_INLINE void prepare(Queue& queue, bool skips = false) noexcept {
         this->restart(detail::inside(queue), this->place_.address());
         if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
@@ -81,7 +81,8 @@ class task_intake {
     template <class Slot>
     explicit task_intake(Slot&) noexcept {}
 
-    // Prepares the next take. `start` returns the task. An exception from either is stored in `error`.
+    // Prepares the next take. `start` returns the task. Exceptions of `start` and of the task are stored in
+    // `error`.
     template <class Start>
     void prepare(Start start, std::exception_ptr& error) noexcept {
         error_ = &error;
@@ -123,7 +124,7 @@ class task_intake {
 template <class Queue, class Slot>
 class hold_timer {
   public:
-    // Called when an item arrives: the time counts from there, also while a result waits for room.
+    // Called when an item arrives. The time counts from this call on, also while a result waits for room.
     void item_came(const executor& ex) noexcept { came_ = ex.now(); }
     bool runs() const noexcept { return timer_.has_value(); }
     // Errors: `std::bad_alloc`.

@@ -1,4 +1,4 @@
-// weir stages, internal: the state of a worker, for its whole life and for one item; turns; stage traits
+// weir stages, internal: the state of a worker, for its whole life and for one item; turns; item traces
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_ITERATION_HPP
 #define WEIR_STAGES_ITERATION_HPP
@@ -21,8 +21,8 @@
 
 namespace weir::detail {
 
-// The turn of an item: its number at this stage, its epoch, and whether it is the mark at the end of the
-// epoch.
+// The turn in which an item leaves a stage: its number at this stage, its epoch, and whether it is the mark
+// at the end of the epoch.
 struct turn {
     std::uint64_t number = 0;
     std::uint64_t epoch = 0;
@@ -55,7 +55,7 @@ class turn_rule {
         if (t.mark) epoch_ = t.epoch + 1;
     }
 
-    // The item will never leave; nor will an item that has to leave after it.
+    // The item of this turn will never leave, nor will the items that have to leave after it.
     void block(const turn& t) noexcept {
         blocked_.number = detail::smaller(blocked_.number, t.number);
         blocked_.epoch = detail::smaller(blocked_.epoch, t.epoch);
@@ -64,7 +64,7 @@ class turn_rule {
   private:
     bool one_by_one_;
     std::uint64_t left_ = 0;  // number of items that have left
-    std::uint64_t epoch_;     // of the items that may leave
+    std::uint64_t epoch_;     // the epoch of the items that may leave
     turn blocked_{UINT64_MAX, UINT64_MAX, false};
 };
 
@@ -129,8 +129,9 @@ struct place_without_epoch {
     operator turn() const noexcept { return turn{number, epoch, mark}; }
 };
 
-// Records the visits of followed items to one slot. A visit begins with the work on an item, and ends before
-// the next one begins. Used by the worker of the slot only, and only where the run follows items (`is_on`).
+// Records the visits of followed items (those that a trace follows from stage to stage) to one slot. A visit
+// begins with the work on an item, and ends before the next one begins. Used only by the worker of the slot,
+// and only in a run that follows items (`is_on`).
 class item_tracer {
   public:
     item_tracer(slot& me, result_origin origin) noexcept : me_(me), origin_(origin) {}
@@ -166,7 +167,7 @@ class item_tracer {
         me_.trail->end();
     }
 
-    // The work is done. `was_none`: there was no item to make, as the source has ended.
+    // The work is done. `was_none`: the source has ended, and has made no item.
     void worked(bool has_failed, bool was_none) noexcept;
 
     // The next result is to be put. `has_item`: the result contains the current item; `mark`: the result is
@@ -199,33 +200,34 @@ class item_tracer {
     std::uint64_t num_given_ = 0;  // results of unknown origin
 };
 
-// The context of a worker: created once, when its coroutine starts. `Resources`: what each slot of the stage
-// kind has of its own, as a function made by `per_slot`.
+// The context of a worker: created once, when its coroutine starts. `Resources`: the objects that each slot
+// of the stage has for itself, for example a function made by `per_slot`.
 template <class Slot, class Resources>
 struct worker_context {
     worker_context(Slot& s, coroutine_env& e, bool guarded, result_origin origin) noexcept
         : slot(s), env(e), tracer(s, origin), needs_guard(guarded), is_watched(guarded || tracer.is_on()) {}
 
     Slot& slot;
-    coroutine_env& env;  // of the coroutine
+    coroutine_env& env;  // of the worker's coroutine
     item_tracer tracer;
     const bool needs_guard;  // hooks, a time limit, or a function that takes the `invocation`
     const bool is_watched;   // `needs_guard`, or a trace follows items
     Resources resources;
     std::uint64_t number = 0;  // of the current or last item, without marks; see `numbers_results`
-    std::optional<invocation_guard> guard;  // of the current task
+    std::optional<invocation_guard> guard;  // calls the hooks of the current task
 };
 
 // The state of one iteration of the worker loop: the input item, its results or error, and what to do next.
-// `C`, `D`: what the queues before and behind the stage hold; `State`: what the stage kind adds. Members are
-// written before they are read, and have no initial values: setting all of them costs 3 ns an item.
+// `C`, `D`: the item types of the queues before and behind the stage; `State`: the members that the stage
+// kind adds. Members are written before they are read, and have no initial values: those would cost 3 ns an
+// item.
 template <class C, class D, class Slot, class State = nothing, class Resources = nothing>
 struct iteration_of : State {
     using context_type = worker_context<Slot, Resources>;
 
     iteration_of() noexcept {}  // user-provided, so that the members are not set to zero
 
-    C* item;  // null: none came, or the kind takes none
+    C* item;  // null: no item came, or the kind takes none
     // The number of the item in the input, its epoch, and whether it is the mark at the end of the epoch.
     [[no_unique_address]] std::conditional_t<is_epoch_item<C> || is_epoch_item<D>, turn, place_without_epoch>
         place;

@@ -1,4 +1,4 @@
-// weir stages: the stage that applies a function
+// weir stages: `pipe`, the stage that applies a function to each item
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_PIPE_HPP
 #define WEIR_STAGES_PIPE_HPP
@@ -27,8 +27,8 @@ namespace weir {
 
 namespace detail {
 
-// The types of a function that is called by `Call`, and of the queues of its stage. `C`: the item type of the
-// queue before the stage; `D`: of the queue behind it.
+// The types of a pipe's function, and of the queues of its stage. `Call`: how the function is called; `C`:
+// the item type of the queue before the stage; `D`: of the queue behind the stage.
 template <class Call, class C>
 struct call_signature {
     using more = typename Call::more;
@@ -36,7 +36,7 @@ struct call_signature {
     using value = typename types::value;
     using D = carry_t<C, value>;
 
-    // Stores what the function returned: a value, or a reference to an object that the function keeps.
+    // Stores the result of the function: a value, or a reference to an object that the function keeps.
     template <class R>
     static void store(std::optional<value>& result, R&& r) {
         if constexpr (types::may_skip) {
@@ -150,8 +150,8 @@ struct many_results : one_result<C, typename Kept::value, typename Kept::more> {
     bool is_first = true;
 };
 
-// A pipe whose function returns a generator. Each result is put as soon as it is there. The time of the task
-// is that of the function, without the waits for room in the queue.
+// A pipe whose function returns a generator. Each value is put before the next one is made. The time of the
+// task does not include the waits for room in the queue.
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
 class running_expansion : public ordered_function<Given, call_signature<Call, C>, C, Policy> {
     using signature = call_signature<Call, C>;
@@ -254,8 +254,8 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 /// Applies a function to each item.
 ///
 /// \param function  called with an item (moved in), and, if it can be, with the `invocation`, which tells
-///                  the item's number, epoch and slot. What it returns decides what the stage does:
-///                  - a value: that is the item for the next stage;
+///                  the item's number, epoch and slot. The type that it returns decides what the stage does:
+///                  - a value: it is the item for the next stage;
 ///                  - `std::optional`: an empty one drops the item;
 ///                  - `task<U>`, or any awaitable: it is awaited, and its result taken as above;
 ///                  - `generator<U>`, `async_generator<U>`: each value is an item, put as it comes.
@@ -263,7 +263,7 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 ///                  which its slots share: with a concurrency over 1 several threads call it at once.
 /// \param options   see `stage_options`.
 /// Order:    with one slot, items leave in the order in which they came; with more, as they are done, or
-///           as `stage_options::output_order` says. Never across the end of an epoch.
+///           as `stage_options::output_order` says. No item overtakes the end of an epoch.
 /// Resumes:  a function that awaits, where its awaitable resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`.
 template <class Function>

@@ -34,7 +34,7 @@ inline constexpr bool is_async_generator = false;
 template <class T>
 inline constexpr bool is_async_generator<async_generator<T>> = true;
 
-// The result of a call: what awaiting it gives, if the call returns an awaitable.
+// The result type of a call. If the call returns an awaitable, the type of the awaited result.
 template <class R>
 struct awaited {
     using type = R;
@@ -51,9 +51,9 @@ template <class Function, class... Given>
 concept callable = requires(Function& f) { f(std::declval<Given>()...); } ||
                    (std::is_member_pointer_v<Function> && std::is_invocable_v<Function&, Given...>);
 
-// Calls a function with an item, with `more`, and with the invocation if the function needs that.
+// Calls a function with an item, with `more`, and, if the function requires it, with the invocation.
 template <class Function, class Given, class... More>
-decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation* which, More&... more) {
+decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation* info, More&... more) {
     if constexpr (callable<Function, Given, More&...>) {
         if constexpr (std::is_member_pointer_v<Function>) {
             return std::invoke(f, std::forward<Given>(item), more...);
@@ -61,7 +61,7 @@ decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation
             return f(std::forward<Given>(item), more...);
         }
     } else if constexpr (callable<Function, Given, More&..., const invocation&>) {
-        return std::invoke(f, std::forward<Given>(item), more..., *which);
+        return std::invoke(f, std::forward<Given>(item), more..., *info);
     } else {
         return 0;  // never called: the stage kind asserts `call_traits::fits`
     }
@@ -84,7 +84,8 @@ struct call_traits {
     static constexpr bool gives_many = is_generator<result> || is_async_generator<result>;
 };
 
-// How a stage's function gives its results: `value` is the type of one item that leaves the stage.
+// The item type behind a stage whose function returns `R`: of an optional or a generator, the type of a
+// value.
 template <class R>
 struct stage_result {
     using value = R;
@@ -125,7 +126,7 @@ std::optional<transfer_stats> transfers_of(const Function& f) {
     }
 }
 
-// Tells a function before a run without statistics that it is not to measure anything.
+// Called before a run without statistics: a function that measures something then measures nothing.
 template <class Function>
 void measure_nothing(Function& f) {
     if constexpr (is_slot_factory<Function>) {
@@ -135,7 +136,7 @@ void measure_nothing(Function& f) {
     }
 }
 
-// The function that a slot calls: `Function`, or what the factory makes.
+// The type of the function that a slot calls: `Function`, or the function that the factory makes.
 template <class Function>
 struct function_of {
     using type = Function;
@@ -145,8 +146,8 @@ struct function_of<slot_factory<Make>> {
     using type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
 };
 
-// A concept, because its second operand is not instantiated if the first is false: with an `adapted`
-// function that would fail a static assertion.
+// A concept, so that its second operand is not instantiated if the first is false: for an `adapted` function,
+// the second would fail a static assertion.
 template <class Traits, class Function, class Given>
 concept fits_only_by_reference = !Traits::fits && callable<Function, Given&>;
 
@@ -228,8 +229,8 @@ auto adapt(Function&& function) {
 ///                {.concurrency = 4})
 ///
 /// \param make  called without arguments, on the stage's executor, once by each slot before its first
-///              item, and again when a slot that was taken out of service comes back. The function that it
-///              returns is destroyed there when the slot ends or leaves service.
+///              item, and again when a slot returns after a change of the concurrency. The returned function
+///              is destroyed, on this executor, when the slot ends or is no longer used.
 /// Errors: an exception from `make` stops the run, as a failure of the stage.
 /// Threads: several slots call `make` at the same time; each function is called by one slot only.
 template <class Make>

@@ -203,7 +203,7 @@ class pipeline {
 
 namespace detail {
 
-// Tells each stage its place in the pipeline. Not a lambda, so that all pipelines share one type.
+// Gives each stage its place in the pipeline. Not a lambda, so that all pipelines share one type.
 struct placing {
     std::size_t* next;
     void operator()(kept_options& each) const { each.set_place((*next)++); }
@@ -211,13 +211,13 @@ struct placing {
 
 template <class Row>
 auto make_pipeline(Row&& stages) {
-    // With a source, all item types are known: instantiated here, to refuse a stage with a wrong item type.
+    // With a source, all item types are known. Their instantiation refuses a stage with a wrong item type.
     if constexpr (Row::begins) static_cast<void>(sizeof(given_by_row<Row>));
     if constexpr (Row::complete && is_sink<typename Row::last_type>)
         if (auto& room = stages.last.options.capacity; room == 0)
             room = usual_in_sink<typename given_by_row<Row>::type>;
     pipeline<Row> whole(std::forward<Row>(stages));
-    std::size_t place = Row::begins ? 0 : 1;  // without a source: the places behind one
+    std::size_t place = Row::begins ? 0 : 1;  // 0 is the place of the source
     pipeline<Row>::each_options(whole, placing{&place});
     return whole;
 }
@@ -264,7 +264,7 @@ auto operator|(Left&& left, Right&& right) {
 
 }  // namespace detail
 
-using detail::operator|;  // for operands without a type of detail, as two stage_lists
+using detail::operator|;  // for operands whose types are all outside of detail, as two stage_lists
 
 }  // namespace weir
 

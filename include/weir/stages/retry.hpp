@@ -36,7 +36,8 @@ struct retry_options {
     std::function<bool(const std::exception_ptr&)> when = nullptr;
 };
 
-/// \returns whether the exception is an `Error`, or derived from it: `{.when = weir::threw<timed_out>}`.
+/// For `retry_options::when`: `{.when = weir::threw<timed_out>}`.
+/// \returns whether the exception is an `Error`, or of a class derived from `Error`.
 template <class Error>
 [[nodiscard]] bool threw(const std::exception_ptr& what) {
     try {
@@ -67,6 +68,7 @@ struct the_retried {
     };
 };
 
+// The function that `retry` returns.
 template <class Function>
 class retrying {
     template <class T>

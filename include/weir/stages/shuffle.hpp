@@ -113,9 +113,9 @@ struct shuffle_stage : transform_stage<shuffle_stage> {
 ///     weir::source(weir::epochs(files)) | weir::shuffle(10'000, 42) | weir::aggregate(32) | weir::sink()
 ///
 /// \param buffer_size  in items, at least 1. An item leaves at most `buffer_size` places earlier than it
-///                     came; with a buffer for all of an epoch each order is as likely as the other.
-/// \param seed         the same one gives the same order in each run, on every platform. Each epoch has an
-///                     order of its own, which doesn't depend on the epochs before it.
+///                     came. If the buffer holds a whole epoch, all orders are equally likely.
+/// \param seed         equal seeds give equal orders, in each run and on every platform. Each epoch has
+///                     another order, which doesn't depend on the epochs before.
 /// Order:  never mixes epochs.
 /// Errors: `std::invalid_argument` for a size of 0, and for negative numbers.
 /// Cost:   the items it holds; one random number an item, about 5 ns.

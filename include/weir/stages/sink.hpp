@@ -62,7 +62,8 @@ struct sink_stage : stage_base {
     }
 };
 
-// The argument of `sink`. Gives a message for a function in its place, without a second overload of `sink`.
+// The argument of `sink`. Refuses a function with a message, so that `sink` needs no second overload for
+// this.
 struct sink_capacity {
     sink_capacity() = default;
     template <class N>
@@ -92,7 +93,7 @@ struct for_each_types : Call {
         "task, would never run: await it, or loop over it, in the function");
 };
 
-// The resources of a slot: the number of its items, and its own function if it has one.
+// The resources of a slot: the number of its items, and its own function if `per_slot` makes one.
 template <class Tools>
 struct with_count : Tools {
     std::uint64_t num_done = 0;
@@ -172,7 +173,7 @@ struct for_each_stage : stage_base {
 }  // namespace detail
 
 /// The end of a pipeline: a stage that moves items into the queue from which the consumer takes them. The
-/// stage may hold one item. It uses no thread and no time: its slot always waits, to get or to put.
+/// stage may hold one item. It uses no thread and no time: in statistics, its slot always waits.
 ///
 /// \param capacity  the capacity of that queue, in items: how far the pipeline may run ahead of the consumer.
 ///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes), and

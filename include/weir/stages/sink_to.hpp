@@ -46,7 +46,7 @@ struct sink_to_state {
     bool was_put = true;
 };
 
-// `To`: the channel.
+// The stage kind of a `sink_to`. `To`: the channel.
 template <class To, class C, class Policy>
 class running_sink_to : public stage_kind<C, no_item, Policy> {
     using base = stage_kind<C, no_item, Policy>;

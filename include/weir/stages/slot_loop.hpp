@@ -1,4 +1,4 @@
-// weir stages, internal: the coroutine of every worker, and type-erased awaiters for what it waits for
+// weir stages, internal: the coroutine of every worker, and its awaiters, whose types are hidden
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_SLOT_LOOP_HPP
 #define WEIR_STAGES_SLOT_LOOP_HPP
@@ -22,7 +22,7 @@ namespace weir::detail {
 
 using worker_handle = detached_task<void>::handle;
 
-// A type-erased awaiter: the coroutine of a worker need not know its type.
+// The base of awaiters whose type the coroutine of a worker need not know.
 class any_awaiter {
   public:
     // Calls `await_suspend`. Returns the coroutine to resume next, or null if the worker was not suspended.
@@ -103,8 +103,8 @@ class in_place<T> {
     std::remove_reference_t<T>* value_;
 };
 
-// Awaits the awaitable that the function of a user has returned. `Awaitable`: the type of that object;
-// `Observed`: the type of the wrapper that is awaited instead, and records that the slot waits.
+// Awaits the awaitable that the function of a user has returned. `Awaitable`: the type of this awaitable;
+// `Observed`: the type of a wrapper that is awaited instead, and records that the slot waits.
 template <class Awaitable, class Observed>
 class erased_call final : public any_awaiter {
     using awaiter = decltype(detail::get_awaiter(std::declval<Observed>()));
@@ -254,13 +254,13 @@ class my_env {
     coroutine_env* env_ = nullptr;
 };
 
-// Awaits an erased awaiter. `Answer`: the result type of `await_suspend`, bool or std::coroutine_handle<>.
+// Awaits an `any_awaiter`. `Answer`: the result type of `await_suspend`, bool or std::coroutine_handle<>.
 template <class Answer>
 class erased_wait {
   public:
     explicit erased_wait(any_awaiter& awaiter) noexcept : awaiter_(&awaiter) {}
     bool await_ready() const noexcept { return false; }
-    // Resumes where the erased awaiter resumes the coroutine.
+    // Resumes where the other awaiter resumes the coroutine.
     Answer await_suspend(worker_handle worker) const {
         return static_cast<Answer>(awaiter_->suspend(worker));
     }

@@ -1,4 +1,4 @@
-// weir stages: the stage that every pipeline begins with
+// weir stages: `source`, the first stage of a pipeline
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_SOURCE_HPP
 #define WEIR_STAGES_SOURCE_HPP
@@ -47,7 +47,7 @@ struct source_state {
     std::optional<T> value;
 };
 
-// `Items`: an `items_of`, or `any_items`.
+// The stage kind of a source. `Items`: `items_of` or `any_items`, from which the source takes its items.
 template <class Items, class Policy>
 class running_source : public stage_kind<nothing, typename Items::item, Policy> {
     using Out = typename Items::item;
@@ -145,7 +145,7 @@ concept is_array_of_items =
 // Whether a function, or an object with one call operator, can be called with one argument.
 struct any_argument {
     template <class T>
-    operator T() const;  // NOLINT(google-explicit-constructor): it stands for any
+    operator T() const;  // NOLINT(google-explicit-constructor): an argument of any type
 };
 template <class Function>
 inline constexpr bool takes_an_argument = false;
@@ -171,7 +171,7 @@ inline constexpr bool takes_an_argument<Function> = std::is_invocable_v<Function
 ///                 A generator is good for one run: start the pipeline as an rvalue.
 /// \param options  see `source_options`.
 /// Order:    one item after the other. While the queue is full, the source holds one further item.
-/// Resumes:  the stage, on its own executor, wherever its awaitable has ended.
+/// Resumes:  the stage, on its own executor.
 /// Errors:   an exception ends the stream and fails the run, whatever `max_failures` says: there is
 ///           no next item to go on with. Items that were given before it are delivered.
 template <class S>
@@ -206,7 +206,7 @@ template <class S>
 ///
 ///     weir::channel<request> requests(100);
 ///     auto run = (weir::source(requests) | weir::pipe(answer) | weir::sink()).start(pool);
-///     requests.blocking_put(request(1));   // of any thread; `closed` once the run is over
+///     requests.blocking_put(request(1));   // in any thread; returns `closed` after the end of the run
 ///
 /// \param from  the channel; outlives the run. The source closes the channel when the source ends, for
 ///              whatever reason, so that no producer waits for ever. Items in the channel stay there, for the

@@ -1,4 +1,4 @@
-// weir stages, internal: the items of a source, one a call: for ranges, functions, runs and channels
+// weir stages, internal: how a source gets its items: from ranges, generators, functions, runs and channels
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_SOURCE_ITEMS_HPP
 #define WEIR_STAGES_SOURCE_ITEMS_HPP
@@ -23,8 +23,8 @@
 
 namespace weir::detail {
 
-// The items of the argument `S` of `source`: `next` gives one item a call, then nothing. `item` is their
-// type; `waits` tells whether the result of `next` has to be awaited.
+// Gets the items from the argument of `source`, of type `S`. Each call of `next` returns an item; an empty
+// optional at the end. `item`: the item type; `waits`: whether the result of `next` has to be awaited.
 template <class S>
 class items_of;
 
@@ -36,7 +36,7 @@ inline constexpr bool is_run<run<T, Policy>> = true;
 template <class R>
 concept source_range = std::ranges::input_range<R&> && !is_run<R>;
 
-// A range, or std::ref of one that the user keeps.
+// The type of a range that is given by value, or by std::ref.
 template <class S>
 using range_of = std::remove_reference_t<std::unwrap_reference_t<S>>;
 
@@ -156,7 +156,7 @@ class items_of<run<T, Policy>> {
     static constexpr bool waits = true;
 
     explicit items_of(run<T, Policy>&& inner) : inner_(std::move(inner)) {}
-    // A task, which tells the slot that it waits.
+    // A task, because a task records that the slot waits.
     task<std::optional<item>> next(coroutine_env&) {
         auto got = co_await inner_.next();
         co_return got;
@@ -184,7 +184,8 @@ class items_of<std::reference_wrapper<channel<T, Policy>>> {
 template <class S>
 concept source_like = requires { typename items_of<S>::item; };
 
-// The items of any source whose `next` does not wait, with the type of the source erased: see `any_function`.
+// Gets the items from any source whose `next` does not wait. Its type does not depend on the source's type,
+// so that the stage is compiled once for each item type: see `any_function`.
 template <class T>
 class any_items {
     struct holder {
@@ -213,7 +214,7 @@ class any_items {
 template <class S>
 concept has_progress = requires(items_of<S>& items, run_context& run) { items.add_progress(run); };
 
-// The items of the source `S` in a running stage.
+// The type from which the stage of a source `S` gets its items.
 template <class S>
 using kept_items_t = std::conditional_t<items_of<S>::waits || has_progress<S>, items_of<S>,
                                         any_items<typename items_of<S>::item>>;

@@ -1,4 +1,4 @@
-// weir stages, internal: the base of stage descriptions, their options, and helpers of stage kinds
+// weir stages, internal: the base of stage descriptions, their options, and helpers for stages
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_STAGE_HPP
 #define WEIR_STAGES_STAGE_HPP
@@ -64,11 +64,11 @@ class kept_options : public stage_options {
         kind_ = kind;
         name = default_name(place_);
     }
-    // The default name is that of the class `Function`, if it has one.
+    // The same for the stage of a function: a class `Function` with a name gives the default name.
     template <class Function>
     static kept_options of_function(stage_options given, std::string_view kind) {
-        constexpr std::string_view its = name_of_class<Function>();
-        if (given.name.empty()) given.name = its;
+        constexpr std::string_view class_name = name_of_class<Function>();
+        if (given.name.empty()) given.name = class_name;
         return {std::move(given), kind};
     }
 
@@ -89,9 +89,9 @@ class kept_options : public stage_options {
     std::size_t place_ = 1;  // the place behind a source
 };
 
-// The base of every stage description. A description adds its stage to a run by
-//     template <class Policy, class In> channel<Out, Policy>& attach(run_core<Policy>&, channel<In, Policy>&)
-// which moves out of the description if it is an rvalue.
+// The base of every stage description, such as the result of `pipe(f)`. A description has a static function
+// `attach(self, run, in)`, which adds its stage to a run behind the queue `in`, and returns the queue behind
+// the stage. It moves members of `self` if `self` is an rvalue.
 struct stage_base {
     kept_options options;
 
@@ -138,8 +138,9 @@ struct no_stage {
     explicit no_stage(const auto&...) noexcept {}
 };
 
-// Functions with any number of arguments, as `merge`, are classes, and `described` is their stage: only with
-// a deduction guide can a default argument, the source location of the call, follow a parameter pack.
+// The description of the stage that an operand of `|` stands for. `merge(...)` and others with any number of
+// arguments construct a class, whose base `described` is the description: only a deduction guide allows a
+// default argument (the source location of the call) behind a parameter pack.
 template <class S>
 struct stage_kept {
     using type = S;
@@ -160,7 +161,7 @@ inline constexpr bool is_source = requires { requires S::begins_pipelines; };
 template <class S>
 inline constexpr bool is_end = requires { requires S::ends_pipelines; };
 
-// The type of a function, or of the items of a source, as a member of a description.
+// The type of the copy of a function, or of a source's items, that a description keeps.
 template <class Function>
 struct kept {
     static_assert(std::is_constructible_v<std::decay_t<Function>, Function>,
@@ -170,8 +171,9 @@ struct kept {
 template <class Function>
 using kept_t = typename kept<Function>::type;
 
-// For overloads that only give a message: refuses a function whose type can't be deduced, and options of
-// another type than `Wanted`. Has no `type`: in all other cases the overload is not viable.
+// For overloads that exist only to give an error message. Refuses a function whose type can't be deduced, and
+// options of another type than `Wanted`. In all other cases the overload is not viable, as there is no
+// `type`.
 struct not_deduced {};
 template <class Function, class Options, class Wanted>
 struct refused {
@@ -198,9 +200,9 @@ struct in_a_task {
     }
 };
 
-// Wraps the awaitable that the function of a stage has returned, so that the state of the slot is recorded. A
-// task records the state by itself. An awaiter that does not say when it was ready may resume on any thread,
-// and is wrapped in a task.
+// Wraps the awaitable that the function of a stage has returned, so that the slot's state is recorded during
+// the wait. A task records the state by itself. An awaiter without `ready_at()` may resume on any thread, and
+// is wrapped in a task.
 template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
     using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;
@@ -213,7 +215,7 @@ decltype(auto) await_measured(A& a, coroutine_env& env) {
     }
 }
 
-// The first value of a generator, or the next one; none at the end.
+// Returns the first value of a generator if `first` is true, else the next one; at the end none.
 template <class Out, class T>
 std::optional<Out> next_of(generator<T>& values, bool first) {
     auto at = values.begin();
@@ -222,11 +224,11 @@ std::optional<Out> next_of(generator<T>& values, bool first) {
     return std::optional<Out>(*at);
 }
 
-// The same as `place = std::move(by)`, for types without assignment.
+// The same as `place = std::move(other)`, for types without assignment.
 template <class T>
-void replace(std::optional<T>& place, std::optional<T>&& by) {
-    if (by) {
-        place.emplace(*std::move(by));
+void replace(std::optional<T>& place, std::optional<T>&& other) {
+    if (other) {
+        place.emplace(*std::move(other));
     } else {
         place.reset();
     }

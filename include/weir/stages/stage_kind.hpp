@@ -26,7 +26,7 @@
 
 namespace weir::detail {
 
-// An awaitable of bool that never waits.
+// An awaitable of bool that never waits, for the defaults below.
 struct no_wait : std::suspend_never {
     static bool await_resume() noexcept { return true; }
 };
@@ -46,8 +46,8 @@ class stage_kind : public running_stage<Policy> {
   public:
     using typename running_stage<Policy>::slot;
     using policy_type = Policy;
-    using item_taken = C;
-    using item_given = D;
+    using input_item = C;
+    using output_item = D;
     using input_queue = channel<C, Policy>;
     using output_queue = channel<D, Policy>;
 
@@ -64,9 +64,9 @@ class stage_kind : public running_stage<Policy> {
     // How a worker takes an item: see intake.hpp.
     using input = std::conditional_t<has_input, intake<input_queue>, no_intake>;
 
-    // ---- about in the order in which a worker calls them
+    // ---- about in the order in which a worker calls them Gets the objects that each slot has for itself.
     // Called when the worker begins, and when its slot is used again after a change of the concurrency.
-    // Returns false if the kind has reported a failure: the worker then ends.
+    // Returns false after a reported failure: the worker then ends.
     bool acquire_resources(auto& /*context*/) noexcept { return true; }
     void release_resources(auto& /*context*/) noexcept {}
     // Whether the function of the stage takes the `invocation`, which describes the call.
@@ -85,7 +85,7 @@ class stage_kind : public running_stage<Policy> {
     bool has_work(const auto& it) const noexcept {
         return !it.place.mark && (it.item != nullptr || !has_input);
     }
-    // For a stage that makes items, such as a source: a bit mask of sources, for `byte_budget`. Otherwise 0.
+    // For a stage that makes items, such as a source: its bit in the masks of `byte_budget`. Otherwise 0.
     std::uint64_t byte_sources(const auto& /*it*/) const noexcept { return 0; }
 
     void work(auto& /*it*/) noexcept {}
@@ -150,7 +150,8 @@ class stage_kind : public running_stage<Policy> {
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }
-    // Called when a slot goes out of service: ends its wait, if it waits in the kind, not at the input queue.
+    // Called when a slot goes out of service. If the slot waits in the kind, not at the input queue, ends the
+    // wait.
     void recall_idle() noexcept {}
 
     // The number of an item, without the end-of-epoch marks before it.
@@ -177,7 +178,7 @@ template <class Given, class C>
 struct function_call {
     using traits =
         typename the_function<typename function_of<Given>::type>::template is_given<carried_value_t<C>>;
-    using more = nothing;  // state of an iteration for further arguments of the function
+    using more = nothing;  // the state of an iteration for more arguments than the item: see `traversal_call`
 };
 
 // The base of the stage kinds that call a function with each item. `Given`: the function, or a factory that

@@ -20,7 +20,7 @@ namespace weir {
 
 namespace detail {
 
-// The names appear in the message of the compiler.
+// Compilers print the names in an error message, where they read `the_list_of<T>::is_given<U>`.
 template <class T>
 struct the_list_of {
     template <class Given>
@@ -117,7 +117,7 @@ class stage_list {
     }
 
   private:
-    // The interface of a stage for one policy and one item type of queues.
+    // A stage whose type is hidden, for one policy and one item type of its queues.
     template <class C, class Policy>
     class attachable {
       public:
@@ -128,6 +128,7 @@ class stage_list {
       protected:
         ~attachable() = default;
     };
+    // The same for all policies and item types.
     template <class... Interfaces>
     class all_of : public Interfaces... {
       public:
@@ -138,7 +139,7 @@ class stage_list {
         virtual void each_options(const std::function<void(detail::kept_options&)>& function) = 0;
     };
 
-    // Implements the interfaces by the stage of `Whole`.
+    // Implements each interface: calls `attach` of the member `stage` of the derived class `Whole`.
     template <class Whole, class Any, class... Interfaces>
     class attached_by : public Any {};
     template <class Whole, class Any, class First, class... Rest>
@@ -163,6 +164,7 @@ class stage_list {
             S stage;
         };
     };
+    // The interfaces for a list of policies: for each policy one without epochs, and one with epochs.
     template <class>
     struct each_of;
     template <class... Each>

@@ -13,6 +13,7 @@
 
 namespace weir::detail {
 
+// The class of a stage in a run: its kind, and the functions by which the run makes workers and ends waits.
 template <class Kind>
 class stage_of final : public Kind {
   public:

@@ -23,7 +23,8 @@ namespace detail {
 template <class S>
 inline constexpr bool is_sink = std::is_same_v<S, sink_stage>;
 
-// A container of move-only elements claims to be copyable, and does not compile.
+// Whether a stage can be copied. Of a source's container, its elements are tested, too: a std::vector of
+// elements that only move claims to be copyable, although the copy does not compile.
 template <class S>
 inline constexpr bool is_copyable = std::is_copy_constructible_v<S>;
 template <source_range S>
@@ -38,8 +39,8 @@ inline constexpr bool is_pipeline<pipeline<Row>> = true;
 template <class Row>
 inline constexpr bool is_copyable<pipeline<Row>> = Row::copyable;
 
-// A list of types: each `|` adds one `stage_row`. A tuple would instantiate a type for each of its elements,
-// all of them again for each length.
+// A row without stages. Each `|` puts the row before it and one stage into a `stage_row`. With a std::tuple,
+// each `|` would instantiate a type for each stage again.
 struct no_stages {
     static constexpr std::size_t size = 0;
     static constexpr bool begins = false;  // has a source
@@ -47,7 +48,8 @@ struct no_stages {
     static constexpr bool complete = false;
     static constexpr bool copyable = true;
 
-    // The item type behind the last stage if the first one takes C. Each stage checks its item type.
+    // The item type behind the last stage if the first one takes items of type C. Each stage checks this
+    // type.
     template <class C>
     using output = C;
 
@@ -73,7 +75,7 @@ struct stage_row {
     static constexpr bool complete = Before::begins && is_end<Last>;
     static constexpr bool copyable = Before::copyable && is_copyable<Last>;
 
-    // For rows without a source. `L` and `B` delay the instantiation.
+    // For rows without a source. `L` and `B` delay the instantiation until `output` is used.
     template <class C, class L = Last, class B = Before>
     using output = typename L::template output<typename B::template output<C>>;
 
@@ -122,17 +124,6 @@ inline constexpr bool is_stage_row<no_stages> = true;
 template <class Before, class Last>
 inline constexpr bool is_stage_row<stage_row<Before, Last>> = true;
 
-template <class Row>
-struct first_of {
-    using type = Row;
-};
-template <class Last>
-struct first_of<stage_row<no_stages, Last>> {
-    using type = Last;
-};
-template <class Before, class Last>
-struct first_of<stage_row<Before, Last>> : first_of<Before> {};
-
 // The item type behind a row that begins with a source.
 template <class Row>
 struct given_by_row;
@@ -146,14 +137,14 @@ struct given_by_row<stage_row<Before, Last>> {
 };
 template <class Before, class Last>
     requires is_source<Last>
-struct given_by_row<stage_row<Before, Last>> : given_by_row<Before> {};  // was refused when it was put there
+struct given_by_row<stage_row<Before, Last>> : given_by_row<Before> {};  // put_together() refuses such a row
 template <class Last>
     requires is_source<Last>
 struct given_by_row<stage_row<no_stages, Last>> {
     using type = typename Last::output;
 };
 
-// The stages of `right` behind those of `left`.
+// Returns a row of the stages of `left`, and those of `right` behind them.
 template <class Left>
 Left join(Left&& left, no_stages&&) {
     return std::forward<Left>(left);

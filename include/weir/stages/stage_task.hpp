@@ -1,4 +1,4 @@
-// weir stages, internal: one task of a stage: its account, its failure, its hooks, its trace, and its waits
+// weir stages, internal: the task of a worker on one item: its time, failure, hooks and trace, and its waits
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_STAGE_TASK_HPP
 #define WEIR_STAGES_STAGE_TASK_HPP
@@ -18,7 +18,7 @@
 
 namespace weir::detail {
 
-// A take or put operation with its type erased. The worker reuses it for each item.
+// The awaiter of a take or put operation. The worker reuses it for each item.
 template <class Operation>
 class erased_operation final : public any_awaiter {
   public:
@@ -33,8 +33,8 @@ class erased_operation final : public any_awaiter {
     Operation operation;
 };
 
-// The awaiter for the awaitable that `Kind::work` returns; `nothing` if `work` returns void. The same for
-// `fetch_result`.
+// `awaited_work`: the awaiter for the awaitable that `Kind::work` returns; `nothing` if `work` returns void.
+// `awaited_fetch`: the same for `Kind::fetch_result`.
 template <class Kind,
           class Returned = decltype(std::declval<Kind&>().work(std::declval<typename Kind::iteration&>()))>
 struct awaited_work {
@@ -149,7 +149,7 @@ class worker_waits {
         return true;
     }
 
-    // The same for `wait_before_end` of the stage.
+    // Begin and end the wait for `wait_before_end` of the stage.
     any_awaiter* begin_last_wait() noexcept {
         return rare_wait_.begin([this] { return stage_.wait_before_end(me_); });
     }
@@ -166,8 +166,8 @@ class worker_waits {
 // The base of a `stage_worker`: begins and ends the task on an item. Rare paths are not inlined.
 template <class Kind>
 class stage_task : public slot_machine {
-    using C = typename Kind::item_taken;
-    using D = typename Kind::item_given;
+    using C = typename Kind::input_item;
+    using D = typename Kind::output_item;
     using slot = slot_of<typename Kind::policy_type>;
     using iteration = typename Kind::iteration;
     using context = typename iteration::context_type;

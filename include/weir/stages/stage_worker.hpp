@@ -29,8 +29,8 @@ namespace weir::detail {
 template <class Kind>
 class stage_worker final : public stage_task<Kind> {
     using base = stage_task<Kind>;
-    using C = typename Kind::item_taken;
-    using D = typename Kind::item_given;
+    using C = typename Kind::input_item;
+    using D = typename Kind::output_item;
     using slot = slot_of<typename Kind::policy_type>;
     using iteration = typename Kind::iteration;
     static constexpr stage_traits traits = Kind::traits;

@@ -40,7 +40,7 @@ class time_limit_exceeded : public std::runtime_error {
 namespace detail {
 
 // The time limit of one task. Requests a stop of the task when its time is over, or when the run ends. `env`:
-// the environment of the worker. While the timer exists, this stop also ends what the worker awaits.
+// the environment of the worker. While the timer exists, this stop also ends a wait of the worker.
 class task_timer {
   public:
     task_timer(coroutine_env& env, duration limit, stop_token run_ends)
@@ -55,7 +55,7 @@ class task_timer {
 
     const stop_token& token() const noexcept { return token_; }
 
-    // Awaitable of void, for the end of the task. Resumes on the coroutine's executor.
+    // Stops the timer at the end of the task. Awaitable of void. Resumes on the coroutine's executor.
     auto off() noexcept {
         was_late_ = executor_.now() > deadline_;
         return delayed_.cancel();

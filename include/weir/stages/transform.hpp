@@ -22,24 +22,24 @@
 namespace weir::detail {
 
 // A transform is a stage with one slot that calls an operation: an object made for each run. The operation
-// sees items only: `running_transform` keeps epochs, marks and checkpoints. Optional are all but `push`:
+// sees items only: `running_transform` keeps epochs, marks and checkpoints. Only `push` is required:
 //
 //     void push(In&& item, std::optional<Out>& result)  takes an item; may store one result
 //     void pop(std::optional<Out>& result)    stores the next result; called until it stores none
 //     bool done() const                       `pop` would store none: saves the call
-//     void end(std::optional<Out>& result)    the input or an epoch ended: stores or drops the held items
+//     void end(std::optional<Out>& result)    the input or an epoch has ended: stores or drops the held items
 //     void begin_epoch(std::uint64_t epoch)         the following items belong to this epoch
 //     bool finished() const                   the stage ends: it takes no more items
 //     bool holds() const                      items are held for a later result
 //     duration max_delay() const               how long items may be held at most; 0: unlimited. Requires:
 //     void expire()                            the time is over: the next `pop` stores the held items
 //
-// An exception from an operation stops the run. One task: a `push` and its `pop`s, without waits for room.
+// An exception stops the run. A task is a `push` and its `pop`s; its time does not include waits for room.
 //
-// For traces and checkpoints, an operation says of which items a result is made:
+// For traces and checkpoints, an operation tells from which items it makes a result:
 //
 //     static constexpr result_origin origin   `its_item`, the item pushed last, by default
-//     bool result_lacks_item() const          the result of this `push` is made of earlier items only
+//     bool result_lacks_item() const          the result of the last `push` is made of earlier items only
 //     bool keeps_places() const               element k of a result is made of the k-th item; default: true
 //     std::optional<std::size_t> num_results() const   number of elements of the item; result k is element k
 template <class Op>
@@ -51,12 +51,12 @@ template <class Op>
     requires requires { Op::origin; }
 inline constexpr result_origin origin_of<Op> = Op::origin;
 
-// `Out`: a result of the operation; `D`: the same as an item of the next queue, with its provenance.
+// The current result. `Out`: its type in the operation; `D`: its type in the queue, with the provenance.
 template <class Out, class D>
 struct transformed {
     std::optional<Out> made;
     [[no_unique_address]] std::conditional_t<std::is_same_v<Out, D>, nothing, std::optional<D>> carried;
-    bool is_first = true;      // no result was put yet
+    bool is_first = true;      // no result was fetched yet
     bool was_popped = false;   // `pop` stored the result, not `push`
     bool mark_is_due = false;  // after all results, the mark at the end of the epoch follows
     bool gave_any = false;
@@ -230,8 +230,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             return provenance_.share();
         }
     }
-    // No item is held any more. `cut`: perhaps before the end of the epoch; a resumed run then repeats the
-    // dropped items.
+    // No item is held any more. `cut`: perhaps items were dropped before the end of the epoch: a run that
+    // continues from a checkpoint then repeats them.
     void settle(bool cut) noexcept {
         if (!cut) provenance_.acknowledge();
         if constexpr (is_tracked) provenance_ = provenance(provenance_.epoch());
@@ -267,7 +267,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 //     static constexpr const char* no_checkpoint;  the same for why its run has none; default: null
 //     template <class T> using result = ...;       type of the results for items T; default: T
 //     template <class T> static auto op(const Own&)   makes the operation for one run
-//     static constexpr bool takes_elements         T is the item type of the queues, with the provenance
+//     static constexpr bool takes_elements         T includes the provenance that items have in the queues
 template <class Own>
 struct transform_stage : stage_base {
     static constexpr bool takes_elements = false;

@@ -1,4 +1,4 @@
-// weir stages, internal: what the slots of a traversal share: pending items, and idle slots that wait for one
+// weir stages, internal: the state that the slots of a traversal share: pending items, and idle slots
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TRAVERSAL_HPP
 #define WEIR_STAGES_TRAVERSAL_HPP
@@ -18,7 +18,8 @@
 
 namespace weir::detail {
 
-// The state that all slots of a traversal share. `first_found_first`: the slots share one deque.
+// The state that all slots of a traversal share. A traversal is a stage whose function may add items to the
+// stage itself. `first_found_first`: the slots share one deque.
 class traversal {
     using count = standard_platform::atomic<std::size_t>;
 
@@ -137,7 +138,7 @@ class traversal {
     count waiting_{0};
     count most_waiting_{0};
     count discarded_{0};
-    pending_items::counter came_{0};  // from the queue
+    pending_items::counter came_{0};  // items that came from the queue
     standard_platform::atomic<bool> has_ended_{false};
     pending_items shared_;
     const bool first_found_first_;

@@ -57,7 +57,7 @@ struct traverse_options {
     std::size_t max_bytes = 0;
     /// See `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
-    /// Of one call of the function: see `stage_options::time_limit`.
+    /// How long one call of the function may take: see `stage_options::time_limit`.
     duration time_limit = duration(0);
     /// See `stage_options::hooks`.
     std::vector<shared_hook> hooks = {};
@@ -90,7 +90,7 @@ struct traversal_call {
     using more = with_feeder<carried_value_t<C>>;
 };
 
-// The base of both descriptions.
+// The base of the descriptions of `traverse` and `traverse_each`.
 template <class Function>
 struct traversal_stage : stage_base {
     template <class G>
@@ -152,7 +152,7 @@ struct traverse_each_stage : traversal_stage<Function> {
     }
 };
 
-// `Stage`: one of the two.
+// Makes the description. `Stage`: `traverse_stage` or `traverse_each_stage`.
 template <template <class> class Stage, class Function>
 auto traversal_of(Function&& function, const traverse_options& o) {
     using stage = Stage<kept_t<Function>>;
