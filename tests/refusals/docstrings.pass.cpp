@@ -146,8 +146,8 @@ void counts() {
 }  // namespace of_generator
 
 void of_external_wait(device_driver& driver, weir::executor& ex, std::coroutine_handle<> h) {
-    weir::external_wait promised;                  // before the driver is told
-    driver.on_completion([&] { ex.post(h); });    // destroyed after the post
+    auto promised = std::make_shared<weir::external_wait>();
+    driver.on_completion([promised, &ex, h] { ex.post(h); });
 }
 
 auto of_flat_map() {

@@ -25,8 +25,8 @@ namespace weir {
 /// Errors:   an exception of the body is rethrown by the current `next`; the generator has ended then.
 /// Threads:  one `next` at a time.
 /// Lifetime: the object owns the coroutine, and may be destroyed between two calls of `next`. Objects to
-///           which parameters refer outlive the generator, and so does a lambda with captures whose body it
-///           is.
+///           which parameters refer outlive the generator. So does a lambda with captures whose body is the
+///           coroutine.
 /// Cost:     one allocation for the frame; a value is moved once, from the `co_yield` to the caller. Nested
 ///           generators that are destroyed between two calls of `next` take stack for each level.
 template <class T>
@@ -52,7 +52,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     }
 
     /// \returns awaitable of `optional<T>`: empty once the coroutine has ended, and from then on.
-    /// Suspends: unless it has ended.
+    /// Suspends: unless the coroutine has ended.
     auto next() noexcept { return next_operation(handle_); }
 
     /// Rejects a plain range-for loop, which can't await, at compile time.
@@ -72,12 +72,13 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
 
     class [[nodiscard("co_await this, or nothing happens")]] next_operation {
       public:
+        // Tags for `co_await` of a task: the await is part of the same function; the result is an item.
         using updates_slot_itself = void;
         using moves_item = void;
         explicit next_operation(handle& generator) noexcept : handle_(&generator) {}
         bool await_ready() const noexcept { return !*handle_ || handle_->done(); }
-        // Resumes on the coroutine's executor, when the generator has yielded or ended: at once, on the
-        // thread that ran it, if it is one of that executor, else by a post.
+        // Resumes on the awaiting coroutine's executor, when the generator has yielded or ended: at once, if
+        // the generator runs on a thread of that executor, else by a post.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             handle_->promise().awaited_by(h, handle_);

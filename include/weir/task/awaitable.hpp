@@ -1,4 +1,4 @@
-// weir task: what coroutines can await, and what awaiting it gives; adapters for senders of other libraries
+// weir task: the concept of an awaitable, the type of its result, and adapters for senders of other libraries
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_AWAITABLE_HPP
 #define WEIR_TASK_AWAITABLE_HPP
@@ -36,9 +36,9 @@ inline std::system_error sender_stopped_error() {
             "weir: what a coroutine awaits was stopped, and gives it no result"};
 }
 
-// A coroutine that awaits something with a member `as_awaitable` on behalf of a coroutine of this library.
-// It may be resumed on any thread, also within the call that starts it. When it ends, it posts the other
-// coroutine to its executor.
+// A coroutine that awaits an object with a member `as_awaitable` on behalf of a coroutine of this library.
+// The adapter may be resumed on any thread, also within the call that starts it. When the adapter ends, it
+// posts the coroutine of this library to that coroutine's executor.
 class foreign_awaitable_adapter {
   public:
     class promise_type : public pooled_frame {
@@ -77,7 +77,7 @@ class foreign_awaitable_adapter {
 
       private:
         friend foreign_awaitable_adapter;
-        // The frame may be gone when it returns.
+        // The frame of the adapter may be gone when this returns.
         void post_awaiter() noexcept { env_.executor->post(awaiter_); }
 
         coroutine_env env_;
@@ -174,12 +174,13 @@ template <class A>
 concept has_adapter =
     requires(A&& a) { awaited_by_adapter<std::remove_cvref_t<A>>::get_awaiter(std::forward<A>(a)); };
 
-// An operation that takes an item from somewhere or gives one away: its result must not be dropped.
+// Whether A is an operation that takes or gives away an item, such as `channel.get()`: its result must not be
+// dropped.
 template <class A>
 inline constexpr bool moves_item = requires { typename A::moves_item; };
 
-// A result that is kept longer than its awaiter: an rvalue reference, which is often into the awaiter,
-// becomes a value.
+// The type for a result that is kept longer than its awaiter: an rvalue reference, which often refers to a
+// part of the awaiter, becomes a value.
 template <class T>
 using stored_result_t = std::conditional_t<std::is_rvalue_reference_v<T>, std::remove_cvref_t<T>, T>;
 
@@ -220,12 +221,13 @@ class not_an_iterator {
 /// sender, the coroutine is resumed once, on its own executor. A sender that completes as stopped makes the
 /// await throw `std::system_error` with `std::errc::operation_canceled`.
 ///
-/// Any other awaiter resumes the coroutine where it likes, as on a thread of a driver. The coroutine runs
-/// there until it awaits something of this library, as `co_await weir::yield()`, which resumes it on its own
-/// executor. The end of a `task`, an `async_generator` or a stage's function brings its awaiter back, too.
+/// Any other awaiter resumes the coroutine on a thread of its choice, for example of a driver. The coroutine
+/// runs there until it awaits something of this library, as `co_await weir::yield()`, which resumes it on its
+/// own executor. At the end of a `task`, an `async_generator` or a stage's function, the awaiting coroutine
+/// is resumed on its own executor, too.
 ///
-/// A coroutine of another library that runs on no executor may await all awaitables of this one: it is
-/// resumed where `channel` would resume it.
+/// A coroutine of another library, which has no executor, may await all awaitables of this one: `channel`
+/// documents under Resumes on which executor it is resumed.
 template <class A>
 concept awaitable = detail::has_adapter<A> || detail::has_as_awaitable<A> || detail::has_member_co_await<A> ||
                     detail::has_free_co_await<A> || awaiter<A>;

@@ -23,14 +23,14 @@
 
 namespace weir::detail {
 
-// The run or group for which the current thread works. Passed on to the tasks that the thread starts and
-// waits for: so threads that run these tasks know it, too. A stop of the run doesn't end the waits of these
-// tasks.
+// The run or task group for which the current thread works. A thread that starts tasks and waits for them
+// passes this object to them, so that the threads that run the tasks know the run, too. A stop of the run
+// doesn't end the waits of these tasks.
 class work_of_starter {
   public:
     work_of_starter() noexcept {}  // defined by hand: one compiler doesn't generate it for const members
 
-    // Null: unknown.
+    // Null: the thread works for no run or group, or this is unknown.
     const end_token* ends() const noexcept { return ends_.work != nullptr ? &ends_ : nullptr; }
 
   private:
@@ -38,8 +38,8 @@ class work_of_starter {
     const end_token ends_{&never_, trampoline::work_here()};
 };
 
-// Is told when its detached task has ended. `ended` is the last call of the coroutine: it may destroy the
-// coroutine, and so may each thread that it wakes.
+// The owner of a detached task. At its end the task calls `ended`, as its last action: the call may destroy
+// the coroutine, and so may each thread that it wakes.
 class detached_task_owner {
   public:
     virtual void ended() noexcept = 0;
@@ -171,10 +171,10 @@ class inline_start {
     }
 };
 
-// Lets this thread run coroutines until `done` is set by work on `ex` (null: by anything), or until `limit`:
-// those of `ex`, if it has no threads of its own; otherwise those of the executor whose coroutine this thread
-// runs, and so blocks. Not if that one is exclusive: it would report the wait for other work as a deadlock.
-// False: nothing was run, and the caller should sleep.
+// Called repeatedly by a thread that waits until work on `ex` (null: any work) sets `done`, or until `limit`.
+// Runs coroutines of `ex`, if `ex` has no threads of its own. Otherwise runs those of the executor whose
+// coroutine this thread runs, and so blocks; but not if that executor is exclusive, as it would report the
+// wait for other work as a deadlock. False: nothing was run, and the caller should sleep.
 inline bool help_until(parker& done, executor* ex, time_point limit) {
     if (ex != nullptr && ex->drive(done, limit)) return true;
     executor* const here = current_executor();

@@ -1,4 +1,4 @@
-// weir task: waits for something outside of the library: how the watchdog and a coroutine know of it
+// weir task: external_wait: an awaited event outside of the library; and the hand-over of its completion
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_EXTERNAL_WAIT_HPP
 #define WEIR_TASK_EXTERNAL_WAIT_HPP
@@ -15,15 +15,15 @@
 
 namespace weir {
 
-/// While an object of this class exists, no `watchdog` reports a deadlock when everything waits. It stands
-/// for an event outside of the library, as from a socket, a GPU stream, or a thread that will use a channel
-/// later.
+/// While an object of this class exists, no `watchdog` reports a deadlock when everything waits. The object
+/// stands for an event outside of the library, as from a socket, a GPU stream, or a thread that will use a
+/// channel later. Construct it before the driver learns of the wait, and destroy it after the post:
 ///
-///     weir::external_wait promised;                  // before the driver is told
-///     driver.on_completion([&] { ex.post(h); });    // destroyed after the post
+///     auto promised = std::make_shared<weir::external_wait>();
+///     driver.on_completion([promised, &ex, h] { ex.post(h); });
 ///
-/// For authors of awaitables that are resumed from outside. Waits for a channel, for a timer, or for a
-/// function on a pool need none.
+/// For authors of awaitables that are resumed from outside. A wait for a channel, for a timer, or for a
+/// function on a pool needs no such object.
 ///
 /// Threads: any. Cost: an atomic addition at either end.
 class [[nodiscard("it says something only as long as it exists")]] external_wait {
@@ -50,7 +50,7 @@ class [[nodiscard("it says something only as long as it exists")]] external_wait
 namespace detail {
 
 // Shared by a coroutine that waits and by the driver (of a GPU, of Asio) that completes the wait. Outlives
-// both: not to be kept in the coroutine frame, unless the coroutine never leaves.
+// both: not to be kept in the coroutine frame, unless `leave` is never called.
 //
 // | phase    | meaning                                                            |
 // |----------|--------------------------------------------------------------------|

@@ -27,7 +27,7 @@ namespace weir {
 ///     for (int i : count(3)) use(i);
 ///
 /// If T is an object type, `*iterator` is a `T&&` to the yielded object, so that an item can be moved out of
-/// the range. A yielded lvalue is copied first, and is not changed by that. If T is a reference type,
+/// the range. A yielded lvalue is copied first: the consumer gets the copy. If T is a reference type,
 /// `*iterator` is that reference. Yielding a temporary moves nothing.
 ///
 /// An input range and a view: single-pass, move-only. The body can't `co_await`: see `async_generator`.
@@ -35,7 +35,7 @@ namespace weir {
 /// Errors:   `begin()` and `++` throw the exceptions of the body; the range is at its end afterwards.
 /// Threads:  one at a time.
 /// Lifetime: objects that the body takes by reference outlive the generator, and so does a lambda with
-///           captures whose body it is. The result of `*` is valid until the next `++`.
+///           captures whose body is the coroutine. The result of `*` is valid until the next `++`.
 /// Cost:     one frame, from the pool of frames; nothing for each item. Nested generators take stack for each
 ///           level, in `++` and when they are destroyed.
 /// Source:   std::generator (P2502), without recursive yields and allocators.
@@ -122,7 +122,7 @@ class generator<T>::promise_type : public detail::pooled_frame {
     void return_void() const noexcept {}
     void unhandled_exception() noexcept { error_ = std::current_exception(); }
 
-    // The item lives in the frame of the body until that is resumed.
+    // The item lives in the coroutine's frame until the coroutine is resumed.
     std::suspend_always yield_value(reference object) noexcept {
         item_ = std::addressof(object);
         return {};

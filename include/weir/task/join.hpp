@@ -1,4 +1,4 @@
-// weir task, internal: what when_all and when_any share, and how a when_all starts and ends
+// weir task, internal: the parts of when_all and when_any, and the join that starts and ends a when_all
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_JOIN_HPP
 #define WEIR_TASK_JOIN_HPP
@@ -80,7 +80,8 @@ void* release_part(std::vector<Part>& parts) noexcept {
     return frame;
 }
 
-// One of the awaitables, in a coroutine of its own. An awaitable that can't be moved is kept by reference.
+// One of the joined awaitables, in a coroutine of its own, which tells the join when it has ended. An
+// awaitable that can't be moved is kept by reference.
 template <class A, class Join>
 class wrapped_part final : detached_task_owner {
     static_assert(
@@ -115,7 +116,7 @@ class wrapped_part final : detached_task_owner {
     std::exception_ptr exception() const noexcept { return detached_task_.exception(); }
     decltype(auto) take() { return detached_task_.take(); }
 
-    // Whether a join has been told `part`, as the one that ended.
+    // Whether `part` is the argument of this part's call of `part_ended`.
     bool is(const void* part) const noexcept { return part == this; }
 
   private:
@@ -128,8 +129,9 @@ class wrapped_part final : detached_task_owner {
 
 // Starts the parts of a when_all, and resumes the awaiting coroutine when the last part has ended.
 //
-// Most often one worker runs all the parts of its own join, one after the other. Their ends cost no
-// read-modify-write then: the worker's trampoline counts them as long as one part continues there.
+// Most often one thread runs all the parts of its own join, one after the other. Their ends then cost no
+// read-modify-write: the thread's trampoline (platform/transfer.hpp), the loop that resumes coroutines there,
+// owes the join the ends of these parts, and settles the debt when it runs something else.
 class when_all_join final : public task_join, owed_join {
   public:
     explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}
@@ -139,9 +141,9 @@ class when_all_join final : public task_join, owed_join {
         if (all_ended_with(1)) executor_->post(awaiter());  // the join may be gone from here on
     }
 
-    // A task has ended. Continues with the part that was forked before it, if no other thread has taken that
-    // one, and after the last part with the awaiting coroutine, if that belongs to this thread's executor.
-    // Not inlined: see WEIR_NOINLINE.
+    // A task has ended. Returns the coroutine that runs next here: the part that was forked before this task,
+    // unless another thread has taken it; after the last part the awaiting coroutine, if it belongs to this
+    // thread's executor. Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(task_promise_base& ended) noexcept override {
         trampoline* const here = trampoline::of_this_call();
         if (here != home_ || ended.env().executor != executor_) [[unlikely]]
@@ -217,8 +219,8 @@ class when_all_join final : public task_join, owed_join {
         return true;
     }
     WEIR_NOINLINE void stamp() noexcept { ready_ = clock_of(*measured_); }
-    // `before`: the part that was forked before the one that has ended. Not inlined: the last end does
-    // without this code.
+    // `before`: the part that was forked before the part that has ended. Not inlined: the end of the last
+    // part doesn't need this code.
     WEIR_NOINLINE std::coroutine_handle<> continue_with(trampoline& here,
                                                         std::coroutine_handle<> before) noexcept {
         own_forks* const own = here.forks();  // null: another thread has replaced the worker meanwhile
@@ -242,13 +244,13 @@ class when_all_join final : public task_join, owed_join {
     }
 
     // Members without an initialiser are set by `start`, or before their first use.
-    standard_platform::atomic<std::size_t> left_;  // parts that have not told that they ended
+    standard_platform::atomic<std::size_t> left_;  // parts whose end has not been subtracted
     void* awaiter_;
     executor* executor_;
     slot* measured_ = nullptr;
     std::int64_t ready_;
-    trampoline* home_;  // where the parts were forked; the only one that takes them back, or counts ends
-    std::size_t owed_;  // ends that `home_` has counted, and `left_` has not; only used by its thread
+    trampoline* home_;  // of the thread that forked the parts; no other one takes them back or owes ends
+    std::size_t owed_;  // ends that `home_` owes: not yet subtracted from `left_`; used by its thread only
 };
 
 }  // namespace weir::detail

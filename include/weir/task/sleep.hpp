@@ -42,7 +42,7 @@ class sleep_operation {
 
     bool await_ready() const noexcept { return false; }
 
-    // Resumes on the executor whose clock it uses, which posts the coroutine.
+    // Resumes on the coroutine's executor, which posts the coroutine when the timer fires or is cancelled.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = detail::env_of(h);
@@ -104,12 +104,12 @@ class sleep_operation {
 /// coroutines that are ready on the executor run first.
 ///
 /// \returns  awaitable of `bool`: true = the time has passed, false = `stop` was requested before.
-/// Suspends: always. Resumes: on the coroutine's executor, not before the time. A coroutine of another
-///           library without an executor: where `channel` would resume that coroutine, by the clock there.
+/// Suspends: always. Resumes: on the coroutine's executor, not before the time. `channel` documents under
+///           Resumes which executor this is for a coroutine of another library.
 /// Errors:   `stopped` in a function of a stage whose run is stopped before, unless `stop` was requested,
-///           too. In a coroutine of another library without an executor: those of `channel`.
-/// Cost:     no allocation. A stop that is possible costs two short locks; in a stage there is always one. On
-///           Windows a sleep may be 16 ms too long: timers tick so there, unless a program calls
+///           too. In a coroutine of another library: those of the waits of `channel`.
+/// Cost:     no allocation. Two short locks if a stop is possible; it always is in a stage's function. On
+///           Windows a sleep may be 16 ms too long, the period of timers there, unless a program calls
 ///           `timeBeginPeriod`.
 [[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_for(duration d, stop_token stop = {}) {
     return detail::sleep_operation(d, {}, true, timer_order::normal, std::move(stop));
@@ -126,10 +126,9 @@ class sleep_operation {
 /// Lets all other coroutines that are ready on the executor run first. Also brings a coroutine back to its
 /// executor after an awaitable of another library resumed it elsewhere.
 ///
-/// \returns  awaitable, whose result has no meaning.
-/// Suspends: always. Resumes: on the coroutine's executor; a coroutine of another library without one where
-///           `channel` would resume that coroutine.
-/// Errors:   in a coroutine of another library without an executor: those of `channel`.
+/// \returns  awaitable; its result has no meaning.
+/// Suspends: always. Resumes: on the coroutine's executor, as `sleep_for`.
+/// Errors:   in a coroutine of another library: those of the waits of `channel`.
 [[nodiscard("co_await this, or nothing is yielded")]] inline auto yield() {
     return detail::sleep_operation(duration(0), {}, true, timer_order::normal, {});
 }
@@ -175,7 +174,7 @@ class delayed_action final : detached_task_owner {
 
       private:
         delayed_action& delayed_;
-        slot* measured_ = nullptr;  // its function is waiting: the time counts as its work
+        slot* measured_ = nullptr;  // the slot whose function waits here: this is time of the function
         const end_token* ends_ = nullptr;
     };
     // Awaitable of void: then the action has run, or never will. Resumes on the coroutine's executor.

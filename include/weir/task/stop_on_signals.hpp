@@ -24,7 +24,7 @@ namespace weir {
 
 namespace detail {
 
-// A stop source, and the signals that request its stop: the first one that comes does.
+// A stop source, and the signals of which the first one requests the stop.
 class signal_request {
   public:
     signal_request(std::initializer_list<int> numbers) : numbers_(numbers) {}
@@ -33,6 +33,7 @@ class signal_request {
 
   private:
     friend class signal_watch;
+    // Whether this signal would request the stop.
     bool has(int number) const noexcept {
         for (const int each : numbers_) {
             if (each == number) return !told_;
@@ -46,7 +47,7 @@ class signal_request {
     signal_request* next_ = nullptr;
 };
 
-// All requests of the process. A signal is caught while a request names it whose stop was not requested yet.
+// All requests of the process. A signal is caught while a request that names the signal waits for it.
 class signal_watch {
   public:
     static void add(signal_request& to) {

@@ -41,8 +41,8 @@ constexpr bool demand_awaitable() {
 
 }  // namespace detail
 
-/// Runs an awaitable on an executor, and blocks the thread until the awaitable has ended. The thread runs an
-/// executor that has no threads of its own (virtual time) meanwhile.
+/// Runs an awaitable on an executor, and blocks the thread until the awaitable has ended. Meanwhile the
+/// thread runs the executor, if that has no threads of its own (virtual time).
 ///
 /// \returns  the result of `co_await a`; a value for an rvalue reference, which may be into `a`, unless `a`
 ///           is a task.

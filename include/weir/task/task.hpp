@@ -47,7 +47,7 @@ class joined_task_ref;
 ///           awaited before or is empty: moved from, or made without a coroutine.
 /// Lifetime: the object owns the coroutine, and is awaited at most once. Destroying a task that was not
 ///           awaited destroys the arguments and runs nothing. Objects to which parameters refer outlive the
-///           task, and so does a lambda with captures whose body it is.
+///           task, and so does a lambda with captures whose body is the coroutine.
 /// Cost:     one allocation for the frame; two control transfers. The stack stays flat, at any optimisation
 ///           level, however many tasks end without waiting, and however many tasks that await each other are
 ///           destroyed (the innermost first). Only a task that is an argument of a task takes stack there.
@@ -124,7 +124,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
       private:
         handle handle_;
-        handle* owner_;  // the task's; if the awaiting coroutine is destroyed, it takes the frame from there
+        handle* owner_;  // in the task: if the awaiting coroutine is destroyed, it takes the frame from there
     };
 
     handle handle_;  // owned; null: the task is empty; still set after the await, until the task is destroyed
@@ -152,7 +152,7 @@ class joined_task_ref {
         handle_.promise().joined_by(join, ex, ends, forked_before);
         return handle_;
     }
-    // The caller then owns the frame.
+    // Releases the frame: the caller owns it then.
     static void* release(task<T>& from) noexcept { return std::exchange(from.handle_, {}).address(); }
     // Takes over a frame that was released.
     static task<T> adopt(task_promise_base& ended) noexcept {

@@ -46,7 +46,7 @@ std::suspend_never reject_task() noexcept {
 
 }  // namespace detail
 
-/// Sets the function for all groups of the process. The default one prints a line on stderr. Null: none.
+/// Sets the `unjoined_sink` of the process. The default prints a line on stderr. Null: none is called.
 /// \returns the function before. Threads: any.
 unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept;
 
@@ -61,8 +61,8 @@ unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept;
 ///
 /// Errors:   `join` throws the first exception of a task, after all tasks have ended.
 /// Threads:  `spawn`, `fork` and `join` from one at a time; the tasks run on any thread of the executor.
-/// Stops:    a task of a group that was made in a stage's function counts as work of that stage: as there,
-///           waiting for the stage's own run is an error, see `run_control::stop`.
+/// Stops:    a task of a group that was made in a stage's function counts as work of that stage: a wait for
+///           the stage's own run is an error there, see `run_control::stop`.
 /// Lifetime: the destructor waits for tasks that were not joined, as after an exception between `spawn` and
 ///           `join`. It blocks the thread, which does the executor's work meanwhile, and calls the
 ///           `unjoined_sink`. If the wait ends in a `deadlock_error`, the tasks that can't end stay
@@ -101,8 +101,8 @@ class task_group final : detail::task_join {
     /// Waits until all tasks that were started so far have ended.
     ///
     /// \returns  awaitable of void.
-    /// Suspends: unless all have ended. Resumes: on the awaiter's executor; a coroutine of another library
-    ///           without one where `channel` would resume that coroutine.
+    /// Suspends: unless all have ended. Resumes: on the awaiter's executor; for a coroutine of another
+    ///           library see `channel`, Resumes.
     /// Errors:   the first exception of a task; the others are dropped. `forked_error` if the process was
     ///           forked after the group's executor, a pool, was made.
     [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
@@ -165,7 +165,7 @@ class task_group final : detail::task_join {
             detail::check_threads_of(&*group_->executor_);
             group_->awaiter_executor_ = &detail::executor_of(detail::env_of(h));
             group_->awaiter_ = h;
-            return group_->take_the_rest();
+            return group_->begin_join();
         }
         void await_resume() const { group_->joined(); }
 
@@ -191,16 +191,15 @@ class task_group final : detail::task_join {
             if (ended.has_exception()) keep(ended.exception());
             begun = here != nullptr && here->has_begun(ended.address()) && it.env().executor == &*executor_;
         }
-        // `begun`: since the fork, only this task and coroutines that it awaits have run on this trampoline.
-        // If, too, no other thread has taken the forking coroutine, the fork was in effect an await of the
+        // `begun`: since the fork, only this task and coroutines that it awaits have run on this thread. If
+        // no other thread has taken the forking coroutine either, the fork was in effect an await of the
         // task: `left_` needn't count the end of the task.
         detail::own_forks* const forks = begun ? here->forks_of(&*executor_) : nullptr;
         if (forks != nullptr && forks->take_back(forker)) {
             --spawned_;
             return here->next(forker);
         }
-        // acq_rel; pairs with itself and with take_the_rest(): the one that counts to 0 sees what all tasks
-        // did
+        // acq_rel; pairs with itself and with begin_join(): the one that counts to 0 sees what all tasks did
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             thread_ != nullptr ? thread_->set() : awaiter_executor_->post(awaiter_);
         }
@@ -209,14 +208,17 @@ class task_group final : detail::task_join {
 
     void keep(std::exception_ptr error) noexcept;
 
-    bool take_the_rest() noexcept;
+    // A join begins: makes `left_` the number of tasks that have not ended. False: all have ended.
+    bool begin_join() noexcept;
 
+    // Blocks the thread of the destructor until all tasks have ended.
     void block() noexcept;
 
-    // The sink is a function of the user's: it is not called under the lock.
+    // Calls the `unjoined_sink`, not under the lock, if tasks have failed since the last join.
     void report_errors() noexcept;
 
-    // True also if a join waits and can't succeed: a `deadlock_error` has ended the wait.
+    // Whether the destructor needn't wait. True also if a join waits and can't succeed: a `deadlock_error`
+    // has ended that wait.
     bool is_joined() const noexcept {
         return spawned_ == 0 || left_.load(std::memory_order_relaxed) <= spawned_;
     }

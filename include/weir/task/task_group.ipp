@@ -63,7 +63,7 @@ WEIR_INLINE void task_group::keep(std::exception_ptr error) noexcept {
     if (!error_) error_ = std::move(error);
 }
 
-WEIR_INLINE bool task_group::take_the_rest() noexcept {
+WEIR_INLINE bool task_group::begin_join() noexcept {
     const std::int64_t rest = unjoined - spawned_;
     // acq_rel; pairs with task_ended(): the one that counts to 0 sees all that was done
     return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
@@ -73,7 +73,7 @@ WEIR_INLINE void task_group::block() noexcept {
     if (detail::exits_in_a_coroutine()) return;
     detail::parker ended;
     thread_ = &ended;
-    if (!take_the_rest()) return;
+    if (!begin_join()) return;
     try {
         detail::block_until(ended, *executor_);
     } catch (...) {

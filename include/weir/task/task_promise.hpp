@@ -150,6 +150,7 @@ class task_promise_base : public pooled_frame {
     static constexpr bool has_default_offset = alignof(Promise) <= 2 * sizeof(void*);
 
   private:
+    // Awaited by a coroutine of this library, by one of another library, or as a part of a join or group.
     enum class awaited : std::uint8_t { not_yet, by_ours, by_foreign, in_join };
 
     // Not inlined: parts of a join do without this code.
@@ -219,7 +220,7 @@ class task_promise_base : public pooled_frame {
     bool was_posted_ = false;  // the awaiter was resumed by a post, which its slot has to record
 };
 
-// The same as `observed` for a join; while it is awaited, the awaiter's promise knows the join.
+// The same as `observed` for a `when_all` or `when_any`: its awaiter's promise knows it while it is awaited.
 template <class A>
 class observed_join final : public observed<A>, awaited_join {
   public:

@@ -153,14 +153,14 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
 ///
 /// \returns  awaitable of a tuple of the results, in the order of the arguments; of nothing if all results
 ///           are void. In the tuple, `std::monostate` stands for void, and a value for an rvalue reference,
-///           unless a task gives that.
+///           unless a task returns that reference.
 /// Suspends: always, unless there are no arguments.
-/// Resumes:  on the awaiter's executor, when the last part has ended. A coroutine of another library without
-///           an executor: where `channel` would resume that coroutine; the parts run there, too.
+/// Resumes:  on the awaiter's executor, when the last part has ended. The parts run on that executor, too.
+///           For a coroutine of another library see `channel`, Resumes.
 /// Errors:   first all parts end. Then the exception of the first failed part, in the order of the arguments,
-///           is thrown, and all other exceptions and results are dropped. A task keeps an item that must not
-///           be dropped, and doesn't give that item as its result. `std::logic_error` if a task was awaited
-///           before or is empty (no part is started then), and for a second await.
+///           is thrown, and all other exceptions and results are dropped. So a task should keep an item that
+///           must not be dropped, rather than return it. `std::logic_error` if a task was awaited before or
+///           is empty (no part is started then), and for a second await.
 /// Threads:  each part is posted to the awaiter's executor.
 /// Lifetime: arguments are moved in. An argument that can't be moved (a sleep, a put, a get) is kept by
 ///           reference: await in the same expression. An awaitable whose result is a reference, which may be

@@ -228,12 +228,12 @@ class when_any_vector {
 /// \returns  awaitable of a `when_any_result`, which is a `std::variant` of the results, in the order of the
 ///           arguments; `index()` is that of the first to end. `std::monostate` stands for void, and
 ///           `std::reference_wrapper` for a reference. The member `others` has the results of the arguments
-///           that ended later and threw nothing, as of a task that had got an item before the stop.
+///           that ended later and threw nothing, for example of a task that got an item before the stop.
 ///           An operation that moves an item by itself, as `channel.get()`, `put_for` or `next()`, is
 ///           rejected at compile time: `select` does exactly one of several, `get_for` waits for some time.
 /// Suspends: always.
-/// Resumes:  on the awaiter's executor, when the last part has ended. A coroutine of another library without
-///           an executor: where `channel` would resume that coroutine; the parts run there, too.
+/// Resumes:  on the awaiter's executor, when the last part has ended. The parts run on that executor, too.
+///           For a coroutine of another library see `channel`, Resumes.
 /// Order:    the arguments are posted in their order. Each is started, also if one has ended by then.
 /// Stops:    the others as the functions of a stopped stage: their waits for sleeps, channels and, by our
 ///           adapter, Asio end at once by `stopped`, which unwinds the coroutine. Other waits are not cut
