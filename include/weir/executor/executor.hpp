@@ -1,4 +1,4 @@
-// weir executor: the one seam to an engine: post a coroutine, read the clock, be woken at an instant
+// weir executor: the interface of executors, which run coroutines; and the errors that blocking calls throw
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_EXECUTOR_HPP
 #define WEIR_EXECUTOR_EXECUTOR_HPP
@@ -94,8 +94,8 @@ struct executor_traits {
     /// channel that was given no clock measures by the other executor's clock.
     executor* way_into = nullptr;
 
-    /// For the library's exclusive executors: the registry of their wait sites. Null: the process-wide
-    /// registry, which a `watchdog` reads.
+    /// For the library's exclusive executors: the registry of the objects on which their coroutines wait.
+    /// Null: the process-wide registry, which a `watchdog` reads.
     detail::registry* waiters = nullptr;
 
     /// For the library's executors: `post` wakes threads only through the platform, which counts wake-ups.
@@ -113,13 +113,13 @@ struct executor_traits {
 /// - The executor may be destroyed as soon as its last coroutine has ended, even while the call of `post` or
 ///   `add` that queued this coroutine has not returned yet on another thread.
 /// - The executor outlives every coroutine that runs on it, and its users: runs, task groups, watchdogs,
-///   lanes, and channels that measure by its clock. Users are counted; if one is left when the executor is
-///   destroyed, a message goes to stderr and the program ends, in every build mode.
+///   `priority_lanes`, and channels that measure by its clock. Users are counted; if one is left when the
+///   executor is destroyed, a message goes to stderr and the program ends, in every build mode.
 ///
 /// An abstract class, because a concept behind a type-erased reference is no faster: bench/results.md.
 class executor {
   public:
-    /// A blocked thread waits on it: `is_set`, `wait(ns)`, `poke`. See `drive`.
+    /// The flag for which a blocked thread waits: `is_set`, `wait(ns)`, `poke`. See `drive`.
     using flag = detail::parker;
 
     /// Queues a coroutine to be resumed. Any thread may call it unless the implementation says
@@ -203,7 +203,7 @@ class executor {
     void resume(std::coroutine_handle<> h) { shift(*this).resume(h); }
 
     /// The set-up of `resume`, done once for a thread that resumes many coroutines. Constructed, used and
-    /// destroyed on one thread. Shifts on a thread nest.
+    /// destroyed on one thread. A coroutine that a shift resumes may make another shift on that thread.
     class shift {
       public:
         /// \param ex  outlives the shift.

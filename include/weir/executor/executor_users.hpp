@@ -70,6 +70,7 @@ bool exits_in_a_coroutine() noexcept;
 // items that are left in their queues, and block.
 void let_consumers_block() noexcept;
 
+// A kind of user; `lanes`: `priority_lanes`.
 enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, channel };
 
 // The users of one executor; a member of each executor. Counts objects, not operations: a run counts once,
@@ -82,7 +83,8 @@ class executor_users {
     process_of_origin born_;
     bool allows_leftovers_ = false;
     standard_platform::atomic<bool> is_watched_{false};
-    void* left_ = nullptr;  // the executor, after `leave_behind`
+    // After `leave_behind`: its arguments.
+    void* left_ = nullptr;
     void* functions_ = nullptr;
 
   public:

@@ -29,9 +29,9 @@ namespace weir::detail {
 // | free  | no worker is idle; or one worker is active, all others sleep, and it has not called `call` |
 //
 // Why the relaxed load in `unwatched()` is exact: while a worker is active, the watch does not become free as
-// long as a worker is idle. (Only `leave` frees it, if no other worker is active or none is idle; a worker
-// that goes idle takes a free watch in the same step.) So a worker that has seen it taken, or has taken it,
-// sees when it becomes free.
+// long as a worker is idle. (Only `leave` frees the watch, if no other worker is active or none is idle; a
+// worker that goes idle takes a free watch in the same step.) So a worker that has seen the watch taken, or
+// has taken it, sees when the watch becomes free.
 template <class Platform = standard_platform>
 class basic_idle_workers {
     template <class T>
@@ -57,16 +57,18 @@ class basic_idle_workers {
     static constexpr std::int64_t awake = (std::numeric_limits<std::int64_t>::min)();
     static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::max)();
 
-    enum class woken { to_watch, to_go, by_the_end };
-    struct end_of_watch {
-        void* found;
-        bool over;
-    };
-
     // `workers`: the number of active workers at the beginning.
     explicit basic_idle_workers(unsigned workers = 0) noexcept : state_(0), active_(workers) { publish(); }
     basic_idle_workers(const basic_idle_workers&) = delete;
     basic_idle_workers& operator=(const basic_idle_workers&) = delete;
+
+    // What ended `sleep`: the worker is now the watcher; it is surplus; the pool is over.
+    enum class woken { to_watch, to_go, by_the_end };
+    // The end of `keep`: the coroutine that the watcher found, or null; and whether the pool is over.
+    struct end_of_watch {
+        void* found;
+        bool over;
+    };
 
     // ---- called by threads that queue coroutines ------------------------------------------------
 
@@ -144,8 +146,9 @@ class basic_idle_workers {
     std::uint64_t active() const noexcept { return state_.load(std::memory_order_seq_cst) >> 32; }
     bool none_idle() const noexcept { return (state_.load(std::memory_order_seq_cst) & idle_or_taken) == 0; }
 
-    // The watcher announces a nap, searches once more, then calls `nap` or `stay_up`. It has its ticket
-    // before other threads can see the nap, so that the thread that ends the nap does wake it.
+    // The watcher announces a nap, searches once more, then calls `nap` or `stay_up`. It takes its ticket
+    // before other threads can see the nap: so a thread that ends the nap does wake the watcher.
+    // `listen`: whether threads that queue a coroutine are to end the nap.
     ticket announce(std::int64_t nap_end, bool listen) noexcept {
         const ticket t = watcher_.prepare_wait();
         listening_.store(listen, std::memory_order_relaxed);
@@ -174,18 +177,18 @@ class basic_idle_workers {
             std::int64_t now = Platform::now();
             const std::int64_t wait_end = now + ripening;
             auto last = search(now, since);
-            bool chats = last.too_young;
+            bool found_too_young = last.too_young;
             while (last.found == nullptr && (now < spin_end || (last.too_young && now < wait_end))) {
                 for (int i = 0; i < 8; ++i) Platform::pause();
                 now = Platform::now();
                 last = search(now, since);
-                chats = chats || last.too_young;
+                found_too_young = found_too_young || last.too_young;
             }
             if (last.found != nullptr) return {last.found, false};
 
             const bool alone = all_idle();
             const std::int64_t end = smaller(alone ? never : now + length, timers.next());
-            const ticket t = announce(end, !chats);
+            const ticket t = announce(end, !found_too_young);
             // The nap is announced: check everything again. seq_cst; pairs with call(). First whether the
             // pool ends: no worker is added after that.
             const auto ends = is_over();

@@ -46,7 +46,7 @@ class loop_turns {
     loop_turns() noexcept = default;
     loop_turns(const loop_turns&) = delete;
     loop_turns& operator=(const loop_turns&) = delete;
-    // A coroutine that still blocks never resumes.
+    // A coroutine that still blocks its thread then never resumes.
     ~loop_turns();
 
     // Whether the calling thread holds the loop.
@@ -81,11 +81,12 @@ class loop_turns {
     // Otherwise the turn's exception leaves this call.
     void take(loop& l, parker& done, time_point limit);
 
-    // Of the blocked threads that can go on, the one that blocked first; null: none can.
+    // Removes from `blocked_` the thread that blocked first of those that can go on; null: none can.
     blocked* next_ready(const loop& l) noexcept;
 
     // Passes the loop to its own thread, if that waits in `drive`, or to a stand-in. False: there is neither.
     bool pass_on(loop& l) noexcept;
+    // Wakes a spare to run `l`; null: to end.
     void call(loop* l) noexcept;
 
     // The thread function of a stand-in.

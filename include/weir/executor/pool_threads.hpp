@@ -33,7 +33,7 @@ class basic_pool_threads {
 
     struct member {
         thread it{};
-        typename Platform::template atomic<bool> over{false};  // only the end of the thread is left
+        typename Platform::template atomic<bool> over{false};  // the thread is about to end
         // acquire; pairs with the release in begin()
         bool is_over() const noexcept { return over.load(std::memory_order_acquire); }
     };
@@ -47,7 +47,8 @@ class basic_pool_threads {
     };
 
   public:
-    // Threads are named `name` and the number of their place, which they first pass to `on_start`, if any.
+    // A thread is named `name` and the number of its place. It first calls `on_start`, if any, with the
+    // number.
     explicit basic_pool_threads(const char* name, std::function<void(unsigned)> on_start = nullptr)
         : name_(name), on_start_(std::move(on_start)) {}
     basic_pool_threads(const basic_pool_threads&) = delete;
@@ -217,7 +218,7 @@ class basic_pool_threads {
     const std::string name_;
     const std::function<void(unsigned)> on_start_;
     typename Platform::template atomic<unsigned> asked_{0};
-    typename Platform::template atomic<unsigned> wanted_{0};  // with those that are extra
+    typename Platform::template atomic<unsigned> wanted_{0};  // with the extra places
     typename Platform::mutex lock_;                           // guards the following members but `born_`
     std::vector<std::unique_ptr<member>> members_;
     std::vector<bool> has_thread_;  // for each place: it has a thread, or will have one at once

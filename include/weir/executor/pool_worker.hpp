@@ -110,8 +110,8 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
         pool->wake_helper();
     }
 
-    // Counts as a resumption, as thieves measure resumptions. The coroutines that the pool's loop runs before
-    // forks have priority here, too.
+    // Takes the fork `h` out of the queue, so that the caller runs it next; false if it isn't there any more
+    // or something else has priority, as in the pool's loop. Counts as a resumption, which thieves measure.
     bool take_back(std::coroutine_handle<> h) noexcept override {
         if (this->has_next() || !this->queue.empty()) return false;
         if (pool->has_outside_work()) [[unlikely]]

@@ -1,4 +1,4 @@
-// weir executor: an executor that one thread runs; also the one for coroutines that no executor runs
+// weir executor: an executor that one thread runs; one of them runs the coroutines that have no executor
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_RUN_LOOP_HPP
 #define WEIR_EXECUTOR_RUN_LOOP_HPP
@@ -27,8 +27,8 @@ class foreign_run_loop;
 }
 
 /// Runs coroutines on the thread that constructed it, whenever that thread calls `drive`, first come, first
-/// served. While a coroutine blocks there in a wait of the library, another thread runs the loop. The
-/// executor inside of `sync_wait`.
+/// served. While a coroutine blocks there in a wait of the library, another thread runs the loop.
+/// `sync_wait(awaitable)` uses such a loop.
 ///
 /// Threads: the constructing thread drives; any thread may post.
 /// Lifetime: destroyed when no coroutine uses it any more.
@@ -69,8 +69,9 @@ class run_loop final : public executor, detail::loop_turns::loop {
 
 namespace detail {
 
-// A `run_loop` on a thread of its own, from the first use to the end of the process. Each awaitable of the
-// library includes this header, and resumes coroutines here that no executor runs: see `executor_of`.
+// A `run_loop` on a thread of its own, from the first use to the end of the process. It resumes the
+// coroutines of other libraries that have no executor: see `executor_of`. Each awaitable of the library
+// includes this header for it.
 class foreign_run_loop {
   public:
     // Errors: `forked_error` in a process that was forked after the first use; `std::system_error` if no

@@ -20,7 +20,7 @@ namespace weir {
 /// Lifetime: `ex` outlives the coroutine.
 class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
   public:
-    // For the accounting of time: the coroutine is runnable as soon as it is suspended.
+    // For the slot whose function awaits this: the coroutine can run again as soon as it is suspended.
     static constexpr bool ready_at_once = true;
 
     /// \param ex  the executor to move to.

@@ -57,7 +57,8 @@ class threaded_executor : public executor {
                       std::function<void(unsigned)> on_start);
     ~threaded_executor() override = default;
 
-    // The thread to wake for a coroutine from outside; and for a timer that is the earliest now.
+    // Choose the thread to wake for a coroutine that was posted from outside; for a timer that is now the
+    // earliest. The call of the result wakes it.
     virtual wake_up wake_up_for_post() noexcept = 0;
     virtual wake_up wake_up_for_timer(std::int64_t deadline) noexcept = 0;
     // Called when the pool ends.
@@ -65,8 +66,9 @@ class threaded_executor : public executor {
     // The main loop of the thread that works as number `place`. Returns false at its end, true if another
     // thread has taken the place meanwhile.
     virtual bool work(unsigned place) noexcept = 0;
-    // The number of resumed coroutines; and whether some are queued, or timers due, and no thread is free.
+    // The number of resumptions so far.
     virtual std::uint64_t num_resumed() const noexcept = 0;
+    // Whether coroutines are queued, or timers due, and no thread is free.
     virtual bool is_crowded() const noexcept = 0;
     // Called before threads begin, with the number of all threads. May throw.
     virtual void make_workers(unsigned threads) { static_cast<void>(threads); }
@@ -94,8 +96,8 @@ class threaded_executor : public executor {
     bool is_over() const noexcept { return stopping_.load(std::memory_order_seq_cst); }
     bool has_timer() const noexcept { return timers_.next() != timers_.never; }
 
-    // Called by the thread of a place that is about to block: another thread takes the place. Both count as
-    // expected until the blocked one becomes a spare. False: no thread could be started (reported once).
+    // Called by the thread of a place that is about to block: another thread takes the place. `expect` counts
+    // both until the blocked thread becomes a spare. False: no thread could be started (reported once).
     bool leave_place(unsigned place) noexcept;
     // Blocks the calling thread, after `leave_place`, until `done` is set, or until `limit`. All other
     // threads may come to wait for this thread meanwhile, for instance for a lock that it holds. So while

@@ -65,21 +65,22 @@ class virtual_clock {
     standard_platform::atomic<std::int64_t> now_{0};
 };
 
-// The common base of executors on virtual time: the clock, and the registry of who waits.
+// The common base of executors on virtual time: the clock, and the registry of objects with waiters.
 class virtual_executor : public executor {
   public:
     [[nodiscard]] time_point now() const noexcept final { return clock_.now(); }
 
   protected:
-    virtual_executor() : executor({.exclusive = true, .waiters = &places_, .counts_wakes = true}) {}
+    virtual_executor() : executor({.exclusive = true, .waiters = &sites_, .counts_wakes = true}) {}
     ~virtual_executor() override = default;
 
-    std::string waiters() { return detail::waiters_at(places_); }
+    // A line of text for each waiter.
+    std::string waiters() { return detail::waiters_at(sites_); }
     // The waiting coroutines are not destroyed.
     [[noreturn]] void throw_deadlock(const std::string& waiters);
 
     virtual_clock clock_;
-    registry places_;
+    registry sites_;
 };
 
 }  // namespace detail
@@ -93,8 +94,8 @@ class virtual_executor : public executor {
 /// Threads: one thread runs it (in `run`, `run_until`, `sync_wait`, or a blocking get of a pipeline's run).
 ///        While a coroutine blocks there in a wait of the library, another thread runs it. Then `run_until`
 ///        returns after this coroutine has resumed, even if that is later. Other threads may post and read
-///        the clock, but it does not wait for them: a coroutine that they have not posted by the time nothing
-///        else can run counts as never posted.
+///        the clock. Virtual time does not wait for other threads: a coroutine that they have not posted by
+///        the time nothing else can run counts as never posted.
 /// Errors: `deadlock_error` from the call that runs it. Out of memory when more coroutines are ready at once
 ///         than ever before, and more than 256: std::terminate.
 /// Lifetime: outlives the coroutines that run on it.

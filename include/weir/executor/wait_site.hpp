@@ -36,8 +36,8 @@ struct wait_seen {
     const char* what = "";      // completes the sentence "... waits"
     const slot* who = nullptr;  // the stage's slot that waits; null: some other coroutine or thread
     bool in_function = false;   // the stage's function waits, not the stage itself
-    bool is_thread = false;
-    bool has_limit = false;  // the wait ends at a deadline
+    bool is_thread = false;     // a thread waits, not a coroutine
+    bool has_limit = false;     // the wait ends at a deadline
 };
 
 // A wait site and all its waiters at one instant.

@@ -98,7 +98,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     // The largest number that `set_workers` accepts.
     unsigned most() const noexcept { return workers_.most() - most_extra; }
 
-    // To the end of the worker's own queue.
+    // Appends a coroutine to the worker's own queue.
     void push(worker& me, void* address) noexcept {
         me.queue.push_bottom(address);
         wake_helper();

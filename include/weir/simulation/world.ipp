@@ -134,7 +134,7 @@ WEIR_INLINE void world::act() {
 }
 
 WEIR_INLINE void world::examine() {
-    std::string what = weir::detail::contradiction_in(places_);
+    std::string what = weir::detail::contradiction_in(sites_);
     if (!what.empty()) break_off(std::move(what));
     for (const auto& invariant : invariants_) {
         try {
