@@ -1,4 +1,4 @@
-// weir graph: a named part of a pipeline beside others, as in route and split
+// weir graph: `branch`, a named part of a pipeline, one of several of a `route` or `split`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_BRANCH_HPP
 #define WEIR_GRAPH_BRANCH_HPP
@@ -38,7 +38,7 @@ inline constexpr bool is_branch = false;
 template <class Row>
 inline constexpr bool is_branch<named_branch<Row>> = true;
 
-// All output queues of a stage with branches, which its last worker closes.
+// The first queues of the branches. The last worker of the stage before them closes all.
 template <class Queue>
 struct branch_queues {
     std::vector<Queue*> queues;
@@ -47,7 +47,7 @@ struct branch_queues {
     }
 };
 
-// Finds the branch that a chooser named, by its name or its index.
+// Finds the branch that a chooser (the user's function) has returned, by its name or its index.
 class branch_names {
   public:
     explicit branch_names(std::vector<std::string> names) : names_(std::move(names)) {
@@ -104,6 +104,7 @@ struct the_chooser {
     };
 };
 
+// The item type of several branches, which has to be the same.
 template <class First, class... Given>
 struct rejoined {
     using type = First;
@@ -112,10 +113,11 @@ struct rejoined {
                   "those of rejoined<...> in this message");
 };
 
-// The base of a route or a split: its stage; or `no_stage` after an error in the arguments, which is reported
-// elsewhere.
 template <class... Branches>
 inline constexpr bool are_branches = sizeof...(Branches) > 0 && (is_branch<Branches> && ...);
+
+// The base of `route` and `split`: the description of the stage, `Stage`. If arguments are no branches, it is
+// `no_stage`, and a static assertion in the derived class gives the message.
 template <bool Fit, template <class...> class Stage, class Function, class... Branches>
 struct divided_stage {
     using stage = no_stage;
@@ -128,7 +130,7 @@ template <template <class...> class Stage, class Function, class... Branches>
 using divided_stage_t =
     typename divided_stage<are_branches<Branches...>, Stage, Function, Branches...>::stage;
 
-// The description of a stage that divides its items among branches, and joins their results.
+// The base of the descriptions of stages that divide their items among branches, and join the results.
 template <class Function, class... Branches>
 struct stage_of_branches : stage_base {
     template <class G, class Options>
@@ -148,7 +150,8 @@ struct stage_of_branches : stage_base {
     std::tuple<Branches...> all_branches;
 
   protected:
-    // `Part`: the item type of the branches' first queues.
+    // For `weir::describe`: adds the stages to the description `to`, behind the stages `from`. Returns the last
+    // stage. `Part`: the item type of the branches' first queues.
     template <class C, class Part, class Output, class To>
     typename To::ends describe_as(const char* kind, To& to, typename To::ends from) const {
         const auto begin = to.template stage<C, C>(kind, options, from);

@@ -1,4 +1,4 @@
-// weir graph, internal: stages with several inputs: their description, and joining queues into one
+// weir graph, internal: the base of `merge` and `zip`, and the stage that joins several queues into one
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_FAN_IN_HPP
 #define WEIR_GRAPH_FAN_IN_HPP
@@ -31,14 +31,14 @@ namespace weir::detail {
 template <class... Inputs>
 inline constexpr bool are_pipelines = sizeof...(Inputs) > 0 && (composable<Inputs> && ...);
 
-// Makes a pipeline of a part, which may be one stage.
+// Makes a pipeline of an argument, which may be a pipeline or one stage.
 template <class P>
 auto pipeline_of(P&& part) {
     return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
 }
 
-// The base of a merge or a zip: its stage; or `no_stage` after an error in the arguments, which is reported
-// elsewhere.
+// The base of `merge` and `zip`: the description of the stage, `Stage`. If arguments are no pipelines, it is
+// `no_stage`, and a static assertion in the derived class gives the message.
 template <bool Fit, template <class...> class Stage, class... Given>
 struct joined_stage {
     using stage = no_stage;
@@ -50,6 +50,7 @@ struct joined_stage<true, Stage, Given...> {
 template <template <class...> class Stage, class... Given>
 using joined_stage_t = typename joined_stage<are_pipelines<Given...>, Stage, Given...>::stage;
 
+// The item type that an input gives.
 template <class P>
 struct given_by;
 template <class Row>
@@ -92,6 +93,7 @@ struct stage_of_inputs : stage_base {
             std::forward<Self>(self).inputs);
     }
 
+    // For `weir::describe`: adds the stages to the description `to`. Returns the last stage.
     template <class Stage, class To>
     typename To::ends describe_as(To& to) const {
         typename To::ends all;
@@ -105,10 +107,10 @@ struct stage_of_inputs : stage_base {
     }
 };
 
-// A rule of the user: see `merge_options::rule`.
+// A function of the user that chooses the next input: see `merge_options::rule`.
 using merge_choice = std::function<std::size_t(std::span<const std::size_t>)>;
 
-// Returns the choice of such a rule, or throws if it is not one of the open inputs.
+// Returns `which`, the choice of such a function. Throws if `which` is not one of the open inputs.
 inline std::size_t checked_choice(std::size_t which, const std::vector<std::size_t>& open) {
     std::string all;
     for (const std::size_t each : open) {
@@ -164,7 +166,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         room_.update([](merge_rule& rule) { rule.close(); });
         return false;
     }
-    // A refused slot may have had a mark that another slot has put for all; then the stage continues.
+    // A slot is also refused with a mark that another slot has put for all inputs: the stage then continues.
     bool ends_when_refused() const noexcept {
         return this->run_.ends().stop_requested() ||
                room_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });
@@ -184,8 +186,8 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     }
 
   private:
-    // Calls the rule of the user, if the next turn is to be chosen: outside of the lock, and one thread at a
-    // time, as only one thread can claim a choice.
+    // Calls the function of the user if the next turn has to be chosen. Not under the lock; but only one
+    // thread at a time, because only one can claim a choice.
     void make_choices(slot& me) noexcept {
         if (!choice_) return;
         const auto claims = [this] {

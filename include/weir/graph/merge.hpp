@@ -1,4 +1,4 @@
-// weir graph: a stage that joins several pipelines into one
+// weir graph: `merge`, which joins the items of several pipelines into one stream
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_MERGE_HPP
 #define WEIR_GRAPH_MERGE_HPP
@@ -42,8 +42,8 @@ struct merge_options {
     /// epoch has another order.
     std::uint64_t seed = 0;
     /// A function of the user, instead of an order: returns the index of the input that has the next turn.
-    /// The argument has the indices of the inputs that may have more items in this epoch, ascending. An input
-    /// that has ended is found out when it is chosen; it is missing in the next call. Each run has a copy.
+    /// The argument has the indices of the inputs that may have more items in this epoch, ascending. If the
+    /// chosen input has none, the function is called again, without this index. Each run has a copy.
     /// Threads: those of the stage, one call at a time. Errors: an exception, or an index that is not in the
     /// argument, stops the run, as a failure of the merge. Lifetime: objects that it refers to outlive the
     /// run.
@@ -91,7 +91,7 @@ struct merge_stage : stage_of_inputs<Inputs...> {
         for (const double weight : how.weights) {
             run.refuse_unless(is_finite(weight) && weight >= 0, self.options,
                               "merges, and a weight was negative, infinite or no number; give it 0 or more");
-            // Halves never overflow.
+            // The sum of halves can't overflow.
             run.refuse_unless(weight / 2 + sum / 2 <= (std::numeric_limits<double>::max)() / 2, self.options,
                               "merges, and its weights sum to more than a number can be");
             sum += weight;
@@ -125,7 +125,7 @@ inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs>
 ///     auto p = weir::merge({.order = weir::merge_order::round_robin}, cats, dogs) | weir::sink();
 ///
 /// Order:  each input keeps its order; `merge_options::order` is the order between inputs. With epochs: an
-///         epoch ends when it has ended in all inputs; none continues with the next epoch before.
+///         epoch ends when it has ended in all inputs; only then they continue with the next epoch.
 /// Ends:   when all inputs have ended, or one: see `merge_options::until_first_end`.
 /// Errors: a failure in an input ends this input, and the run, as in any stage. No epoch ends after it.
 /// Cost:   a slot for each input, which holds at most one item.

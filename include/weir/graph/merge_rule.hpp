@@ -1,4 +1,4 @@
-// weir graph, internal: the order in which several inputs give items: turns, weights, priorities, epochs
+// weir graph, internal: the order in which a merge takes items from its inputs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_MERGE_RULE_HPP
 #define WEIR_GRAPH_MERGE_RULE_HPP
@@ -24,15 +24,15 @@ enum class merge_order {
 
 namespace detail {
 
-// What an input has to give: an item, or the mark that an epoch has ended.
+// The next item of an input, or the mark at the end of an epoch.
 struct merge_ticket {
     std::size_t input = 0;
     std::uint64_t epoch = 0;
     bool mark = false;
 };
 
-// Decides which input may put its item. The mark of an epoch is put once, when all inputs are at it; until
-// then none continues with the next epoch.
+// Decides which input may put its item. The mark of an epoch is put once, when all inputs have reached it.
+// Only then the inputs continue with the next epoch.
 //
 // Turns depend on the items of the inputs and not on their times: an end or a mark of an input counts when it
 // is the turn of this input, even if it is known before.
@@ -56,13 +56,14 @@ class merge_rule {
     admission ask(const merge_ticket& t) noexcept;
     admission judge(const merge_ticket& t) const noexcept;
 
-    // The item or mark was put. `more`: the input has another one.
+    // The item or mark was put. `more`: the input has another item.
     void leave(const merge_ticket& t, bool more) noexcept;
 
     // The input has ended. `early`: maybe because of a stop or a failure.
     void end(std::size_t which, bool early = false) noexcept;
-    // Whether the caller has to choose the next turn among `open`, and to call `choose`. True for one caller
-    // of each choice. `open` has capacity for all inputs.
+    // If the next turn has to be chosen, and no other thread does this, returns true. `open` then has the
+    // inputs with turns, and the caller has to call `choose` with one of them. `open` has capacity for all
+    // inputs.
     bool claim_choice(std::vector<std::size_t>& open) noexcept;
     void choose(std::size_t which) noexcept;
 
@@ -91,8 +92,8 @@ class merge_rule {
     // credit has the turn, and pays the sum of the weights.
     void next_by_weight() noexcept;
 
-    // With a probability proportional to the weights of the inputs that have turns; if all are 0, equal. The
-    // draws of an epoch don't depend on other epochs.
+    // Draws the next turn, with probabilities proportional to the weights of the inputs that have turns; if
+    // all weights are 0, with equal ones. The draws of an epoch don't depend on other epochs.
     void next_by_draw() noexcept;
 
     bool none_open() const noexcept;
@@ -103,15 +104,15 @@ class merge_rule {
     std::vector<input> inputs_;
     bool until_first_end_;
     bool has_user_rule_;
-    bool choice_due_ = false;  // and not claimed yet
+    bool choice_due_ = false;  // the user's function has to be called, and no thread has claimed this
     std::uint64_t epoch_;
     std::uint64_t seed_;
     std::uint64_t draws_ = 0;  // in this epoch
     std::size_t turn_ = 0;
-    std::size_t next_ = 0;  // the first candidate for the next turn, without weights
+    std::size_t next_ = 0;  // the input that is tried first for the next turn, in an order without weights
     bool busy_ = false;     // an input was admitted, and has not left yet
     bool closed_ = false;
-    bool incomplete_ = false;  // an input has ended early: no epoch ends any more
+    bool incomplete_ = false;  // an input has ended early: no more epoch ends
 };
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// weir graph: a stage that sends each item into one of several branches, and joins the branches
+// weir graph: `route`, which sends each item into one of several branches, and joins the branches
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_ROUTE_HPP
 #define WEIR_GRAPH_ROUTE_HPP
@@ -48,7 +48,7 @@ namespace detail {
 template <class C>
 struct routed_item {
     std::size_t where = 0;  // the index of the branch
-    std::optional<C> mark;  // a copy for one branch
+    std::optional<C> mark;  // the end-of-epoch mark for this branch
 };
 
 template <class Function, class C, class Policy>

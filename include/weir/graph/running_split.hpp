@@ -37,9 +37,9 @@ template <class Provenance>
 class split_records {
   public:
     struct record {
-        Provenance about;
-        std::vector<std::vector<std::size_t>> places;  // for each branch, of its elements in the batch
-        std::optional<std::uint64_t> end_of_epoch;     // set: a mark instead of a batch
+        Provenance about;                              // of the batch
+        std::vector<std::vector<std::size_t>> places;  // for each branch: the indices of its elements
+        std::optional<std::uint64_t> end_of_epoch;     // the epoch, for a mark instead of a batch
     };
 
     // Moves the provenance of `item` into the record, unless an exception is thrown.
@@ -62,7 +62,7 @@ class split_records {
     std::deque<record> records_;
 };
 
-// The element type of the range that a chooser returns for a batch; `names`: whether it names branches.
+// The element type of the range that a chooser returns for a batch; `names`: whether it can name a branch.
 template <class Choices>
 struct one_of_choices {
     using type = int;
@@ -123,7 +123,7 @@ template <class Batch, class Records>
 struct divided_batch {
     std::vector<Batch> parts;
     typename Records::record record;
-    std::uint64_t number = 0;  // the epoch in the branches
+    std::uint64_t number = 0;  // the batch is this epoch in the branches
     // The next result: for branch `next_part / 2`, its part if even, the mark behind if odd.
     std::size_t next_part = 0;
     std::optional<epoch_item<Batch>> result;

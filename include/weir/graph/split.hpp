@@ -1,4 +1,4 @@
-// weir graph: one batch divided among branches, and put together again
+// weir graph: `split`, which divides each batch among branches, and joins their results into one batch
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_SPLIT_HPP
 #define WEIR_GRAPH_SPLIT_HPP
@@ -63,8 +63,8 @@ struct joined_batch {
     std::optional<D> whole;
 };
 
-// The stage that joins the results of the branches. `Part`: an item of the branches; `D`: an item that is the
-// joined batch.
+// The stage that joins the results of the branches. `Part`: the item type of the branches' last queues; `D`:
+// the item type of the queue behind the stage.
 template <class Part, class D, class Provenance, class Policy>
 class running_split_join : public stage_kind<Part, D, Policy> {
     using base = stage_kind<Part, D, Policy>;
@@ -148,7 +148,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (any) it.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(it.record.about)));
     }
 
-    // Puts each result at the place of its element. Returns whether there is any.
+    // Puts each result at the place of its element. Returns whether there is a result.
     bool restore(const typename records::record& record, std::vector<std::vector<Batch>>& parts,
                  Batch& batch) {
         using element = typename Batch::value_type;
@@ -250,8 +250,8 @@ struct split_stage : stage_of_branches<Function, Branches...> {
 
 }  // namespace detail
 
-/// Divides each batch (a container with `push_back`) among branches, element by element, and joins their
-/// results into one batch:
+/// Divides the elements of each batch (a container with `push_back`) among branches, and joins the results of
+/// the branches into one batch:
 ///
 ///     weir::split([](const doc& d) { return d.is_long() ? "long" : "short"; },
 ///                 weir::branch("long", weir::pipe(chop)), weir::branch("short", weir::pipe(pack)))
@@ -261,7 +261,7 @@ struct split_stage : stage_of_branches<Function, Branches...> {
 ///                  const, and returns a range of names or indices, one for each element, or an awaitable of
 ///                  such a range.
 /// \param branches  each takes one part of every batch as an item; a part may be empty. All branches give
-///                  batches of one type. All that a branch makes of a part belongs to the part's batch.
+///                  batches of one type. All results from a part belong to the batch of the part.
 /// Order:    batches keep their order; the elements of one are ordered by `split_order`. An empty batch is
 ///           dropped.
 /// Errors:   a batch fails if the chooser throws, names no branch, or returns too few or too many names: see

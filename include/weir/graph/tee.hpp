@@ -1,4 +1,4 @@
-// weir graph: a stage that gives a copy of each item to a part on the side
+// weir graph: `tee`, which puts a copy of each item into a second part of the pipeline, the side
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_TEE_HPP
 #define WEIR_GRAPH_TEE_HPP
@@ -37,7 +37,7 @@ struct tee_options {
 
 namespace detail {
 
-// At its end, the tee waits for the end of the side.
+// Until the side has ended, the tee waits at its own end.
 struct side_rule {
     using ticket = char;
     bool ended = false;
@@ -45,8 +45,8 @@ struct side_rule {
 };
 using end_of_side = wait_queue<side_rule>;
 
-// The last stage of the side, which drops its items. `Main`: the queue before the tee.
-template <class C, class Main, class Policy>
+// The last stage of the side, which drops its items. `Input`: the type of the queue before the tee.
+template <class C, class Input, class Policy>
 class running_drain : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
 
@@ -54,20 +54,20 @@ class running_drain : public stage_kind<C, C, Policy> {
     using iteration = typename base::template iteration_with<>;
     static constexpr stage_traits traits{.counts_tasks = false};
 
-    running_drain(run_context& run, const stage_options& options, channel<C, Policy>& in, Main& main,
+    running_drain(run_context& run, const stage_options& options, channel<C, Policy>& in, Input& before_tee,
                   end_of_side& end)
-        : base(run, "drain", options, &in, nullptr), main_(main), end_(end) {}
+        : base(run, "drain", options, &in, nullptr), before_tee_(before_tee), end_(end) {}
 
     C* next_result(iteration&) noexcept { return nullptr; }
     void close_output(typename base::slot& me) noexcept {
         // After a failure, ends the tee's wait for an item. Finished items are still taken.
-        if (this->run_.has_failed()) main_.close();
+        if (this->run_.has_failed()) before_tee_.close();
         end_.update([](side_rule& rule) { rule.ended = true; });
         this->leave(me);
     }
 
   private:
-    Main& main_;
+    Input& before_tee_;
     end_of_side& end_;
 };
 

@@ -1,4 +1,4 @@
-// weir graph: a stage that joins one item of each of several pipelines into a tuple
+// weir graph: `zip`, which joins one item of each of several pipelines into a tuple
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_ZIP_HPP
 #define WEIR_GRAPH_ZIP_HPP
@@ -114,7 +114,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
         return 0;
     }
 
-    // Makes a row; or the mark, if all inputs are at the end of an epoch; or nothing, if only some are.
+    // Makes a row. If all inputs are at the end of an epoch, makes the mark; if only some are, nothing.
     template <std::size_t... Index>
     void make(std::optional<D>& result, std::index_sequence<Index...>) {
         if constexpr (zipped<C...>::with_epochs) {
@@ -137,6 +137,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     }
     template <class T>
     static void pass_over(std::optional<epoch_item<T>>& item) noexcept {
+        // The epoch has ended in another input: its items here are dropped; its mark is kept.
         if (item->is_mark()) return;
         item.reset();
     }
@@ -184,8 +185,8 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 ///
 ///     auto p = weir::zip(images, labels) | weir::pipe(pair_up) | weir::sink();
 ///
-/// Order:  kept. With epochs: an epoch ends when it has ended in one input; other inputs skip their items of
-///         it.
+/// Order:  kept. With epochs: an epoch ends when it has ended in one input; the remaining items that other
+///         inputs have in this epoch are dropped.
 /// Ends:   when one of the inputs has ended; items without a partner are dropped.
 /// Errors: those of `merge`.
 template <class... Inputs>
@@ -207,7 +208,7 @@ template <class... Inputs>
 zip(const zip_options&, Inputs&&...) -> zip<Inputs...>;
 template <class... Inputs>
 zip(Inputs&&...) -> zip<Inputs...>;
-// A zip of one zip is not a copy of it.
+// With a zip as its only argument, `zip` makes a new zip with one input, not a copy.
 template <class... Inputs>
 zip(zip<Inputs...>&) -> zip<zip<Inputs...>&>;
 template <class... Inputs>
