@@ -150,8 +150,8 @@ struct stage_of_branches : stage_base {
     std::tuple<Branches...> all_branches;
 
   protected:
-    // For `weir::describe`: adds the stages to the description `to`, behind the stages `from`. Returns the last
-    // stage. `Part`: the item type of the branches' first queues.
+    // For `weir::describe`: adds the stages to the description `to`, behind the stages `from`. Returns the
+    // last stage. `Part`: the item type of the branches' first queues.
     template <class C, class Part, class Output, class To>
     typename To::ends describe_as(const char* kind, To& to, typename To::ends from) const {
         const auto begin = to.template stage<C, C>(kind, options, from);
