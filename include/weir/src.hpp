@@ -10,7 +10,7 @@
 #include <weir/channel/choice.hpp>
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deque.hpp>
-#include <weir/executor/executor.ipp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/executor_users.ipp>
 #include <weir/executor/idle_workers.hpp>
 #include <weir/executor/locked_timers.hpp>

@@ -214,7 +214,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     std::unique_ptr<const std::string> merged_name_;  // for reports, if a sink was merged with this queue
 
   private:
-    waiter_line<platform>& line_of(side line) noexcept { return line == side::put ? putters_ : getters_; }
+    waiter_line<waiter>& line_of(side line) noexcept { return line == side::put ? putters_ : getters_; }
     typename platform::template atomic<std::uint64_t> choices_{0};
 
     auto& side_of(side line) noexcept { return line == side::put ? meter_.puts : meter_.gets; }

@@ -201,8 +201,8 @@ class channel_ends {
     bool closed_ = false;
     bool records_first_get_ = false;  // the next get records its time, and so needs both locks
     std::size_t capacity_;
-    waiter_line<platform> putters_;
-    waiter_line<platform> getters_;
+    waiter_line<waiter> putters_;
+    waiter_line<waiter> getters_;
     byte_gauge bytes_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <concepts>   // for std::same_as
 #include <cstddef>    // for std::size_t
+#include <iterator>   // for std::size
 #include <optional>   // for std::optional
 #include <ostream>    // for std::ostream
 #include <stdexcept>  // for std::logic_error
@@ -27,21 +28,8 @@ enum class channel_status : unsigned char {
 
 /// \returns the enumerator's name.
 [[nodiscard]] constexpr const char* to_string(channel_status s) noexcept {
-    switch (s) {
-        case channel_status::success:
-            return "success";
-        case channel_status::full:
-            return "full";
-        case channel_status::empty:
-            return "empty";
-        case channel_status::closed:
-            return "closed";
-        case channel_status::timed_out:
-            return "timed_out";
-        case channel_status::stopped:
-            return "stopped";
-    }
-    return "?";
+    constexpr const char* names[] = {"success", "full", "empty", "closed", "timed_out", "stopped"};
+    return static_cast<unsigned>(s) < std::size(names) ? names[static_cast<unsigned>(s)] : "?";
 }
 
 /// Writes what `to_string` returns.

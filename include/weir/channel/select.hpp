@@ -201,10 +201,22 @@ template <class Range>
 ///           from a channel that it has not looked at to one that it has.
 /// Source:   `select` of Go, and selectgo of its runtime; the locks as in crossbeam-channel.
 template <detail::select_case... Cases>
-    requires detail::fit_together<Cases...>
 [[nodiscard("co_await this, or nothing is chosen")]] auto select(Cases... cases) {
-    return detail::select_operation<detail::select_case_t<Cases>...>(
-        detail::select_case_t<Cases>(std::move(cases))...);
+    static_assert(
+        detail::num_of_kind<detail::select_kind::operation, Cases...> != 0,
+        "weir: select chooses among puts and gets of channels, and there is none; to let time pass, "
+        "co_await sleep_for(10ms)");
+    static_assert(detail::num_of_kind<detail::select_kind::time, Cases...> <= 1,
+                  "weir: a select waits for one time at most; give it the shorter one");
+    static_assert(detail::num_of_kind<detail::select_kind::stop, Cases...> <= 1,
+                  "weir: a select is stopped by one token at most; let a stop_callback on one of them ask "
+                  "the source of the other");
+    if constexpr (detail::fit_together<Cases...>) {
+        return detail::select_operation<detail::select_case_t<Cases>...>(
+            detail::select_case_t<Cases>(std::move(cases))...);
+    } else {
+        return std::suspend_never();
+    }
 }
 
 /// Rejects at compile time an argument that is neither a channel nor a range of channels.
@@ -243,21 +255,6 @@ auto select(Cases&&...) noexcept {
     static_assert((detail::select_case<std::remove_cvref_t<Cases>> && ...),
                   "weir: select chooses among on_get(channel), on_put(channel, item), after(duration) and a "
                   "stop_token, and an argument is none of these");
-    return std::suspend_never();
-}
-/// Rejects at compile time a select without puts and gets, with two times, or with two stop tokens.
-template <detail::select_case... Cases>
-    requires(!detail::fit_together<Cases...>)
-auto select(Cases...) noexcept {
-    static_assert(
-        detail::num_of_kind<detail::select_kind::operation, Cases...> != 0,
-        "weir: select chooses among puts and gets of channels, and there is none; to let time pass, "
-        "co_await sleep_for(10ms)");
-    static_assert(detail::num_of_kind<detail::select_kind::time, Cases...> <= 1,
-                  "weir: a select waits for one time at most; give it the shorter one");
-    static_assert(detail::num_of_kind<detail::select_kind::stop, Cases...> <= 1,
-                  "weir: a select is stopped by one token at most; let a stop_callback on one of them ask "
-                  "the source of the other");
     return std::suspend_never();
 }
 

@@ -3,6 +3,7 @@
 #ifndef WEIR_CHANNEL_WAIT_QUEUE_HPP
 #define WEIR_CHANNEL_WAIT_QUEUE_HPP
 
+#include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/slot.hpp>
@@ -68,13 +69,13 @@ class wait_queue final : public wait_site {
     void inspect(site_seen& seen) const override {
         const std::lock_guard guard(lock_);
         seen.site = this;
-        for (const waiter* w = first_; w != nullptr; w = w->next) {
+        for (const waiter* w = line_.front(); w != nullptr; w = w->next) {
             seen.waiting.push_back({w->number, kind_, what_, w->who});
         }
     }
 
     const char* contradiction() const noexcept override {
-        for (const waiter* w = first_; w != nullptr; w = w->next) {
+        for (const waiter* w = line_.front(); w != nullptr; w = w->next) {
             if (judge(w->what) != admission::wait) return "somebody waits who may go";
         }
         return nullptr;
@@ -95,20 +96,6 @@ class wait_queue final : public wait_site {
         waiter* previous = nullptr;
     };
 
-    void link(waiter& w) noexcept {
-        w.previous = last_;
-        (last_ == nullptr ? first_ : last_->next) = &w;
-        last_ = &w;
-        w.linked = true;
-        w.number = ++waits_;
-    }
-    void unlink(waiter& w) noexcept {
-        (w.previous == nullptr ? first_ : w.previous->next) = w.next;
-        (w.next == nullptr ? last_ : w.next->previous) = w.previous;
-        w.next = w.previous = nullptr;
-        w.linked = false;
-    }
-
     admission judge(const ticket& t) const noexcept {
         if constexpr (requires(const Rule& r) { r.judge(t); }) {
             return rule_.judge(t);
@@ -121,11 +108,11 @@ class wait_queue final : public wait_site {
     waiter* unlink_answered() noexcept {
         waiter* woken = nullptr;
         waiter** end = &woken;
-        for (waiter* w = first_; w != nullptr;) {
+        for (waiter* w = line_.front(); w != nullptr;) {
             waiter* const next = w->next;
             w->answer = rule_.ask(w->what);
             if (w->answer != admission::wait) {
-                unlink(*w);
+                line_.remove(*w);
                 if (w->measured) w->who->enter(slot_state::runnable, detail::clock_of(*w->who));
                 *end = w;
                 end = &w->next;
@@ -150,7 +137,7 @@ class wait_queue final : public wait_site {
 
     void forget(waiter& w) noexcept {
         const std::lock_guard guard(lock_);
-        if (w.linked) unlink(w);
+        if (w.linked) line_.remove(w);
     }
 
     mutable spin_lock lock_;  // guards all members but the constants
@@ -158,8 +145,7 @@ class wait_queue final : public wait_site {
     const char* const what_;
     const wait_kind kind_;
     std::uint64_t waits_ = 0;
-    waiter* first_ = nullptr;
-    waiter* last_ = nullptr;
+    waiter_line<waiter> line_;
 };
 
 template <class Rule>
@@ -201,7 +187,8 @@ class wait_queue<Rule>::awaiter : waiter {
         suspended_ = true;
         if (!queue_.is_registered()) register_site(queue_, *this->executor);
         if constexpr (is_measured) slot_.enter(state_, slot_.last_reading);
-        queue_.link(*this);
+        this->number = ++queue_.waits_;
+        queue_.line_.push(*this);
         return true;  // this frame may be running elsewhere once the lock is released
     }
 

@@ -39,27 +39,15 @@ struct basic_waiter {
 
     void set_coroutine(std::coroutine_handle<> h, weir::executor* on, slot* works_for) noexcept {
         coroutine = h.address();
-        executor = on;
-        thread = nullptr;
-        choice = nullptr;
-        work_of = works_for;
-        ready = 0;
+        set_owner(on, nullptr, nullptr, works_for);
     }
     void set_thread(basic_parker<Platform>* flag, bool for_some_time = false) noexcept {
         has_limit = for_some_time;
-        executor = nullptr;
-        thread = flag;
-        choice = nullptr;
-        work_of = nullptr;
-        ready = 0;
+        set_owner(nullptr, flag, nullptr, nullptr);
     }
     void set_choice(basic_choice<Platform>& all, bool for_some_time, slot* works_for) noexcept {
         has_limit = for_some_time;
-        executor = nullptr;
-        thread = nullptr;
-        choice = &all;
-        work_of = works_for;
-        ready = 0;
+        set_owner(nullptr, nullptr, &all, works_for);
     }
 
     bool linked = false;
@@ -84,18 +72,27 @@ struct basic_waiter {
     slot* work_of;       // the slot in whose function the coroutine runs, or null; for reports
     std::int64_t since;  // when the wait began, in ns; if waits are measured
     std::int64_t ready;  // when the wait ended, in ns; 0 if waits are not measured
+
+  private:
+    void set_owner(weir::executor* on, basic_parker<Platform>* flag, basic_choice<Platform>* all,
+                   slot* works_for) noexcept {
+        executor = on;
+        thread = flag;
+        choice = all;
+        work_of = works_for;
+        ready = 0;
+    }
 };
 
-// The waiters of one end of a channel, in the order in which they came: a doubly linked list.
-template <class Platform>
+// Waiters in the order in which they came: a doubly linked list. `Waiter` has the members `next`, `previous`
+// and `linked`.
+template <class Waiter>
 class waiter_line {
-    using waiter = basic_waiter<Platform>;
-
   public:
     bool empty() const noexcept { return first_ == nullptr; }
-    waiter* front() const noexcept { return first_; }
+    Waiter* front() const noexcept { return first_; }
 
-    void push(waiter& w) noexcept {
+    void push(Waiter& w) noexcept {
         w.next = nullptr;
         w.previous = last_;
         (last_ == nullptr ? first_ : last_->next) = &w;
@@ -103,7 +100,7 @@ class waiter_line {
         w.linked = true;
     }
 
-    void remove(waiter& w) noexcept {
+    void remove(Waiter& w) noexcept {
         (w.previous == nullptr ? first_ : w.previous->next) = w.next;
         (w.next == nullptr ? last_ : w.next->previous) = w.previous;
         w.next = w.previous = nullptr;
@@ -111,8 +108,8 @@ class waiter_line {
     }
 
   private:
-    waiter* first_ = nullptr;
-    waiter* last_ = nullptr;
+    Waiter* first_ = nullptr;
+    Waiter* last_ = nullptr;
 };
 
 // The waiters that were unlinked under the lock and are woken after unlocking, in their order.

@@ -16,7 +16,7 @@
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
-#include <stdexcept>    // for std::runtime_error
+#include <stdexcept>    // for std::invalid_argument, std::runtime_error
 #include <type_traits>  // for std::is_convertible_v
 #include <utility>      // for std::exchange
 #include <vector>       // for std::vector
@@ -148,7 +148,9 @@ class executor {
 
     /// The clock of this executor's timers and of the statistics of what runs on it. Any thread may call it,
     /// also under a lock of the library: it must neither block nor use a channel.
-    [[nodiscard]] virtual time_point now() const noexcept;
+    [[nodiscard]] virtual time_point now() const noexcept {
+        return time_point(duration(detail::standard_platform::now()));
+    }
 
     /// Lets a thread that waits for `done` run this executor's work meanwhile: in `sync_wait`, in a blocking
     /// get of a run or channel, at the end of a run or group. Called repeatedly until `done` is set. Only the
@@ -166,17 +168,24 @@ class executor {
 
     /// For adapters to other libraries. `library` is an address that identifies one of them.
     /// \returns the object of that library that runs this executor, or null. Lifetime: that of this executor.
-    [[nodiscard]] virtual const void* runs_on(const void* library) const noexcept;
+    [[nodiscard]] virtual const void* runs_on(const void* library) const noexcept {
+        static_cast<void>(library);
+        return nullptr;
+    }
 
     /// The properties that never change.
     [[nodiscard]] const executor_traits& traits() const noexcept { return traits_; }
 
     /// The executor to keep a reference to: the one that `way_into` names, or this one.
     /// Lifetime: at least that of this executor.
-    [[nodiscard]] executor& lasting() noexcept;
+    [[nodiscard]] executor& lasting() noexcept {
+        return traits_.way_into != nullptr ? *traits_.way_into : *this;
+    }
 
     /// True in a process that was forked from the one in which this executor has threads.
-    [[nodiscard]] bool orphaned() const noexcept;
+    [[nodiscard]] bool orphaned() const noexcept {
+        return traits_.has_threads && !users_.is_process_of_origin();
+    }
 
     /// Called by a `watchdog` on its own thread: reports whether coroutines run or are queued. The default
     /// reports that some may be.
@@ -190,7 +199,13 @@ class executor {
 
   protected:
     /// Errors: `std::invalid_argument` for a parallelism of 0; `std::bad_alloc`.
-    explicit executor(const executor_traits& traits = {});
+    explicit executor(const executor_traits& traits = {})
+        : traits_(traits.parallelism != 0
+                      ? traits
+                      : throw std::invalid_argument(
+                            "weir: an executor whose traits say parallelism 0 can run nothing; say how many "
+                            "coroutines it runs at the same time, or nothing for 1")),
+          users_(traits.passing) {}
 
     /// The users of this executor. Its destructor calls `users().abort_if_any()`, which ends the program if
     /// one is left. A derived executor calls it earlier: after it has joined its threads, before it frees
@@ -209,7 +224,8 @@ class executor {
         /// \param ex  outlives the shift.
         explicit shift(executor& ex) noexcept : shift(ex, nullptr) {}
         /// For the library's pools: `forks` are the forks of this thread's worker, and outlive the shift.
-        shift(executor& ex, detail::own_forks* forks) noexcept;
+        shift(executor& ex, detail::own_forks* forks) noexcept
+            : before_(std::exchange(detail::current_executor(), &ex)), trampoline_(forks) {}
         shift(const shift&) = delete;
         shift& operator=(const shift&) = delete;
         ~shift() { detail::current_executor() = before_; }
@@ -235,11 +251,15 @@ namespace detail {
 class executor_use {
   public:
     // `ex`: null for none.
-    executor_use(executor* ex, executor_user kind) noexcept;
+    executor_use(executor* ex, executor_user kind) noexcept : executor_(ex), kind_(kind) {
+        if (ex != nullptr) ex->users_.join(kind);
+    }
     executor_use(executor_use&& other) noexcept
         : executor_(std::exchange(other.executor_, nullptr)), kind_(other.kind_) {}
     executor_use& operator=(executor_use&&) = delete;
-    ~executor_use();
+    ~executor_use() {
+        if (executor_ != nullptr) executor_->users_.leave(kind_);
+    }
     // For users that are not counted: the flag that tells that the executor was destroyed.
     static const end_flag& end_of(const executor& ex) noexcept { return ex.users_.end(); }
     executor& operator*() const noexcept { return *executor_; }
@@ -252,15 +272,15 @@ class executor_use {
 
 // Throws `forked_error` if the threads of `ex` are in the parent process. Called before a thread waits for
 // them, or takes a lock that one of them may hold: a thread of the parent would hold it for ever.
-void check_threads_of(const executor& ex);
-void check_threads_of(const executor* ex);
+inline void check_threads_of(const executor& ex) {
+    if (ex.orphaned()) throw forked_error();
+}
+inline void check_threads_of(const executor* ex) {
+    if (ex != nullptr && was_forked()) check_threads_of(*ex);
+}
 
 }  // namespace detail
 
 }  // namespace weir
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/executor/executor.ipp>
-#endif
 
 #endif

@@ -6,6 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/spin_lock.hpp>
 
@@ -45,7 +46,9 @@ class basic_locked_timers {
     [[nodiscard]] std::int64_t next() const noexcept { return next_.load(std::memory_order_seq_cst); }
 
     /// Lifetime: unless it was refused, the timer may have fired and be destroyed when this returns.
-    [[nodiscard("refused: post the timer's waiter")]] added add(timer& t) noexcept;
+    [[nodiscard("refused: post the timer's waiter")]] added add(timer& t) noexcept {
+        return add(t, [] {});
+    }
     /// The same; if the timer is the earliest, calls `when_earliest()` under the lock, before the timer can
     /// fire. For an executor that may be destroyed as soon as the timer has fired.
     template <class Function>
@@ -59,7 +62,12 @@ class basic_locked_timers {
     }
 
     /// \returns true if it was queued: its waiter is to be posted.
-    [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept;
+    [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept {
+        std::lock_guard guard(lock_);
+        if (!timers_.cancel(t, now)) return false;
+        publish();
+        return true;
+    }
 
     /// Passes the waiter of each timer that is due to `sink(std::coroutine_handle<>)`, in order, outside the
     /// lock, in batches of sixteen.
@@ -87,7 +95,11 @@ class basic_locked_timers {
     }
 
   private:
-    void publish() noexcept;
+    void publish() noexcept {
+        const timer* const t = timers_.next();
+        next_.store(t == nullptr ? never : t->deadline().time_since_epoch().count(),
+                    std::memory_order_seq_cst);
+    }
 
     detail::basic_spin_lock<Platform> lock_;
     timer_queue timers_;
@@ -144,7 +156,5 @@ class woken_timers : public std::enable_shared_from_this<Derived> {
 };
 
 }  // namespace weir::detail
-
-#include <weir/executor/locked_timers.ipp>
 
 #endif

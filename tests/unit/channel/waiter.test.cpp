@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using weir::virtual_time;
 using platform = weir::detail::standard_platform;
 using waiter = weir::detail::basic_waiter<platform>;
-using line = weir::detail::waiter_line<platform>;
+using line = weir::detail::waiter_line<weir::detail::basic_waiter<platform>>;
 using wake_list = weir::detail::wake_list<platform>;
 using choice = weir::detail::basic_choice<weir::detail::standard_platform>;
 using waiter = choice::waiter;
