@@ -5,7 +5,6 @@
 #include "common/check.hpp"
 #include "common/harness.hpp"
 
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 
 #include <algorithm>

@@ -20,7 +20,7 @@ using weir::cuda::context;
 using weir::cuda::lease;
 using weir::cuda::pinned_pool;
 using weir::cuda::stream;
-using weir::cuda::detail::indexes_of;
+using weir::cuda::detail::offsets_of;
 
 namespace {
 
@@ -225,6 +225,6 @@ TEST_CASE("a page-locked block may be copied where there is no device") {
 
 TEST_CASE("each part begins at a multiple of 256 bytes, and nothing comes behind the last one") {
     using sizes = std::array<std::size_t, 3>;
-    CHECK(indexes_of<char, float, double>(sizes{1, 65, 2}) == std::array<std::size_t, 4>{0, 256, 768, 784});
-    CHECK(indexes_of<char, float, double>(sizes{0, 64, 0}) == std::array<std::size_t, 4>{0, 0, 256, 256});
+    CHECK(offsets_of<char, float, double>(sizes{1, 65, 2}) == std::array<std::size_t, 4>{0, 256, 768, 784});
+    CHECK(offsets_of<char, float, double>(sizes{0, 64, 0}) == std::array<std::size_t, 4>{0, 0, 256, 256});
 }

@@ -4,8 +4,8 @@
 
 #include <weir/cuda/copy.hpp>
 #include <weir/cuda/device_pool.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/pinned_pool.hpp>
+#include <weir/cuda/runtime.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/task/sync_wait.hpp>

@@ -5,8 +5,6 @@
 
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/errand.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>

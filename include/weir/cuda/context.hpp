@@ -4,9 +4,6 @@
 #define WEIR_CUDA_CONTEXT_HPP
 
 #include <weir/cuda/completion.hpp>
-#include <weir/cuda/device.hpp>
-#include <weir/cuda/errand.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/executor/executor.hpp>
@@ -96,16 +93,16 @@ class core {
             "done, and has no end; end the capture first, or use another stream");
     }
 
-    // Makes a call that needs a current device on the context's thread: see `errand`. Errors: `forked_error`.
+    // Makes a call that needs a current device: see `run_on_context_thread`. Errors: `forked_error`.
     template <class Call>
     cudaError_t call_on_context_thread(Call call) {
         if (!born_.is_here()) throw forked_error();
-        return errand::run(box_, device_, std::move(call));
+        return run_on_context_thread(box_, device_, std::move(call));
     }
 
     blocking_threads threads;
 
-    // The first call of the context's thread.
+    // The first call on the context's thread.
     void choose_device() noexcept { chosen_ = cudaSetDevice(device_); }
 
     // Makes the device's memory pool. Called when the context's thread runs. Errors: `weir::cuda::error`.
@@ -140,8 +137,8 @@ class core {
         }
     }
 
-    // Whether free() is ordered with the stream's work, as the device has memory pools. Otherwise memory may
-    // be freed only when all work on it is done.
+    // Whether free() takes effect behind the work that is queued on its stream, as the device has memory
+    // pools. Otherwise memory may be freed only when all work on it is done.
     bool frees_in_order() const noexcept { return pool_ != nullptr; }
     cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) {
         if (pool_ != nullptr) {
@@ -198,12 +195,12 @@ class core {
         return code;
     }
 
-    const weir::detail::process_of_origin born_;
+    const weir::detail::process_of_origin born_;  // the process that made the context
     const int device_;
     const completion_by how_;
     bool on_host_ = false;
-    cudaError_t chosen_ = cudaSuccess;
-    cudaMemPool_t pool_ = nullptr;
+    cudaError_t chosen_ = cudaSuccess;  // the result of choose_device()
+    cudaMemPool_t pool_ = nullptr;      // null: the device has no memory pools
     const std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();
 };
 

@@ -1,12 +1,12 @@
-// weir cuda, internal: copies batches to a GPU, one after the other; used by `to_device`
+// weir cuda, internal: copies batches to a GPU in the order of their numbers, for `to_device`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_COPIER_HPP
 #define WEIR_CUDA_COPIER_HPP
 
+#include <weir/channel/channel.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/device_account.hpp>
 #include <weir/cuda/device_memory.hpp>
-#include <weir/cuda/item_order.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/parts.hpp>
 #include <weir/cuda/pinned_pool.hpp>
@@ -20,7 +20,9 @@
 #include <weir/task/task.hpp>
 
 #include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
 #include <deque>      // for std::deque
+#include <map>        // for std::map
 #include <memory>     // for std::make_shared, std::shared_ptr
 #include <mutex>      // for std::mutex, std::scoped_lock
 #include <optional>   // for std::optional
@@ -30,6 +32,94 @@
 #include <utility>    // for std::move
 
 namespace weir::cuda::detail {
+
+// In a stage that keeps the order of its items, a later item holds its resources (a block, memory) until all
+// earlier items have left. If an earlier item waited for these resources, the stage would deadlock. So items
+// acquire them in the order of their numbers, which begin with 0 and have no gaps.
+class item_order {
+    using gate = channel<char>;
+    struct call {
+        bool is_done = false;              // left before its turn
+        std::shared_ptr<gate> waits_at{};  // gets an item when it is the call's turn
+    };
+
+  public:
+    item_order() = default;
+    item_order(const item_order&) = delete;
+    item_order& operator=(const item_order&) = delete;
+
+    // The item with this number acquires nothing any more. Called once for each number. If there is no memory
+    // for the record, the order is given up: all items continue.
+    void leave(std::uint64_t number) noexcept {
+        std::shared_ptr<gate> first;
+        try {
+            const std::scoped_lock held(lock_);
+            calls_[number].is_done = true;
+            while (!calls_.empty() && calls_.begin()->first == next_ && calls_.begin()->second.is_done) {
+                calls_.erase(calls_.begin());
+                ++next_;
+            }
+            if (!calls_.empty() && calls_.begin()->first == next_) first = calls_.begin()->second.waits_at;
+        } catch (...) {
+            lose_count();
+        }
+        if (first) static_cast<void>(first->try_put(0));
+    }
+
+    // The place in the order of one call of the stage's function.
+    class place {
+      public:
+        place(item_order& all, std::uint64_t number) noexcept : all_(all), number_(number) {}
+        place(const place&) = delete;
+        place& operator=(const place&) = delete;
+        ~place() { leave(); }
+
+        bool is_first() const {
+            const std::scoped_lock held(all_.lock_);
+            return all_.lost_count_ || all_.next_ == number_;
+        }
+        // Waits until all earlier items have left. False: a stop was requested.
+        task<bool> first(stop_token stop) const {
+            const std::shared_ptr<gate> at = all_.gate_of(number_);
+            if (!at) co_return true;
+            const std::optional<char> goes = co_await at->get(std::move(stop));
+            co_return goes.has_value();
+        }
+        void leave() noexcept {
+            if (!left_) all_.leave(number_);
+            left_ = true;
+        }
+
+      private:
+        item_order& all_;
+        const std::uint64_t number_;
+        bool left_ = false;
+    };
+
+  private:
+    // \returns the channel at which the item waits for its turn; null: the item is the first.
+    std::shared_ptr<gate> gate_of(std::uint64_t number) {
+        auto made = std::make_shared<gate>(1, clock_);
+        const std::scoped_lock held(lock_);
+        if (lost_count_ || next_ == number) return nullptr;
+        calls_[number].waits_at = made;
+        return made;
+    }
+    // Gives the order up: nobody waits any more.
+    void lose_count() noexcept {
+        const std::scoped_lock held(lock_);
+        lost_count_ = true;
+        for (auto& [number, c] : calls_) {
+            if (c.waits_at) static_cast<void>(c.waits_at->try_put(0));
+        }
+    }
+
+    own_clock clock_;
+    std::mutex lock_;
+    std::uint64_t next_ = 0;
+    bool lost_count_ = false;
+    std::map<std::uint64_t, call> calls_;  // calls that wait, or that left before their turn
+};
 
 // Limits the number of pending copies to `depth`; or to the number of slots, if the stage has got more.
 class copies_under_way {
@@ -80,36 +170,25 @@ class copies_under_way {
     }
 
     std::mutex lock_;
-    std::size_t free_;
-    std::deque<shared_event> row_;
+    std::size_t free_;              // the number of copies that may still begin without a wait
+    std::deque<shared_event> row_;  // the ends of the pending copies, the oldest first
 };
 
+// Refuses a stream or memory of another GPU than the context's.
 inline void check_place(const std::shared_ptr<core>& of, const context& gpu, const char* stage) {
     if (of->on_host() == gpu.on_host() && of->device_index() == gpu.device_index()) return;
     throw std::invalid_argument(std::string("weir: the stream and the memory of a ") + stage +
                                 " are those of another GPU than its context; make them from that one");
 }
 
-// `use`: the stage, and how the stage uses the blocks.
-inline void check_blocks(const pinned_pool& blocks, const context& gpu, const char* use) {
-    if (gpu.on_host() || blocks.page_locked()) return;
-    throw std::invalid_argument(std::string("weir: ") + use +
-                                " into page-locked memory, and this pinned_pool was made from a context "
-                                "without a device; make it from one of a GPU");
-}
-
 // The state that all slots of one `to_device` stage share in one run.
 struct copier {
     struct settings {
-        settings(pinned_pool* blocks, std::size_t at_once, bool waits, bool is_timed, std::optional<stream> s,
-                 std::shared_ptr<device_account> memory)
-            : pool(blocks), depth(at_once), when_copied(waits), timed(is_timed), on(std::move(s)),
-              account(std::move(memory)) {}
-        pinned_pool* pool;
-        std::size_t depth;
-        bool when_copied;
+        pinned_pool* pool;  // null: batches are in page-locked memory already
+        std::size_t depth;  // the number of copies that may be pending
+        bool when_copied;   // send() ends when the copy is done; false: when the copy is queued
         bool timed;
-        std::optional<stream> on;
+        std::optional<stream> on;                 // none: each run makes a stream
         std::shared_ptr<device_account> account;  // null: each run makes one
     };
 

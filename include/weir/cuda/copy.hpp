@@ -5,7 +5,6 @@
 
 #include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 

@@ -8,7 +8,6 @@
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/device_allocator.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/freed_memory.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
@@ -92,7 +91,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         }
         cudaStream_t const s = on.get();
         if (is_captured(s)) {
-            put_off(memory, bytes, on, behind);
+            defer_free(memory, bytes, on, behind);
             return false;
         }
         const bool later = from_ == nullptr && !core_->frees_in_order();
@@ -113,7 +112,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return false;
     }
 
-    // Called after an attempt that failed. False: no memory is in use, so no news will come.
+    // Called after an attempt that failed. False: no memory is in use, so `news` will get no item.
     bool expects_news() {
         if (harvest()) tell();
         const std::scoped_lock held(lock_);
@@ -149,14 +148,14 @@ class device_account : public std::enable_shared_from_this<device_account> {
     };
 
   private:
-    // Kept until the event `behind` is over.
+    // Wakes a waiter of the account when the event `behind` is over.
     struct subscription {
         std::shared_ptr<device_account> account;
         std::shared_ptr<pooled_event> behind;
     };
 
     // Memory that was freed while its stream was captured.
-    struct put_off_until_then {
+    struct deferred_free {
         std::shared_ptr<device_account> account;
         void* memory;
         std::size_t bytes;
@@ -171,13 +170,13 @@ class device_account : public std::enable_shared_from_this<device_account> {
 
     // Frees memory after the capture of its stream. Without memory for the record, the device memory is lost:
     // the end of the work on it is unknown.
-    void put_off(void* memory, std::size_t bytes, const stream& on,
-                 const std::shared_ptr<pooled_event>& behind) noexcept {
+    void defer_free(void* memory, std::size_t bytes, const stream& on,
+                    const std::shared_ptr<pooled_event>& behind) noexcept {
         try {
-            auto kept = std::make_shared<put_off_until_then>(
-                put_off_until_then{shared_from_this(), memory, bytes, on, behind});
+            auto kept =
+                std::make_shared<deferred_free>(deferred_free{shared_from_this(), memory, bytes, on, behind});
             completion& c = completion::make(core_->box(), nullptr, [](completion& ended) noexcept {
-                static_cast<put_off_until_then*>(ended.kept.get())->give();
+                static_cast<deferred_free*>(ended.kept.get())->give();
             });
             c.returns_event = false;
             c.captured = on.get();
@@ -210,6 +209,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return kept;
     }
 
+    // Counts the bytes as in use, unless that exceeds the limit.
     bool reserve(std::size_t bytes) {
         harvest();
         const std::scoped_lock held(lock_);
@@ -272,6 +272,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         });
     }
 
+    // Wakes the waiter, which tries again.
     void tell() noexcept { static_cast<void>(news.try_put(0)); }
     void pass_turn() noexcept { static_cast<void>(turn.try_put(0)); }
 

@@ -4,7 +4,6 @@
 #define WEIR_CUDA_DEVICE_ALLOCATOR_HPP
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 

@@ -46,19 +46,19 @@ class device_memory {
         const std::optional<char> turn = co_await from->turn.get(stop);
         if (!turn) co_return std::nullopt;
         here.has_turn();
-        bool hopes = true;
+        bool may_retry = true;
         for (;;) {
             from->of()->check_device();
             there.data_ = from->attempt(bytes, s.get());
             if (there.data_ != nullptr) break;
             if (from->expects_news()) {
-                hopes = true;
+                may_retry = true;
                 const std::optional<char> news = co_await from->news.get(stop);
                 if (!news) co_return std::nullopt;
             } else {
                 // The last piece in use may have been freed since the attempt: tries once more.
-                if (!hopes) from->refuse(bytes);
-                hopes = false;
+                if (!may_retry) from->refuse(bytes);
+                may_retry = false;
             }
         }
         co_return std::move(there);
@@ -142,6 +142,8 @@ class device_memory {
         return until_over(of(), std::move(here));
     }
 
+    // Makes later work of `to` wait for the copy or, without one, for the work of the memory's stream. From
+    // then on the memory belongs to `to`.
     void hand_over(const stream& to) {
         if (!on_device()) return;
         if (to.shared()->of()->device_index() != of()->device_index()) {

@@ -1,4 +1,4 @@
-// weir cuda, internal: memory that was released, and that the work queued on a stream may still use
+// weir cuda, internal: the record of device memory that was released, but that queued work may still use
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_FREED_MEMORY_HPP
 #define WEIR_CUDA_FREED_MEMORY_HPP
@@ -14,9 +14,9 @@
 
 namespace weir::cuda::detail {
 
-// Not synchronized: the owner's lock protects it. Pieces that are released behind the work of one stream
-// become free in that order. If a new stream has the handle of a destroyed one, its pieces wait behind the
-// old ones.
+// Used by `device_account`, whose lock protects it. Pieces that are released behind the work of one stream
+// become free in the order of their release. If a new stream has the handle of a destroyed one, its pieces
+// wait behind those of the destroyed stream.
 class freed_memory {
   public:
     struct piece {
@@ -26,11 +26,11 @@ class freed_memory {
     };
 
     // Errors: std::bad_alloc; then the piece is not added.
-    void add(cudaStream_t s, piece what) { row_of(s).going.push_back(std::move(what)); }
+    void add(cudaStream_t s, piece what) { row_of(s).pieces.push_back(std::move(what)); }
 
     std::size_t size() const noexcept {
         std::size_t all = 0;
-        for (const row& r : rows_) all += r.going.size();
+        for (const row& r : rows_) all += r.pieces.size();
         return all;
     }
 
@@ -39,15 +39,15 @@ class freed_memory {
     bool take_over(std::size_t& bytes, std::vector<void*>& idle) {
         bool found = false;
         for (row& r : rows_) {
-            while (!r.going.empty() && r.going.front().behind->is_over()) {
-                if (r.going.front().memory != nullptr) idle.push_back(r.going.front().memory);
-                bytes += r.going.front().bytes;
-                r.going.pop_front();
+            while (!r.pieces.empty() && r.pieces.front().behind->is_over()) {
+                if (r.pieces.front().memory != nullptr) idle.push_back(r.pieces.front().memory);
+                bytes += r.pieces.front().bytes;
+                r.pieces.pop_front();
                 r.subscribed = false;
                 found = true;
             }
         }
-        std::erase_if(rows_, [](const row& r) { return r.going.empty(); });
+        std::erase_if(rows_, [](const row& r) { return r.pieces.empty(); });
         return found;
     }
 
@@ -56,26 +56,28 @@ class freed_memory {
     template <class Subscribe>
     void each_first_unsubscribed(Subscribe subscribe) {
         for (row& r : rows_) {
-            if (r.subscribed || r.going.empty()) continue;  // empty: add() threw
-            subscribe(r.stream, r.going.front().behind);
+            if (r.subscribed || r.pieces.empty()) continue;  // empty: add() threw
+            subscribe(r.stream, r.pieces.front().behind);
             r.subscribed = true;
         }
     }
 
+    // Calls `function(memory, event)` for each piece that the caller has to free.
     template <class Function>
     void each_to_free(Function function) {
         for (row& r : rows_) {
-            for (piece& p : r.going) {
+            for (piece& p : r.pieces) {
                 if (p.memory != nullptr) function(p.memory, *p.behind);
             }
         }
     }
 
   private:
+    // The pieces that were released behind the work of one stream.
     struct row {
         cudaStream_t stream;
-        bool subscribed = false;  // the first piece's event has a callback
-        std::deque<piece> going;
+        bool subscribed = false;   // the first piece's event has a callback
+        std::deque<piece> pieces;  // in the order of their release
     };
 
     row& row_of(cudaStream_t s) {

@@ -7,7 +7,6 @@
 #include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 
@@ -89,7 +88,7 @@ class device_memory;
 // Returns the offsets, in bytes, of arrays with `sizes` elements in one piece of memory; the last value is
 // the size of all.
 template <class... Ts>
-constexpr std::array<std::size_t, sizeof...(Ts) + 1> indexes_of(
+constexpr std::array<std::size_t, sizeof...(Ts) + 1> offsets_of(
     const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept {
     constexpr std::size_t alignment = 256;  // as that of cudaMalloc
     constexpr std::array<std::size_t, sizeof...(Ts)> each{sizeof(Ts)...};
@@ -102,11 +101,11 @@ constexpr std::array<std::size_t, sizeof...(Ts) + 1> indexes_of(
     return places;
 }
 
-// Returns the arrays with `sizes` elements that lie behind `first`, as indexes_of() places them.
+// Returns the arrays with `sizes` elements that lie behind `first`, at the offsets of offsets_of().
 template <class... Ts, std::size_t... Is>
 std::tuple<std::span<Ts>...> spans_of(void* first, const std::array<std::size_t, sizeof...(Ts)>& sizes,
                                       std::index_sequence<Is...>) noexcept {
-    const auto places = indexes_of<Ts...>(sizes);
+    const auto places = offsets_of<Ts...>(sizes);
     auto* const bytes = static_cast<std::byte*>(first);
     return {std::span<Ts>(static_cast<Ts*>(static_cast<void*>(bytes + places[Is])), sizes[Is])...};
 }

@@ -51,6 +51,7 @@ struct device_batch {
 
 namespace detail {
 
+// A range of adjacent elements that can be copied byte by byte.
 template <class View>
 concept in_a_row = std::ranges::contiguous_range<View> && std::ranges::sized_range<View> &&
                    std::is_trivially_copyable_v<std::ranges::range_value_t<View>>;
@@ -72,11 +73,13 @@ lease block_of(pinned_buffer<T>& given) noexcept {
     return std::move(given).release();
 }
 
+// The part of the batch owns page-locked memory.
 template <class Part, class Batch>
 concept has_block = requires(const Part& part, Batch& batch) {
     typename element_of_block<std::remove_reference_t<decltype(std::invoke(part, batch))>>::type;
     block_of(std::invoke(part, batch));
 };
+// The part of the batch is a range that can be packed.
 template <class Part, class Batch>
 concept has_row = std::is_invocable_v<const Part&, const Batch&> &&
                   in_a_row<std::invoke_result_t<const Part&, const Batch&>>;
@@ -122,6 +125,7 @@ struct host_part {
 inline std::size_t size_of(std::span<const host_part> parts) noexcept {
     return parts.back().at + parts.back().bytes;
 }
+// Copies the parts to their offsets in a block.
 inline void pack(std::span<const host_part> parts, void* to) noexcept {
     for (const host_part& p : parts) {
         if (p.bytes != 0) std::memcpy(static_cast<std::byte*>(to) + p.at, p.from, p.bytes);
@@ -141,7 +145,7 @@ class rows {
     std::array<host_part, number> pieces() const {
         return std::apply(
             [this](const auto&... each) {
-                const auto places = indexes_of<element<Views>...>(sizes());
+                const auto places = offsets_of<element<Views>...>(sizes());
                 std::size_t i = 0;
                 return std::array<host_part, number>{
                     host_part(std::ranges::data(each), std::ranges::size(each) * sizeof(element<Views>),
@@ -185,14 +189,14 @@ auto rows_of(const parts_of<Parts...>& parts, const Batch& batch) {
         parts.each);
 }
 
-// A piece of device memory, and the offset in the block of its copy, in bytes.
+// A piece of device memory to be copied to a block, and the offset `at` of its copy there, in bytes.
 struct fetched {
     fetched(device_memory from, std::size_t to) noexcept : memory(std::move(from)), at(to) {}
     device_memory memory;
     std::size_t at;
 };
 
-// Several arrays in `number` pieces of device memory.
+// Several arrays in `number` pieces of device memory, to be copied to the host by `to_host`.
 template <std::size_t number, class... Ts>
 struct found_parts {
     using pinned = pinned_buffers<Ts...>;
@@ -239,7 +243,7 @@ found_parts<sizeof...(Ts), Ts...> parts_in(std::tuple<device_buffer<Ts>&...> buf
     return std::apply(
         [](device_buffer<Ts>&... each) {
             const std::array<std::size_t, sizeof...(Ts)> sizes{each.size()...};
-            const auto places = indexes_of<Ts...>(sizes);
+            const auto places = offsets_of<Ts...>(sizes);
             std::size_t i = 0;
             return found_parts<sizeof...(Ts), Ts...>({fetched(std::move(each).release(), places[i++])...},
                                                      sizes);

@@ -190,6 +190,18 @@ class pinned_pool {
     std::string name_;
 };
 
+namespace detail {
+
+// Refuses blocks of ordinary memory. `use`: the stage, and how the stage uses the blocks, for the message.
+inline void check_blocks(const pinned_pool& blocks, const context& gpu, const char* use) {
+    if (gpu.on_host() || blocks.page_locked()) return;
+    throw std::invalid_argument(std::string("weir: ") + use +
+                                " into page-locked memory, and this pinned_pool was made from a context "
+                                "without a device; make it from one of a GPU");
+}
+
+}  // namespace detail
+
 }  // namespace weir::cuda
 
 #endif

@@ -4,8 +4,6 @@
 #define WEIR_CUDA_REACTOR_HPP
 
 #include <weir/cuda/completion.hpp>
-#include <weir/cuda/device.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/platform.hpp>
@@ -75,8 +73,8 @@ class event_pool {
     std::size_t made_ = 0;
 };
 
-// The first error that broke the device: it stays. And the last error by which the runtime refused to tell
-// whether work is done.
+// Two errors of the device: the first one that broke the device, which stays; and the last one of a query
+// whether work is done (a refusal).
 class device_status {
   public:
     cudaError_t get() const noexcept {
@@ -122,7 +120,7 @@ class reactor {
     }
 
   private:
-    // Appends the mailbox's new completions to the list, the oldest first. Returns whether there were any.
+    // Appends new completions from the mailbox to the list, the oldest first. Returns whether there were any.
     bool collect() noexcept {
         completion* c = box_.take_all();
         if (c == nullptr) return false;
@@ -139,6 +137,7 @@ class reactor {
         return true;
     }
 
+    // Finishes all completions whose operations are over. Returns whether there were any.
     bool look_at_all() noexcept {
         bool news = false;
         const std::int64_t now = platform::now();
@@ -160,12 +159,13 @@ class reactor {
         return news;
     }
 
+    // `asks_all`: also polls completions with a host function.
     bool is_over(completion& c, bool asks_all) noexcept {
         if (c.event == nullptr && !c.captured) return true;  // nothing to wait for
         c.result = broken_.get();
         if (c.result != cudaSuccess) return true;
-        // When the context ends, not waited for: the thread that captures may be the one that ends the
-        // context.
+        // When the context ends, the end of a capture is not waited for: the thread that captures may be the
+        // thread that ends the context.
         if (c.captured) return box_.is_ending() || !is_captured(*c.captured);
         // The driver calls only after work that succeeded. acquire; pairs with on_host_function()
         if (c.called.load(std::memory_order_acquire)) return true;
@@ -176,7 +176,7 @@ class reactor {
         if (says) return c.result == cudaSuccess;
         // The event was captured into a graph, or was destroyed: it will never be complete.
         if (c.result == cudaErrorCapturedEvent || c.result == cudaErrorInvalidResourceHandle) return true;
-        // The waiter reuses the memory at the end: so no other error counts as the end.
+        // At the end, the waiter reuses the memory of the work. So no other error counts as the end.
         if (!ends_all_work(c.result)) return false;
         broken_.set(c.result);
         c.result = broken_.get();
@@ -197,7 +197,7 @@ class reactor {
             box_.wait(-1);
             return;
         }
-        if (broken_.get() != cudaSuccess) return;  // the others are to hear of it at once
+        if (broken_.get() != cudaSuccess) return;  // then the remaining completions end at once
         if (!polls_) {
             box_.wait(options_.watchdog.count());
             return;
@@ -217,9 +217,9 @@ class reactor {
     const context_options options_;
     completion* first_ = nullptr;
     completion** end_ = &first_;
-    bool polls_ = false;  // the list has a completion without a host function
-    std::int64_t spins_until_ = 0;
-    std::int64_t next_watch_ = 0;
+    bool polls_ = false;            // the list has a completion without a host function
+    std::int64_t spins_until_ = 0;  // polls without a pause until this time
+    std::int64_t next_watch_ = 0;   // when completions with a host function are polled, too
 };
 
 }  // namespace detail

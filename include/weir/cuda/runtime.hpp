@@ -1,17 +1,178 @@
-// weir cuda: the CUDA runtime, and where its versions differ
+// weir cuda: the CUDA runtime: its errors, the GPUs that a process sees, and calls that differ by version
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_RUNTIME_HPP
 #define WEIR_CUDA_RUNTIME_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/sampling/shard.hpp>
 
 #include <cuda_runtime_api.h>
 
-#include <cstddef>  // for std::size_t
-#include <span>     // for std::span
-#include <vector>   // for std::vector
+#include <cstddef>       // for std::size_t
+#include <span>          // for std::span
+#include <string>        // for std::string
+#include <system_error>  // for std::system_error
+#include <utility>       // for std::move
+#include <vector>        // for std::vector
 
 namespace weir::cuda {
+
+/// The category of error codes that are a `cudaError_t`. Lifetime: the program's.
+[[nodiscard]] inline const std::error_category& error_category() noexcept {
+    class category final : public std::error_category {
+        const char* name() const noexcept override { return "cuda"; }
+        std::string message(int code) const override {
+            return cudaGetErrorString(static_cast<cudaError_t>(code));
+        }
+    };
+    static const category one;
+    return one;
+}
+
+/// \returns true for an error after which this process can't use the device: every later call fails with the
+///          same error. These are the errors that the toolkit documents so, and errors of memory and links.
+[[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept {
+    switch (static_cast<int>(code)) {
+        case cudaErrorECCUncorrectable:
+        case cudaErrorNvlinkUncorrectable:
+        case cudaErrorIllegalAddress:
+        case cudaErrorLaunchTimeout:
+        case cudaErrorAssert:
+        case cudaErrorHardwareStackError:
+        case cudaErrorIllegalInstruction:
+        case cudaErrorMisalignedAddress:
+        case cudaErrorInvalidAddressSpace:
+        case cudaErrorInvalidPc:
+        case cudaErrorLaunchFailure:
+        // Codes that not every toolkit names:
+        case 226:  // cudaErrorContained
+        case 721:  // cudaErrorTensorMemoryLeak
+        case 810:  // cudaErrorMpsClientTerminated
+        case 911:  // cudaErrorExternalDevice
+            return true;
+        default:
+            return false;
+    }
+}
+
+namespace detail {
+
+// True if work that is queued will never be done: the device is broken or was reset, or the process ends.
+// Other errors say nothing about queued work.
+constexpr bool ends_all_work(cudaError_t code) noexcept {
+    return is_sticky(code) || code == cudaErrorContextIsDestroyed || code == cudaErrorCudartUnloading;
+}
+
+// Returns `code`, and clears it as the thread's last error, so that the user doesn't find it there. Since
+// CUDA 13 cudaErrorNotReady never is the last error: so an error of the user's own call stays.
+inline cudaError_t without_last_error(cudaError_t code) noexcept {
+    if (code == cudaSuccess) return code;
+    if (code != cudaErrorNotReady || cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
+    return code;
+}
+
+}  // namespace detail
+
+/// A call of the CUDA runtime failed, or work on the device failed.
+class error : public std::system_error {
+  public:
+    /// \param call   the name of the runtime's function, a literal.
+    /// \param stage  the name of the stage that made the call; empty: no stage.
+    /// \param hint   a sentence for the message: how to avoid the error.
+    error(cudaError_t code, const char* call, std::string stage = {}, const std::string& hint = {})
+        : std::system_error(static_cast<int>(code), error_category(), text(code, call, stage, hint)),
+          call_(call), stage_(std::move(stage)) {}
+
+    /// \returns the error code of the CUDA runtime.
+    [[nodiscard]] cudaError_t status() const noexcept { return static_cast<cudaError_t>(code().value()); }
+    [[nodiscard]] const char* call() const noexcept { return call_; }  ///< for example cudaMemcpyAsync
+    [[nodiscard]] const std::string& stage() const noexcept { return stage_; }  ///< its name; may be empty
+    /// \returns true if this process can't use the device any more.
+    [[nodiscard]] bool sticky() const noexcept { return is_sticky(status()); }
+
+  private:
+    static std::string text(cudaError_t code, const char* call, const std::string& stage,
+                            const std::string& hint) {
+        std::string said = std::string("weir: ") + call + " gave " + cudaGetErrorName(code) + " (" +
+                           std::to_string(static_cast<int>(code)) + ")";
+        if (!stage.empty()) said += " in stage '" + stage + "'";
+        if (is_sticky(code)) said += "; the device can't be used any more by this process";
+        if (!hint.empty()) said += "; " + hint;
+        return said;
+    }
+
+    const char* call_;
+    std::string stage_;
+};
+
+/// The number of a GPU, as CUDA counts the GPUs that this process sees. Threads: a value, like `int`.
+class device {
+  public:
+    /// \param index  from 0; checked when a `context` is made for the device.
+    constexpr explicit device(int index) noexcept : index_(index) {}
+
+    [[nodiscard]] constexpr int(index)() const noexcept { return index_; }  ///< from 0
+
+    /// \returns the GPU for this process: that of its local rank, see `shard::local_rank_from_environment()`.
+    ///          If the process sees only one GPU, this one.
+    ///
+    /// Preferably the launcher shows each process only its GPU (`CUDA_VISIBLE_DEVICES`). Otherwise a thread
+    /// that never called `cudaSetDevice`, and makes a call that needs a current device, uses GPU 0: so each
+    /// process takes some of the memory of GPU 0. Headers of weir make such calls on the context's thread
+    /// only, and never change the current device of another thread.
+    ///
+    /// Errors: `std::invalid_argument` if the rank is no number.
+    [[nodiscard]] static device from_environment() {
+        const auto rank = static_cast<int>(shard::local_rank_from_environment());
+        return device(count() == 1 ? 0 : rank);
+    }
+
+    /// \returns the number of GPUs; 0 without a driver.
+    [[nodiscard]] static int count() noexcept {
+        int found = 0;
+        return detail::without_last_error(cudaGetDeviceCount(&found)) == cudaSuccess ? found : 0;
+    }
+
+    [[nodiscard]] friend constexpr bool operator==(device, device) noexcept = default;
+
+  private:
+    int index_;
+};
+
+namespace detail {
+
+// While a thread captures a stream in the default mode (global), calls of any thread that are unsafe during a
+// capture fail, even cudaEventQuery, and invalidate the capture. While an object of this class exists, calls
+// of its thread are exempt (relaxed mode), as they use no captured stream.
+class exempt_from_captures {
+  public:
+    // An error is ignored: a later call reports it, or isn't affected.
+    exempt_from_captures() noexcept
+        : changed_(without_last_error(cudaThreadExchangeStreamCaptureMode(&mode_)) == cudaSuccess) {}
+    exempt_from_captures(const exempt_from_captures&) = delete;
+    exempt_from_captures& operator=(const exempt_from_captures&) = delete;
+    ~exempt_from_captures() {
+        if (changed_) without_last_error(cudaThreadExchangeStreamCaptureMode(&mode_));
+    }
+
+  private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then the previous mode
+    bool changed_;
+};
+
+// Returns `cudaErrorStreamCaptureUnsupported` if the stream, or one that it waits for, is captured: work
+// queued now would go into a graph, and run at each launch of that graph.
+inline cudaError_t captured_or_not(cudaStream_t stream) noexcept {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t code = without_last_error(cudaStreamIsCapturing(stream, &status));
+    const bool is_captured = code == cudaErrorStreamCaptureImplicit ||
+                             (code == cudaSuccess && status != cudaStreamCaptureStatusNone);
+    return is_captured ? cudaErrorStreamCaptureUnsupported : code;
+}
+inline bool is_captured(cudaStream_t stream) noexcept {
+    return captured_or_not(stream) == cudaErrorStreamCaptureUnsupported;
+}
+
+}  // namespace detail
 
 /// One copy of several that are queued together. Lifetime: both pieces of memory until the copy is done.
 struct piece {

@@ -5,8 +5,6 @@
 
 #include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/device.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 
 #include <concepts>  // for std::same_as

@@ -6,12 +6,11 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copier.hpp>
 #include <weir/cuda/device_pool.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/parts.hpp>
 #include <weir/cuda/pinned_pool.hpp>
+#include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/measure/stats.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/pipe.hpp>
@@ -138,41 +137,17 @@ class copying_slot {
     Part part_;
 };
 
-// Makes the function of each slot of a stage. A copy is for another run: it has a new stream and statistics.
-template <class Part, bool Packs>
-class copier_of_run {
-  public:
-    copier_of_run(context& gpu, pinned_pool* pool, const to_device_options& options, Part part)
-        : gpu_(&gpu), part_(std::move(part)),
-          settings_(pool, options.depth, options.when == hand_on::when_copied, options.timed, options.on,
-                    options.memory == nullptr ? nullptr : options.memory->shared()),
-          shared_(std::make_shared<copier>(gpu, settings_)) {}
-    copier_of_run(const copier_of_run& other)
-        : gpu_(other.gpu_), part_(other.part_), settings_(other.settings_),
-          shared_(std::make_shared<copier>(*gpu_, settings_)) {}
-    copier_of_run(copier_of_run&&) noexcept = default;
-    copier_of_run& operator=(const copier_of_run&) = delete;
-    ~copier_of_run() = default;
-
-    copying_slot<Part, Packs> operator()() const { return copying_slot<Part, Packs>(shared_, part_); }
-
-    // Turns statistics off. Called before the first slot is made.
-    void measure_nothing() noexcept { shared_->log = nullptr; }
-    std::optional<transfer_stats> transfers() const {
-        if (!shared_->log) return std::nullopt;
-        return shared_->log->stats();
-    }
-
-  private:
-    context* gpu_;
-    Part part_;
-    copier::settings settings_;
-    std::shared_ptr<copier> shared_;
-};
-
 template <bool Packs, class Part>
 auto copying_stage(context& gpu, pinned_pool* pool, to_device_options options, Part part) {
-    return weir::pipe(weir::per_slot(copier_of_run<Part, Packs>(gpu, pool, options, std::move(part))),
+    copier::settings how{.pool = pool,
+                         .depth = options.depth,
+                         .when_copied = options.when == hand_on::when_copied,
+                         .timed = options.timed,
+                         .on = options.on,
+                         .account = options.memory == nullptr ? nullptr : options.memory->shared()};
+    auto make = [&gpu, how = std::move(how)] { return std::make_shared<copier>(gpu, how); };
+    using slots = slots_of_run<copying_slot<Part, Packs>, Part, decltype(make)>;
+    return weir::pipe(weir::per_slot(slots(std::move(part), std::move(make))),
                       {.name = std::move(options.name),
                        .concurrency = options.depth,
                        .output_order = output_order::input,

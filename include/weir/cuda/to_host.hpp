@@ -6,14 +6,12 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copier.hpp>
 #include <weir/cuda/device_memory.hpp>
-#include <weir/cuda/error.hpp>
-#include <weir/cuda/item_order.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/parts.hpp>
 #include <weir/cuda/pinned_pool.hpp>
+#include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/transfer_log.hpp>
-#include <weir/measure/stats.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/pipe.hpp>
@@ -164,45 +162,17 @@ class fetching_slot {
     Part part_;
 };
 
-// Makes the function of each slot of a stage. A copy is for another run: it has a new stream and statistics.
-template <class Part, bool Vectors>
-class fetcher_of_run {
-  public:
-    fetcher_of_run(context& gpu, pinned_pool& pool, to_host_options options, Part part)
-        : gpu_(&gpu), pool_(&pool), options_(std::move(options)), part_(std::move(part)),
-          shared_(std::make_shared<fetcher>(gpu, pool, options_.on, options_.timed)) {}
-    fetcher_of_run(const fetcher_of_run& other)
-        : fetcher_of_run(*other.gpu_, *other.pool_, other.options_, other.part_) {}
-    fetcher_of_run(fetcher_of_run&&) noexcept = default;
-    fetcher_of_run& operator=(const fetcher_of_run&) = delete;
-    ~fetcher_of_run() = default;
-
-    fetching_slot<Part, Vectors> operator()() const { return fetching_slot<Part, Vectors>(shared_, part_); }
-
-    // Turns statistics off. Called before the first slot is made.
-    void measure_nothing() noexcept { shared_->log = nullptr; }
-    std::optional<transfer_stats> transfers() const {
-        if (!shared_->log) return std::nullopt;
-        return shared_->log->stats();
-    }
-
-  private:
-    context* gpu_;
-    pinned_pool* pool_;
-    to_host_options options_;
-    Part part_;
-    std::shared_ptr<fetcher> shared_;
-};
-
 template <bool Vectors, class Part>
 auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Part part) {
-    stage_options how{.name = options.name,
-                      .concurrency = options.depth,
-                      .output_order = output_order::input,
-                      .capacity = options.capacity};
-    return weir::pipe(weir::per_slot(
-                          fetcher_of_run<Part, Vectors>(gpu, pool, std::move(options), std::move(part))),
-                      std::move(how));
+    auto make = [&gpu, &pool, on = options.on, timed = options.timed] {
+        return std::make_shared<fetcher>(gpu, pool, on, timed);
+    };
+    using slots = slots_of_run<fetching_slot<Part, Vectors>, Part, decltype(make)>;
+    return weir::pipe(weir::per_slot(slots(std::move(part), std::move(make))),
+                      {.name = std::move(options.name),
+                       .concurrency = options.depth,
+                       .output_order = output_order::input,
+                       .capacity = options.capacity});
 }
 
 }  // namespace detail

@@ -3,27 +3,27 @@
 #ifndef WEIR_CUDA_TRANSFER_LOG_HPP
 #define WEIR_CUDA_TRANSFER_LOG_HPP
 
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 
-#include <algorithm>  // for std::clamp
-#include <cstddef>    // for std::size_t
-#include <memory>     // for std::shared_ptr
-#include <mutex>      // for std::mutex, std::scoped_lock
-#include <optional>   // for std::optional
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <algorithm>    // for std::clamp
+#include <cstddef>      // for std::size_t
+#include <memory>       // for std::shared_ptr
+#include <mutex>        // for std::mutex, std::scoped_lock
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::invoke_result_t
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
 
 namespace weir::cuda::detail {
 
 using shared_event = std::shared_ptr<pooled_event>;
 
-// Events of one batch. `begin` and `end` are recorded before and after its copy. `idle` and `start` exist if
-// a consumer's stream takes the batch over. `idle`: this stream has done its work on the batch before
-// (null: this is the first). `start`: the stream can begin with this batch.
+// The events of one batch that a stage copies. `begin` and `end` are recorded before and after its copy.
+// `idle` and `start` exist if a consumer's stream takes the batch over. `idle`: this stream has done its work
+// on the batch before (null: this is the first). `start`: the stream can begin with this batch.
 //
 //     copying stream   ----[begin ===copy=== end]--------------
 //     consumer         ==batch before==[idle ........ start]==this batch==
@@ -84,6 +84,7 @@ class transfer_log {
     static constexpr std::size_t least = 16;         // copies before the first harvest()
     static constexpr std::size_t most_streams = 16;  // of consumers; the least recently used is forgotten
 
+    // Adds the finished copies to the sums, and forgets them.
     void harvest() {
         std::erase_if(copies_, [this](const std::shared_ptr<copy_times>& c) {
             return c.use_count() == 1 && c->end->is_over() && (!c->start || c->start->is_over()) && count(*c);
@@ -91,6 +92,7 @@ class transfer_log {
         most_ = least + 2 * copies_.size();
     }
 
+    // Adds the times of a copy to the sums. Returns true: the copy can be forgotten.
     bool count(const copy_times& c) noexcept {
         const std::optional<duration> took = between(c.begin, c.end);
         if (!took) return true;  // the copy failed
@@ -120,9 +122,37 @@ class transfer_log {
 
     std::mutex lock_;
     std::vector<std::shared_ptr<copy_times>> copies_;
-    std::size_t most_ = least;
+    std::size_t most_ = least;  // the number of copies at which add() calls harvest()
     std::vector<std::pair<cudaStream_t, shared_event>> idle_since_;  // the most recently used comes last
     transfer_stats sum_;
+};
+
+// Makes the function of each slot of a `to_device` or `to_host` stage. All slots of a run share a state,
+// whose member `log` is null or the run's transfer_log. A copy of this object is for another run: it has a
+// new state, with a new stream and new statistics. `MakeState`: returns a std::shared_ptr to a new state.
+template <class Slot, class Part, class MakeState>
+class slots_of_run {
+  public:
+    slots_of_run(Part part, MakeState make)
+        : part_(std::move(part)), make_(std::move(make)), state_(make_()) {}
+    slots_of_run(const slots_of_run& other) : slots_of_run(other.part_, other.make_) {}
+    slots_of_run(slots_of_run&&) noexcept = default;
+    slots_of_run& operator=(const slots_of_run&) = delete;
+    ~slots_of_run() = default;
+
+    Slot operator()() const { return Slot(state_, part_); }
+
+    // Turns statistics off. Called before the first slot is made.
+    void measure_nothing() noexcept { state_->log = nullptr; }
+    std::optional<transfer_stats> transfers() const {
+        if (!state_->log) return std::nullopt;
+        return state_->log->stats();
+    }
+
+  private:
+    Part part_;
+    MakeState make_;
+    std::invoke_result_t<MakeState&> state_;
 };
 
 }  // namespace weir::cuda::detail

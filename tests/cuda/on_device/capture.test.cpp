@@ -4,8 +4,8 @@
 
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copy.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/pinned_pool.hpp>
+#include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/cuda/to_device.hpp>
 #include <weir/executor/thread_pool.hpp>

@@ -4,7 +4,6 @@
 
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copy.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>

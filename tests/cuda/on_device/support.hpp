@@ -6,7 +6,6 @@
 #include "support/catch.hpp"
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/error.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 

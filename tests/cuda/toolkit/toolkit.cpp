@@ -11,13 +11,10 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copier.hpp>
 #include <weir/cuda/copy.hpp>
-#include <weir/cuda/device.hpp>
 #include <weir/cuda/device_account.hpp>
 #include <weir/cuda/device_allocator.hpp>
 #include <weir/cuda/device_memory.hpp>
 #include <weir/cuda/device_pool.hpp>
-#include <weir/cuda/error.hpp>
-#include <weir/cuda/item_order.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/parts.hpp>
 #include <weir/cuda/pinned_pool.hpp>
