@@ -4,9 +4,7 @@
 #define WEIR_SIMULATION_HPP
 
 // Everything in namespace weir::simulation. For tests: weir.hpp doesn't include it.
-#include <weir/simulation/decisions.hpp>
 #include <weir/simulation/explore.hpp>
-#include <weir/simulation/explore_pipeline.hpp>
 #include <weir/simulation/world.hpp>
 
 #endif

@@ -77,9 +77,7 @@
 #include <weir/sampling/sampler.ipp>
 #include <weir/sampling/shard.ipp>
 #include <weir/sampling/weighted_sampler.ipp>
-#include <weir/simulation/decisions.ipp>
 #include <weir/simulation/explore.ipp>
-#include <weir/simulation/explore_pipeline.ipp>
 #include <weir/simulation/world.ipp>
 #include <weir/stages/epochs.ipp>
 #include <weir/stages/iteration.ipp>

@@ -34,7 +34,6 @@ ALONE = "tests/house/alone.txt"
 PAIRS = re.compile(r"\bpairs? with\b")
 
 ELSEWHERE = {
-    "platform/requirements.hpp": ("tests/compilers/refused", "what compilers say that can't compile a header"),
     "src.hpp": ("tests/packaging/run", "compiled with WEIR_SEPARATE_COMPILATION alone"),
     "report/html_plots.hpp": ("tests/browser/pages.py", "what the plots of pages show"),
     "report/html_sections.hpp": ("tests/browser/pages.cpp", "pages of runs of all kinds"),
@@ -194,7 +193,7 @@ def too_many_macros(root):
 
 def unrequired(root):
     """What comes first of all in each header are the sentences for compilers that can't compile it."""
-    first = "platform/requirements.hpp"
+    first = "platform/config.hpp"
     if first not in header_names(root):
         return
     for name in file_names(root):
@@ -281,7 +280,7 @@ BAD = [
     ("include/weir/b.hpp", None, "is in ELSEWHERE and does not exist"),
     (ALONE, GOOD[ALONE] + "#include <weir/b.hpp>\n", "a.hpp: includes of the library only itself"),
     (ALONE, GOOD[ALONE] + "\n== gone.hpp\n", "gone.hpp does not exist"),
-    ("include/weir/platform/requirements.hpp", "", "weir/b.hpp: includes no header of the library first"),
+    ("include/weir/platform/config.hpp", "", "weir/b.hpp: includes no header of the library first"),
     (ALONE, "", "a.hpp: has no row in"),
     (ALONE, GOOD[ALONE] + "\n== c/d.hpp\n", "c/ needs no excuse"),
     ("include/weir/a.hpp", GOOD["include/weir/a.hpp"].replace("  // pairs with b", ""), "says why acquire"),

@@ -53,11 +53,10 @@ UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"
 SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/system_info.hpp",
-                "platform/system_output.hpp", "platform/system_signals.hpp", "platform/system_windows.hpp",
-                "platform/platform.hpp")
+                "platform/system_signals.hpp", "platform/system_windows.hpp", "platform/platform.hpp")
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 OF_FORMAT = "report/format.hpp"  # whether there is std::format
-OF_STANDARD = ("platform/requirements.hpp", "task/stop_state.hpp")  # what there is at all
+OF_STANDARD = ("platform/config.hpp", "task/stop_state.hpp")  # what there is at all
 PAST_QT = ("asio/library.hpp", "asio/pending.hpp")  # whose `emit` is a macro there
 SRC = "src.hpp"  # what is compiled once for a program
 # The parts of the platform, and the count of forks, which only the single thread of a child writes.

@@ -11,6 +11,7 @@
 
 #include <coroutine>     // for std::coroutine_handle
 #include <cstdint>       // for std::int64_t
+#include <memory>        // for std::make_shared
 #include <optional>      // for std::optional
 #include <system_error>  // for std::system_error
 #include <tuple>         // for std::tuple
@@ -54,7 +55,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
         if constexpr (tells_executor<Initiation>) {
             if (env.ends != nullptr || stop_.stop_possible()) {
                 using state = stoppable_of<Initiation, Values>;
-                const shared<state> s(new state(initiation_.get_executor(), ex, env.measured, h));
+                const auto s = std::make_shared<state>(initiation_.get_executor(), ex, env.measured, h);
                 begin(s, stoppable_handler<state>(s));
                 if (stop_.stop_possible()) on_stop_.emplace(stop_, stop_request(s));
                 ends_ = env.ends;
@@ -62,7 +63,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
                 return state_->wait();
             }
         }
-        const shared<pending<Values>> s(new pending<Values>(ex, env.measured, h));
+        const auto s = std::make_shared<pending<Values>>(ex, env.measured, h);
         begin(s, handler<pending<Values>>(s));
         return state_->wait();
     }
@@ -86,7 +87,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 
   private:
     template <class Handler>
-    void begin(shared<pending<Values>> state, Handler then) {
+    void begin(std::shared_ptr<pending<Values>> state, Handler then) {
         state_ = std::move(state);
         try {
             std::apply(
@@ -108,7 +109,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
     Initiation initiation_;
     std::tuple<InitArgs...> args_;
     const weir::detail::end_token* ends_ = nullptr;
-    shared<pending<Values>> state_;
+    std::shared_ptr<pending<Values>> state_;
     std::optional<stop_callback<stop_request>> on_stop_;
     std::optional<stop_callback<stop_request>> on_end_;
 };
@@ -141,7 +142,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           `get_executor()` can't be cancelled.
 /// Watchdog: the wait counts as an `external_wait`. Do not use on virtual time, which doesn't wait for
 ///           sockets.
-/// Cost:     two allocations, Asio's and one of some 150 bytes; in a stage a strand, too.
+/// Cost:     two allocations, Asio's and one of some 180 bytes; in a stage a strand, too.
 /// Needs Asio 1.19, or Boost 1.77.
 template <bool AsTuple>
 class basic_awaiting {

@@ -6,42 +6,32 @@
 #include <weir/asio/library.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/platform/platform.hpp>
 #include <weir/task/external_wait.hpp>
 
 #include <concepts>      // for std::convertible_to
 #include <coroutine>     // for std::coroutine_handle
-#include <cstdint>       // for std::uint32_t
 #include <exception>     // for std::exception_ptr
+#include <memory>        // for std::enable_shared_from_this, std::shared_ptr
 #include <optional>      // for std::optional
 #include <system_error>  // for std::system_error
 #include <tuple>         // for std::tuple
 #include <type_traits>   // for std::decay_t, std::is_same_v
-#include <utility>       // for std::exchange, std::move
+#include <utility>       // for std::move
 
 namespace weir::asio::inline WEIR_ASIO_KIND::detail {
 
 using weir::detail::slot;
 
-// The state of one operation. The waiting coroutine, Asio's completion handler and the stop callbacks own it
-// together; the last owner deletes it. It is on the heap, because the handler uses the state even if the
-// coroutine was destroyed.
-class pending_base : public weir::detail::async_completion {
-    using platform = weir::detail::standard_platform;
-
+// The state of one operation. Owned by the waiting coroutine, Asio's completion handler and the stop
+// callbacks, because the handler uses the state even if the coroutine was destroyed.
+class pending_base : public weir::detail::async_completion,
+                     public std::enable_shared_from_this<pending_base> {
   public:
     using async_completion::async_completion;
     virtual ~pending_base() = default;
 
     // Asks the operation to end. Called after the operation has begun: earlier requests have no effect.
     virtual void cancel() {}
-
-    void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
-    // acq_rel; pairs with itself: the last owner sees the writes of all others.
-    bool disown() noexcept { return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-
-  private:
-    platform::atomic<std::uint32_t> owners_{0};
 };
 
 template <class Values>
@@ -53,40 +43,12 @@ class pending : public pending_base {
     std::exception_ptr error;  // thrown when the handler stored the values
 };
 
-// A smart pointer to the state, with the number of owners in the state itself.
-template <class State>
-class shared {
-  public:
-    shared() noexcept = default;
-    explicit shared(State* state) noexcept : state_(state) { state_->own(); }
-    template <class Derived>
-    shared(const shared<Derived>& other) noexcept : shared(other.get()) {}
-    shared(const shared& other) noexcept : state_(other.state_) {
-        if (state_ != nullptr) state_->own();
-    }
-    shared(shared&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-    shared& operator=(shared other) noexcept {
-        std::swap(state_, other.state_);
-        return *this;
-    }
-    ~shared() {
-        if (state_ != nullptr && state_->disown()) delete state_;
-    }
-
-    explicit operator bool() const noexcept { return state_ != nullptr; }
-    State* operator->() const noexcept { return state_; }
-    State* get() const noexcept { return state_; }
-
-  private:
-    State* state_ = nullptr;
-};
-
 // The completion handler, which Asio calls once. If the handler is destroyed without a call, as by the
 // destructor of its `io_context`, the coroutine resumes without values.
 template <class State>
 class handler {
   public:
-    explicit handler(shared<State> state) noexcept : state_(std::move(state)) {}
+    explicit handler(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
     handler(handler&&) noexcept = default;
     handler& operator=(handler&&) = delete;
     ~handler() {
@@ -95,7 +57,7 @@ class handler {
 
     template <class... As>
     void operator()(As&&... as) {
-        const shared<State> state = std::move(state_);
+        const std::shared_ptr<State> state = std::move(state_);
         try {
             state->values.emplace(std::forward<As>(as)...);
         } catch (...) {
@@ -105,7 +67,7 @@ class handler {
     }
 
   private:
-    shared<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 template <class T>
@@ -186,8 +148,8 @@ class stoppable final : public pending<Values> {
 
     // Emits the signal only while the operation is pending: afterwards its cancellation handler may be gone.
     void cancel() override {
-        lib::post(strand, [state = shared<stoppable>(this)] {
-            if (state->is_waited_for()) state->signal.emit(lib::cancellation_type::all);
+        lib::post(strand, [this, owned = this->shared_from_this()] {
+            if (this->is_waited_for()) signal.emit(lib::cancellation_type::all);
         });
     }
 
@@ -202,7 +164,7 @@ using stoppable_of =
 template <class State>
 class stoppable_handler : public handler<State> {
   public:
-    explicit stoppable_handler(const shared<State>& state)
+    explicit stoppable_handler(const std::shared_ptr<State>& state)
         : handler<State>(state), strand_(state->strand), slot_(state->signal.slot()) {}
 
     using executor_type = decltype(State::strand);
@@ -219,11 +181,11 @@ class stoppable_handler : public handler<State> {
 // The function that a stop token calls: cancels the operation.
 class stop_request {
   public:
-    explicit stop_request(shared<pending_base> state) noexcept : state_(std::move(state)) {}
+    explicit stop_request(std::shared_ptr<pending_base> state) noexcept : state_(std::move(state)) {}
     void operator()() const { state_->cancel(); }
 
   private:
-    shared<pending_base> state_;
+    std::shared_ptr<pending_base> state_;
 };
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND::detail

@@ -146,7 +146,8 @@ class channel_accounts : public channel_ends<Policy> {
     // reading: that reading, plus the number of invocations times their usual duration. Else `reading_of`.
     static std::int64_t estimated_now(slot& measured) noexcept {
         auto& me = static_cast<slot_type&>(measured);
-        return me.meter.can_estimate() ? add_way(me.last_reading, 0, me.meter.estimate()) : reading_of(me);
+        return me.meter.can_estimate() ? add_interval(me.last_reading, 0, me.meter.estimate())
+                                       : reading_of(me);
     }
 
     // Gives a channel that was constructed without a clock the one of the first coroutine that needs the

@@ -5,7 +5,7 @@
 
 #include <weir/channel/get_result.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/stop_token.hpp>
 

@@ -3,7 +3,7 @@
 #ifndef WEIR_CHANNEL_GET_RESULT_HPP
 #define WEIR_CHANNEL_GET_RESULT_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 
 #include <concepts>   // for std::same_as
 #include <cstddef>    // for std::size_t

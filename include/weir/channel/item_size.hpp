@@ -4,8 +4,8 @@
 #define WEIR_CHANNEL_ITEM_SIZE_HPP
 
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/requirements.hpp>
 
 #include <array>        // for std::array
 #include <bit>          // for std::countr_zero

@@ -8,7 +8,7 @@
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/spin_lock.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/task/slot_accounting.hpp>
 
 #include <coroutine>  // for std::coroutine_handle

@@ -7,7 +7,6 @@
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/platform/spin_lock.hpp>
 #include <weir/platform/system_thread.hpp>
 #include <weir/task/external_wait.hpp>
 

@@ -4,6 +4,7 @@
 #define WEIR_CUDA_RUNTIME_HPP
 
 #include <weir/sampling/shard.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -3,7 +3,7 @@
 #ifndef WEIR_EXECUTION_LIBRARY_HPP
 #define WEIR_EXECUTION_LIBRARY_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 
 #include <stdexec/execution.hpp>
 

@@ -6,7 +6,6 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/spin_lock.hpp>
 
 #include <cstdint>  // for std::int64_t, std::uint64_t
 #include <limits>   // for std::numeric_limits

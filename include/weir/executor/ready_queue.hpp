@@ -4,9 +4,9 @@
 #define WEIR_EXECUTOR_READY_QUEUE_HPP
 
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/requirements.hpp>
-#include <weir/platform/spin_lock.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t

@@ -13,7 +13,6 @@
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/platform/spin_lock.hpp>
 #include <weir/platform/system.hpp>
 #include <weir/platform/thread_record.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <weir/executor/pool_worker.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/spin_lock.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <cstdint>  // for std::int64_t, std::uint64_t

@@ -5,7 +5,6 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
-#include <weir/measure/recorder.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 
@@ -29,10 +28,10 @@ histogram waits_of(const basic_recorder<Platform, Histogram>& waits, std::uint64
     return h;
 }
 
-// Guarded by the channel's lock. Every event first settles all integrals: adds the time up to its instant. A
-// reader settles at its own instant, which splits each open interval there and gives exact figures. An
-// instant may have been read before the lock was taken; one before the last event counts as the instant of
-// that event.
+// Measures a channel: how long operations wait, and how long the channel is empty. Guarded by the channel's
+// lock. Every event first calls `settle`, which adds the time up to the instant of the event to all sums. A
+// snapshot settles at its own instant, and so splits open intervals exactly. An instant may have been read
+// before the lock was taken: if it is before the last event, it counts as the instant of that event.
 template <class Platform, bool Histogram = true>
 class channel_meter {
   public:
@@ -61,7 +60,7 @@ class channel_meter {
         if (now <= last_) return last_;  // several events share one clock reading
         if (puts.waiting != 0) integrate(puts, last_, now);
         if (gets.waiting != 0) integrate(gets, last_, now);
-        if (is_empty_) empty_ = add_way(empty_, last_, now);
+        if (is_empty_) empty_ = add_interval(empty_, last_, now);
         return last_ = now;
     }
 
@@ -69,7 +68,7 @@ class channel_meter {
         is_empty_ = is_empty;
         turned_ = last_;
     }
-    // The last change between empty and non-empty.
+    // When the channel last became empty or non-empty.
     std::int64_t turned() const noexcept { return turned_; }
 
     void note_first(std::int64_t now) noexcept { first_ = settle(now); }
@@ -97,7 +96,7 @@ class channel_meter {
 
   private:
     static void integrate(side& s, std::int64_t from, std::int64_t to) noexcept {
-        s.blocked_ = add_way(s.blocked_, from, to);
+        s.blocked_ = add_interval(s.blocked_, from, to);
         // A sum over several operations can overflow: it stops at INT64_MAX.
         const std::int64_t passed = time_between(from, to);
         const auto count = static_cast<std::int64_t>(s.waiting);
@@ -118,7 +117,8 @@ class channel_meter {
 
 class no_meter {};  // for channels that are not measured
 
-// The statistics of a sink that is part of a channel, between the queue before it and its own.
+// The statistics of a sink that is part of a channel: it takes items from the queue before the sink, and puts
+// them into its own queue.
 struct sink_figures {
     std::uint64_t num_taken = 0;   // items taken from the queue before it
     std::uint64_t num_passed = 0;  // items put into its own queue
@@ -159,9 +159,9 @@ class sink_meter {
         if (now <= last_) return;
         if (!over_) {
             std::int64_t& waited = waits_to_put() ? wait_put_ : wait_get_;
-            waited = add_way(waited, last_, now);
+            waited = add_interval(waited, last_, now);
         }
-        if (is_empty_before_) empty_ = add_way(empty_, last_, now);
+        if (is_empty_before_) empty_ = add_interval(empty_, last_, now);
         last_ = now;
     }
 

@@ -3,7 +3,7 @@
 #ifndef WEIR_MEASURE_CLOCK_HPP
 #define WEIR_MEASURE_CLOCK_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstdint>  // for std::int64_t, std::uint64_t
 #include <mutex>    // for std::chrono::nanoseconds, std::chrono::time_point: <chrono> has all calendars, too
@@ -11,8 +11,9 @@
 
 namespace weir {
 
-/// The clock type of all instants and durations of the library. It has no `now()`; each executor has one
-/// (`executor::now`), so that statistics, timers and deadlines of a program on virtual time are virtual, too.
+/// The clock type of all instants and durations of the library. It has no `now()`: each executor tells its
+/// own time (`executor::now`), so that statistics, timers and deadlines of a program on virtual time are
+/// virtual, too.
 ///
 /// Units: nanoseconds in 64 bits, up to 292 years. Instants of different executors must not be compared.
 struct clock {

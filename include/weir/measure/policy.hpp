@@ -33,7 +33,7 @@ struct unmeasured {
     static constexpr bool histograms = false;
 };
 
-/// A list of policies, for code that is compiled for each of them: see `stage_list`.
+/// A list of policies; code that takes it is compiled for each policy: see `stage_list`.
 template <class...>
 struct policies {};
 
@@ -50,15 +50,16 @@ inline constexpr bool is_policies = false;
 template <class... Each>
 inline constexpr bool is_policies<policies<Each...>> = (policy_like<Each> && ...);
 
-// A policy without the member `histograms` keeps histograms if it has statistics.
+// Whether the policy keeps histograms. A policy without the member `histograms` keeps them if it has
+// statistics.
 template <class Policy>
 inline constexpr bool keeps_histograms = Policy::statistics;
 template <class Policy>
     requires requires { Policy::histograms; }
 inline constexpr bool keeps_histograms<Policy> = Policy::statistics && Policy::histograms;
 
-// For simulations: a channel operation always suspends its coroutine, even if it need not wait, so that any
-// other coroutine may run next.
+// Whether each channel operation suspends its coroutine, even if it need not wait, so that any other
+// coroutine may run next. True only for policies of simulations.
 template <class Policy>
 inline constexpr bool ends_every_turn = false;
 template <class Policy>

@@ -1,4 +1,4 @@
-// weir measure: the resources that the process used while a pipeline ran, and what measures them
+// weir measure: processor time, memory and I/O of the process while a pipeline ran, and their measurement
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_PROCESS_STATS_HPP
 #define WEIR_MEASURE_PROCESS_STATS_HPP
@@ -15,8 +15,8 @@ namespace weir {
 
 /// The resources that the whole process used during a run: by its stages, its consumer, and the rest of the
 /// program. They tell why a stage is slow: because it computes, or because it waits for a processor, for
-/// memory or for a disk. Values that the system doesn't report are empty: on macOS storage, memory and
-/// processors, on Windows faults, switches and storage.
+/// memory or for a disk. Values that the system doesn't report are empty: on macOS those of storage, memory
+/// and processors, on Windows those of faults, switches and storage.
 struct process_stats {
     duration elapsed{};                                 ///< from the start of the run to the snapshot
     std::optional<unsigned> processors;                 ///< processors that the process may use
@@ -27,7 +27,7 @@ struct process_stats {
     std::optional<std::uint64_t> voluntary_switches;    ///< times that a thread gave its processor up to wait
     std::optional<std::uint64_t> involuntary_switches;  ///< times that a thread was preempted
     std::optional<std::uint64_t> bytes_read;     ///< from storage; reads from the page cache don't count
-    std::optional<std::uint64_t> bytes_written;  ///< written to storage, now or later
+    std::optional<std::uint64_t> bytes_written;  ///< to storage, or to the page cache and later to storage
     std::optional<std::uint64_t> resident;       ///< resident memory at the snapshot, in bytes
     std::optional<std::uint64_t> peak_resident;  ///< the maximum since the process began, in bytes
 

@@ -1,10 +1,10 @@
-// weir measure, internal: a slot: one worker of a stage, with the times of its states and its invocations
+// weir measure, internal: a slot, which is a worker of a stage, and the times of its states and invocations
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_SLOT_HPP
 #define WEIR_MEASURE_SLOT_HPP
 
-#include <weir/measure/recorder.hpp>
-#include <weir/measure/slot_state.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/transfer.hpp>
 
@@ -22,10 +22,10 @@ namespace weir::detail {
 
 class slot_trail;
 
-// Measures the times of a stage's invocations. A clock reading takes 20 ns, so each invocation gets one of
-// its own only if invocations take longer. Short invocations share a reading: as many as fit into `window`,
-// judged by the previous ones. Their sum is exact, and each counts as the mean; if the mean is far above the
-// usual time, one of them gets the excess.
+// Measures the times of the invocations of a stage's function. A clock reading takes 20 ns, so only long
+// invocations get a reading each. Short invocations share a reading: as many as fit into `window`, judged by
+// the previous ones. Their sum is exact, and each counts as the mean; if the mean is far above the usual
+// time, one of them gets the excess.
 class stopwatch {
   public:
     // `each`: every invocation gets a reading of its own, as on virtual time, where readings cost nothing.
@@ -34,25 +34,24 @@ class stopwatch {
     // An invocation has succeeded. True: the caller reads the clock now.
     bool count_invocation() noexcept { return ++unread_ >= stride_; }
 
-    // Something other than an invocation took time.
+    // Called after work other than an invocation.
     void record_other_work() noexcept { behind_ = true; }
 
-    // The same, and it took long: the next invocation gets a reading of its own.
+    // Called after other work that took long: the next invocation gets a reading of its own.
     void time_next_alone() noexcept {
         behind_ = true;
         stride_ = 1;
     }
 
-    // Whether time has passed since the last reading that is not accounted for.
+    // Whether there were invocations or other work since the last reading.
     bool is_behind() const noexcept { return unread_ != 0 || behind_; }
 
-    // Whether the time since the last reading can be estimated, as only invocations followed it; and the
-    // estimate.
+    // Whether only invocations followed the last reading, so that their time can be estimated.
     bool can_estimate() const noexcept { return !behind_; }
     std::int64_t estimate() const noexcept { return unread_ * usual_; }
 
-    // The clock was read, `spent` ns after the last reading. Negative, as the clock was set back: counts as
-    // 0.
+    // The clock was read, `spent` ns after the last reading; a negative number, after the clock was set back,
+    // counts as 0.
     template <class Recorder>
     void read(std::int64_t spent, Recorder& times) noexcept {
         behind_ = false;
@@ -98,8 +97,9 @@ class stopwatch {
         return smaller(window / (static_cast<std::uint32_t>(usual_) + 1), most);
     }
 
-    static constexpr std::uint32_t window = 8'000;  // ns; half as much costs 2.0 % of 1 us of work, not 1.3
-    static constexpr std::int64_t slack = 500;      // ns
+    static constexpr std::uint32_t window =
+        8'000;                                  // ns; 4'000 costs 2.0 % of a work of 1 us, instead of 1.3 %
+    static constexpr std::int64_t slack = 500;  // ns
     static constexpr std::uint32_t longest_stride = 16;
     static constexpr std::int64_t longest_usual = INT64_MAX / 4;  // if the clock was set ahead
 
@@ -110,9 +110,9 @@ class stopwatch {
     bool behind_ = false;
 };
 
-// One worker of a stage: a chain of coroutines, the worker and those that it awaits, of which one runs at a
-// time.
-class slot : public basic_slot_times<> {
+// One worker of a stage. Its chain are the worker's coroutine and the coroutines that it awaits, one of which
+// runs at a time.
+class slot : public basic_state_meter<> {
   public:
     slot(const std::string& stage, std::size_t number, executor& clock) noexcept
         : clock_(&clock), stage_(&stage), number_(number) {}
@@ -124,7 +124,7 @@ class slot : public basic_slot_times<> {
     void composed_at(const std::source_location& where) noexcept { where_ = where; }
     const std::source_location& where() const noexcept { return where_; }
 
-    // The run's executor. Its clock gives all instants here, also if the chain runs on another executor.
+    // The run's executor. All instants here are of its clock, also if the chain runs on another executor.
     executor& clock() const noexcept { return *clock_; }
 
     // The chain resumes on a thread.
@@ -134,7 +134,7 @@ class slot : public basic_slot_times<> {
         record_reading(last_resumed_ = now);
     }
 
-    // The chain does work of the library until `resumed` or `enter_run`.
+    // The chain does work of the library from now on, until `resumed` or `enter_run`.
     void enter_overhead(std::int64_t now) noexcept {
         is_in_overhead_ = true;
         enter(slot_state::overhead, now);
@@ -148,13 +148,13 @@ class slot : public basic_slot_times<> {
     // The same for policies without statistics. Costs one access to thread-local data.
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
 
-    // The chain resumes after a wait that is not accounted; and suspends in one.
+    // Called when the chain resumes after a wait that doesn't change the state, and when it suspends in one.
     void enter_thread() noexcept {
         resumed();
         thread_.store(standard_platform::this_thread(), std::memory_order_relaxed);
         has_thread_.store(true, std::memory_order_release);  // pairs with is_below()
     }
-    // relaxed: only the thread that wrote `thread_` could mistake it, and that thread sees its own store
+    // relaxed: a late store could mislead only the thread in `thread_`, which sees its own store
     void leave_thread() noexcept { has_thread_.store(false, std::memory_order_relaxed); }
 
     // Whether the chain is on the stack of the calling thread, and so can't continue before the caller
@@ -172,7 +172,7 @@ class slot : public basic_slot_times<> {
     // Whether the chain had used its time slice at the last clock reading.
     bool has_used_time_slice() const noexcept { return (slow_reasons_ & time_slice_used) != 0; }
 
-    // Called before the run begins: the slot is traced.
+    // Called before the run begins, if the slot is traced.
     void start_tracing(slot_trail& by, state_journal& journal) noexcept {
         trail = &by;
         write_into(journal);
@@ -185,7 +185,7 @@ class slot : public basic_slot_times<> {
             static_cast<std::uint8_t>((slow_reasons_ & time_slice_used) | (tag != 0 ? traced : 0));
     }
     std::uint64_t followed() const noexcept { return followed_; }
-    // The same as a flag, which shares a byte with the next one.
+    // Whether the next item is traced.
     bool is_following() const noexcept { return (slow_reasons_ & traced) != 0; }
     // Whether the slot is traced or has used its time slice: one test for each channel operation.
     bool needs_slow_path() const noexcept { return slow_reasons_ != 0; }
@@ -193,7 +193,7 @@ class slot : public basic_slot_times<> {
     // The chain has read the clock; `now` is the result.
     void record_reading(std::int64_t now) noexcept {
         last_reading = now;
-        const bool is_too_long = add_way(0, last_resumed_, now) > longest_slice;
+        const bool is_too_long = add_interval(0, last_resumed_, now) > longest_slice;
         slow_reasons_ =
             static_cast<std::uint8_t>((slow_reasons_ & traced) | (is_too_long ? time_slice_used : 0));
     }
@@ -204,7 +204,7 @@ class slot : public basic_slot_times<> {
 
     // An invocation failed. Only the chain calls this.
     void count_failure(std::int64_t spent) noexcept {
-        failure_time_.store(add_way(failure_time(), 0, spent), std::memory_order_relaxed);
+        failure_time_.store(add_interval(failure_time(), 0, spent), std::memory_order_relaxed);
         failures_.store(failures() + 1, std::memory_order_release);  // pairs with failures()
     }
     // For any thread. Read the number before the time, which then includes at least these. acquire; pairs
@@ -212,8 +212,9 @@ class slot : public basic_slot_times<> {
     std::uint64_t failures() const noexcept { return failures_.load(std::memory_order_acquire); }
     std::int64_t failure_time() const noexcept { return failure_time_.load(std::memory_order_relaxed); }
 
-    // The slot must not wait for an item: a get that would wait gives up. The thread that sets it then calls
-    // the channel's `recall`, for a get that waits already.
+    // True: the slot must not wait for an item; a get that would wait gives up. The thread that sets this
+    //       flag
+    // then calls the channel's `recall`, for a get that waits already.
     standard_platform::atomic<bool> recalled{false};
 
     // The slot has ended; if it was the last of its stage, the stage has closed its output channels before.
@@ -222,7 +223,7 @@ class slot : public basic_slot_times<> {
 
     // Called before the run begins.
     void begin(std::int64_t now, slot_state state = slot_state::runnable) noexcept {
-        basic_slot_times::begin(now, state);
+        basic_state_meter::begin(now, state);
         record_reading(last_resumed_ = now);
     }
 
@@ -251,8 +252,8 @@ class slot : public basic_slot_times<> {
     slot_trail* trail = nullptr;
 };
 
-// A slot whose invocations are timed. Only the chain uses this class, so that other code is independent of
-// the policy.
+// A slot whose invocations are timed. Only the chain uses the members of this class, so that all other code
+// is independent of the policy.
 template <bool Histogram>
 class timed_slot final : public slot {
   public:
@@ -264,12 +265,12 @@ class timed_slot final : public slot {
     // Measures the times between two waits.
     stopwatch meter;
     void catch_up(std::int64_t now) noexcept {
-        meter.read(add_way(0, last_reading, now), tasks);
+        meter.read(add_interval(0, last_reading, now), tasks);
         record_reading(now);
     }
     // Returns the time of the failed invocation.
     std::int64_t catch_up_failed(std::int64_t now) noexcept {
-        const std::int64_t spent = meter.read_failure(add_way(0, last_reading, now), tasks);
+        const std::int64_t spent = meter.read_failure(add_interval(0, last_reading, now), tasks);
         record_reading(now);
         return spent;
     }

@@ -197,8 +197,8 @@ struct stage_stats {
     [[nodiscard]] friend bool operator==(const stage_stats&, const stage_stats&) = default;
 };
 
-/// When the consumer got its first item, and the throughput since then. Excludes the start-up time of stages,
-/// for instance to load a model.
+/// When the consumer got its first item, and the throughput since then, which excludes the start-up time of
+/// stages, such as the time to load a model.
 struct first_item_stats {
     duration after{};             ///< from the start of the run to the first item; in a lap, too
     duration since{};             ///< from the first item to the snapshot; in a lap, the part within the lap

@@ -1,10 +1,10 @@
-// weir measure, internal: the interface by which slots and queues report the items of a run that are traced
+// weir measure, internal: the interface by which slots and queues report the way of traced items to a trace
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_TRAIL_HPP
 #define WEIR_MEASURE_TRAIL_HPP
 
 #include <weir/measure/slot.hpp>
-#include <weir/measure/slot_state.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t
@@ -14,9 +14,9 @@
 
 namespace weir::detail {
 
-// The traced items of one queue. A mark is set under the lock of the queue, before the item can be got; the
-// getter removes it without a lock. So an item that is not traced costs its getter one load, and its putter
-// nothing.
+// The tags of the traced items in one queue. A tag is set under the lock of the queue, before the item can be
+// got; the getter takes it without a lock. So an item that is not traced costs its getter one load, and its
+// putter nothing.
 class trail_marks {
   public:
     // `is_read`: a stage gets from the queue; false: the consumer.
@@ -30,7 +30,8 @@ class trail_marks {
 
     std::uint32_t queue() const noexcept { return queue_; }
 
-    // False: the place still has the mark of another item; `lost` counts these.
+    // Sets the tag of item `number` of the queue. False: the place still has the tag of another item; `lost`
+    // counts these.
     bool set(std::uint64_t number, std::uint64_t tag) noexcept {
         if (places_ == nullptr) return false;
         place& p = places_[number & mask_];
@@ -70,9 +71,9 @@ class trail_marks {
     standard_platform::atomic<std::uint64_t> lost_{0};
 };
 
-// The trace of one slot. It consists of visits, one for each traced item; each traced item has a tag other
-// than 0. The slot's coroutine calls the members in the order below; if another thread completes a put for
-// the waiting slot, that thread calls them.
+// The trace of one slot. It consists of visits, one for each traced item. Each traced item has a tag, which
+// is a number other than 0. The slot's coroutine calls the members in the order below; if another thread
+// completes a put for the waiting slot, that thread calls them.
 class slot_trail {
   public:
     slot_trail() = default;
@@ -88,9 +89,10 @@ class slot_trail {
     bool may_choose(std::uint64_t n) const noexcept { return n >= next_; }
     virtual std::uint64_t chosen(std::uint64_t n, std::int64_t now) noexcept = 0;
 
-    // An item was got as number `number` of that queue, or begins here. `begin` or `begin_new` follows.
+    // A traced item was got: number `number` of the queue. `begin` follows.
     virtual void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept = 0;
     virtual void begin(std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept = 0;
+    // The same for an item that begins in this stage, without `came`.
     virtual void begin_new(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,
                            std::int64_t now) noexcept = 0;
     // The tag of the current item; 0: not traced.

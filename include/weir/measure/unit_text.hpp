@@ -1,4 +1,4 @@
-// weir measure: numbers as text with a unit that fits, the same in every locale
+// weir measure: numbers with units as text, such as `2.7 ms`, the same in every locale
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_UNIT_TEXT_HPP
 #define WEIR_MEASURE_UNIT_TEXT_HPP

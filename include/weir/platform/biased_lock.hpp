@@ -3,8 +3,8 @@
 #ifndef WEIR_PLATFORM_BIASED_LOCK_HPP
 #define WEIR_PLATFORM_BIASED_LOCK_HPP
 
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/spin_lock.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <cstdint>  // for std::uint32_t
@@ -22,8 +22,8 @@ namespace weir::detail {
 // pattern); the light and the heavy fence together act as these fences. Each thread writes only its own
 // `inside`, so a late attempt of a former owner disturbs no other thread.
 //
-// `Level`: a thread rarely takes a lock while it holds another one of the same level; the second one then
-// goes through the spin lock.
+// `Level`: the entry of the thread record that the lock uses. Locks that a thread holds at the same time
+// should have different levels: the second lock of a level is taken through its spin lock.
 //
 // Source: Kawachiya, Koseki, Onodera, "Lock reservation" (OOPSLA 2002); Dice, Moir, Scherer, "Quickly
 // reacquirable locks" (2006); the pair of fences: Goldblatt, P1202, "Asymmetric fences".
@@ -45,7 +45,7 @@ class basic_biased_lock {
     class [[nodiscard]] guard {
       public:
         explicit guard(basic_biased_lock& lock) noexcept : lock_(lock), owner_(lock.enter()) {}
-        // `me`: the calling thread's record.
+        // `me`: the calling thread's record; null: none.
         WEIR_ALWAYS_INLINE guard(basic_biased_lock& lock, record* me) noexcept
             : lock_(lock), owner_(lock.enter(me)) {}
         guard(const guard&) = delete;
@@ -57,7 +57,8 @@ class basic_biased_lock {
         record* owner_;
     };
 
-    // For callers that can't use a guard. Returns the argument of `leave`. Not inlined: see WEIR_NOINLINE.
+    // For callers that can't use a guard. Returns the argument for `leave`: the owner's record, or null if
+    // the spin lock is held. Not inlined: see WEIR_NOINLINE.
     WEIR_NOINLINE record* enter() noexcept { return enter(record::mine()); }
     // `me`: the calling thread's record.
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept { return enter_reserved(me) ? me : lock(me); }
@@ -116,10 +117,10 @@ class basic_biased_lock {
 
     typename Platform::template atomic<record*> owner_{nullptr};
     basic_spin_lock<Platform> lock_;
-    // Guarded by the spin lock: the thread that took it last, and how many times in a row.
-    std::uint32_t streak_ = 0;
-    std::uint32_t needed_ = first_streak;
-    record* last_ = nullptr;
+    // The following members are guarded by the spin lock.
+    std::uint32_t streak_ = 0;             // how many more times in a row `last_` took the spin lock
+    std::uint32_t needed_ = first_streak;  // the streak that reserves the lock
+    record* last_ = nullptr;               // the thread that took the spin lock last
 };
 
 }  // namespace weir::detail

@@ -1,9 +1,9 @@
-// weir platform, internal: the smaller and the larger of two numbers, and times that never overflow
+// weir platform, internal: small functions for numbers: minimum, conversions, checks, sums of times
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_BOUNDS_HPP
 #define WEIR_PLATFORM_BOUNDS_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 
 #include <bit>          // for std::bit_cast
 #include <cstdint>      // for std::int64_t, std::uint64_t
@@ -49,6 +49,7 @@ constexpr bool is_finite(double x) noexcept {
     return (read_again & exponent) != exponent;
 }
 
+// Throw std::invalid_argument with the sentence if the argument is wrong, or probably a negative number.
 constexpr void refuse_if(bool wrong, const char* sentence) {
     if (wrong) throw std::invalid_argument(sentence);
 }
@@ -64,10 +65,10 @@ constexpr std::int64_t time_between(std::int64_t from, std::int64_t to) noexcept
     return static_cast<std::int64_t>(
         smaller<std::uint64_t>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from), INT64_MAX));
 }
-// Adds the time from one instant to a later one to a sum of such times. The sum is exact modulo 2^64, and it
-// is at most the time from the first instant to the last; so adding needs no check, and `read_sum` replaces a
-// sum above INT64_MAX, which appears negative, by INT64_MAX.
-constexpr std::int64_t add_way(std::int64_t sum, std::int64_t from, std::int64_t to) noexcept {
+// Adds the time from one instant to a later one to a sum of the times of disjoint intervals. The sum is exact
+// modulo 2^64, and at most the time from the first instant to the last, so it needs no check for overflow. A
+// sum above INT64_MAX appears negative: `read_sum` replaces such a sum by INT64_MAX.
+constexpr std::int64_t add_interval(std::int64_t sum, std::int64_t from, std::int64_t to) noexcept {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(to) -
                                      static_cast<std::uint64_t>(from));
 }

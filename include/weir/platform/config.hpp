@@ -1,9 +1,32 @@
-// weir platform, internal: everything that differs between compilers and their libraries; every macro
+// weir platform, internal: required compilers, differences between compilers and libraries, and all macros
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_CONFIG_HPP
 #define WEIR_PLATFORM_CONFIG_HPP
 
-#include <weir/platform/requirements.hpp>
+// Required compilers. Each header includes this one first, directly or not (tests/house/house.py checks
+// that), so that a compiler that can't compile weir reports one of these sentences as its first error.
+// Apple's clang has other version numbers: its 15 corresponds to LLVM's 16.
+#if defined(__clang__) && (defined(__apple_build_version__) ? __clang_major__ < 15 : __clang_major__ < 16)
+#error "weir: needs clang 16 or later (Apple's 15): earlier ones have no complete C++20 coroutines"
+#elif defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 11
+#error "weir: needs g++ 11 or later; what is tested is 12 and later"
+#elif defined(_MSC_VER) && !defined(__clang__) && _MSC_VER < 1932
+#error "weir: needs Visual Studio 2022 17.2 or later"
+#endif
+
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "weir: needs C++20; compile with -std=c++20 (MSVC: /std:c++20)"
+#endif
+
+#if !defined(__cpp_exceptions) && !defined(__EXCEPTIONS) && !defined(_CPPUNWIND)
+#error "weir: needs exceptions: what a stage throws is how it fails; compile without -fno-exceptions"
+#endif
+
+#include <version>  // for the library's feature macros
+
+#if !defined(__cpp_impl_coroutine) && !defined(__cpp_lib_coroutine)
+#error "weir: this compiler has no C++20 coroutines; use g++ 12, clang 16 or later"
+#endif
 
 // g++ 12 gives no warning of its own for this. The note appears once in each translation unit, and -Werror
 // does not turn it into an error. Which compilers miscompile which form:
@@ -56,9 +79,9 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 // NOLINTEND(bugprone-macro-parentheses)
 
 // With WEIR_SEPARATE_COMPILATION, for projects of many files, code that does not depend on an item type is
-// compiled only in the source file that includes weir/src.hpp, or in CMake's target weir::compiled. If a
-// program has neither or both, the linker reports the name of the function below. Except on Windows, files
-// that are compiled without the macro can be linked as well.
+// compiled only in the source file that includes weir/src.hpp, or in CMake's target weir::compiled. A program
+// has exactly one of the two; otherwise the linker reports the name of the function below. Except on Windows,
+// files that are compiled without the macro can be linked as well.
 //
 // WEIR_INLINE is for the functions in .ipp files. Without the macro, a header includes its .ipp file at the
 // end; with the macro, only weir/src.hpp does, unless the functions are templates. WEIR_COMPILED names a
@@ -92,8 +115,8 @@ T* in_register(T* p) noexcept {
     return p;
 }
 
-// A namespace of its own, so that the compiler writes names in full: g++ leaves out the namespace that it is
-// in.
+// A namespace of its own, because g++ leaves out the namespace of the function itself from its signature:
+// here, names of types in weir::detail stay complete.
 namespace signatures {
 
 // The signature of this function as the compiler writes it; it contains the name of T.

@@ -1,4 +1,4 @@
-// weir platform, internal: the environment that a coroutine inherits from the coroutine that awaits it
+// weir platform, internal: the environment that a coroutine inherits from its awaiter, and its result
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_ENV_HPP
 #define WEIR_PLATFORM_ENV_HPP
@@ -6,9 +6,13 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 
-#include <concepts>   // for std::same_as
-#include <coroutine>  // for std::coroutine_handle
-#include <stdexcept>  // for std::logic_error
+#include <concepts>     // for std::same_as
+#include <coroutine>    // for std::coroutine_handle
+#include <exception>    // for std::exception_ptr
+#include <optional>     // for std::optional
+#include <stdexcept>    // for std::logic_error
+#include <type_traits>  // for std::conditional_t
+#include <utility>      // for std::as_const, std::forward
 
 namespace weir {
 class executor;
@@ -21,31 +25,33 @@ namespace weir::detail {
 class slot;
 struct standard_platform;
 
-// Asks a stage's function to end early. `work`: the run that it works for: see `trampoline::is_work_of`.
+// Asks a stage's function to end early.
+// `stop`: the token that is checked. `work`: the address of the run for which the function works, for
+// `trampoline::is_work_of`; null: unknown.
 struct end_token {
     const basic_stop_token<standard_platform>* stop;
     const void* work = nullptr;
 };
 
-// `executor`: where the coroutine runs and is posted to after a wait; null: none.
-// `measured`: the stage's slot of whose function this coroutine is a part; null: none.
-// `ends`: ends the waits of this coroutine, when the run of its stage is stopped or the time limit of the
-// task is over; null: none.
+// The environment.
+// `executor`: runs the coroutine, which is posted to it after a wait; null: none.
+// `measured`: the slot of the stage whose function this coroutine is a part of; null: of no stage.
+// `ends`: ends the waits of this coroutine when the run of its stage is stopped or the time limit of the task
+// is over; null: none.
 struct coroutine_env {
     weir::executor* executor = nullptr;
     slot* measured = nullptr;
     const end_token* ends = nullptr;
 };
 
+// A promise type of this library.
 template <class Promise>
 concept has_env = requires(Promise& p) {
     { p.env() } -> std::same_as<coroutine_env&>;
 };
 
-// The run that a coroutine works for: see `trampoline::is_work_of`.
-inline const void* whose_work(const end_token* ends) noexcept {
-    return ends != nullptr ? ends->work : nullptr;
-}
+// The run that a coroutine works for, as in `end_token::work`.
+inline const void* work_of(const end_token* ends) noexcept { return ends != nullptr ? ends->work : nullptr; }
 
 // The executor whose coroutine this thread runs now, or null. Not inlined: see WEIR_NOINLINE.
 WEIR_NOINLINE inline executor*& current_executor() noexcept {
@@ -62,8 +68,8 @@ concept names_executor = requires(Promise& p) {
 };
 
 // The environment of any coroutine: that of its promise, if this library defines it; otherwise the executor
-// that the promise names, or the thread's. May be a reference into the coroutine frame: not to be read once
-// another thread may resume the coroutine.
+// that the promise names, or the thread's. The result may be a reference into the coroutine frame:
+// don't read it once another thread may resume the coroutine.
 template <class Promise>
 decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
     if constexpr (has_env<Promise>) {
@@ -90,6 +96,75 @@ inline executor& executor_of(const coroutine_env& env) {
         "weir: a coroutine that no executor runs has to wait; include <weir/executor/run_loop.hpp>, or "
         "start it with sync_wait or when_all, or co_await schedule(executor) first");
 }
+
+// Returns the object `it`: moved, or copied if T can't be moved; by reference if T is a reference.
+template <class T>
+T give(std::remove_reference_t<T>& it) {
+    if constexpr (std::is_reference_v<T> || std::is_move_constructible_v<T>) {
+        return static_cast<T&&>(it);
+    } else {
+        return std::as_const(it);
+    }
+}
+
+// Not inlined, because it is rarely called.
+[[noreturn]] WEIR_NOINLINE inline void rethrow_now(std::exception_ptr error) {
+    std::rethrow_exception(std::move(error));
+}
+
+// The result of a coroutine: a value, a reference or an exception.
+template <class T>
+class result {
+    // A reference is kept as a pointer.
+    using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
+    static_assert(fits_a_frame<stored>());
+
+  public:
+    template <class U>
+    void set_value(U&& value) {
+        if constexpr (std::is_reference_v<T>) {
+            T&& it = static_cast<T>(std::forward<U>(value));
+            value_ = &it;
+        } else {
+            // Copies if T can't be constructed from U&&.
+            using from = std::conditional_t<std::is_constructible_v<T, U&&>, U&&, const U&>;
+            static_cast<void>(value_.emplace(static_cast<from>(value)));
+        }
+    }
+
+    void set_exception(std::exception_ptr error) noexcept { error_ = std::move(error); }
+
+    bool has_exception() const noexcept { return error_ != nullptr; }
+    std::exception_ptr exception() const noexcept { return error_; }
+
+    T take() {
+        if (error_) detail::rethrow_now(std::move(error_));
+        if constexpr (std::is_reference_v<T>) {
+            return give<T>(**value_);
+        } else {
+            return give<T>(*value_);
+        }
+    }
+
+  private:
+    std::optional<stored> value_;
+    std::exception_ptr error_;
+};
+
+template <>
+class result<void> {
+  public:
+    void set_value() noexcept {}
+    void set_exception(std::exception_ptr error) noexcept { error_ = std::move(error); }
+    bool has_exception() const noexcept { return error_ != nullptr; }
+    std::exception_ptr exception() const noexcept { return error_; }
+    void take() {
+        if (error_) detail::rethrow_now(std::move(error_));
+    }
+
+  private:
+    std::exception_ptr error_;
+};
 
 }  // namespace weir::detail
 

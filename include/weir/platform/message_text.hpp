@@ -1,4 +1,4 @@
-// weir platform, internal: texts of exceptions and source locations; exceptions that say how many are short
+// weir platform, internal: texts for exceptions and source locations; errors for a lack of memory or threads
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_MESSAGE_TEXT_HPP
 #define WEIR_PLATFORM_MESSAGE_TEXT_HPP
@@ -20,38 +20,40 @@ namespace weir::detail {
 // The type of the exception that is being handled, as written in a program; "?" if the compiler can't tell.
 std::string type_of_current_exception();
 
-// The text of an exception followed by the type of the one that is being handled.
+// The text, followed by the type of the exception that is being handled.
 std::string text_with_type(std::string_view text);
 
-// For a `std::exception` with a text: `what()`. For a thrown string or number: its text and type. Otherwise
-// the type. Errors: `std::bad_alloc`.
+// The text of an exception. For a `std::exception` with a text: `what()`. For a thrown string or number: its
+// text and type. Otherwise the type. Errors: `std::bad_alloc`.
 std::string error_text(const std::exception_ptr& error);
 
 // The type of an exception, to distinguish exceptions with the same text.
 std::string error_type(const std::exception_ptr& error);
 
-// The folder of weir's own headers. A location there means nothing to a user: it comes from options that weir
-// itself constructs.
+// The folder of weir's own headers. A source location in this folder means nothing to a user: it comes from
+// options that weir itself constructs.
 std::string_view folder_of_weir() noexcept;
 
-// "loader.cpp:42", without the folder, which differs between machines; empty if unknown.
+// "loader.cpp:42", without the folder, which differs between machines; empty if unknown, or if in weir.
 std::string place_text(const std::source_location& where);
 
 // The same to follow a name: " (loader.cpp:42)".
 std::string place_behind(const std::source_location& where);
 
-// Out of memory for a large request. Derived from `std::bad_alloc`, which handlers catch. For a small request
-// a text explains nothing, and there may be no memory for one: then a plain `std::bad_alloc` is thrown.
-// Errors of the constructors: `std::bad_alloc`.
+// Thrown if there is no memory for a large request. Derived from `std::bad_alloc`, so that handlers for that
+// catch it. For a small request a plain `std::bad_alloc` is thrown: a text would explain nothing, and there
+// may be no memory for one. Errors of the constructors: `std::bad_alloc`.
 class memory_shortage final : public std::bad_alloc {
   public:
+    // A request for more bytes, or for at least so many slots or threads, is large.
     static constexpr std::size_t many_bytes = std::size_t{1} << 20;
-    static constexpr std::size_t many = 100;  // slots, threads
+    static constexpr std::size_t many = 100;
 
     // `lack`: a sentence without the prefix "weir: ".
     // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member
     explicit memory_shortage(const std::string& lack) : text_("weir: " + lack) {}
-    // There is memory for `possible` of `wanted` things; `whose`: the start of the sentence.
+    // There is memory for `possible` of the `wanted` things; `things`: their name; `whose`: the beginning of
+    // the sentence, which names their owner.
     memory_shortage(const std::string& whose, std::size_t wanted, const std::string& things,
                     std::size_t possible);
 
@@ -71,7 +73,7 @@ class memory_shortage final : public std::bad_alloc {
     std::runtime_error text_;  // its copies share the text, so copying can't fail
 };
 
-// A thread can't be started.
+// Thrown if a thread can't be started.
 class thread_shortage final : public std::system_error {
   public:
     using std::system_error::system_error;
@@ -86,8 +88,8 @@ class thread_shortage final : public std::system_error {
         }
     }
 
-    // Calls `start()`, which starts `wanted` threads, named `name` and their number. If that fails, throws an
-    // error that says how many there are: `started()`.
+    // Calls `start()`, which starts `wanted` threads: their names are `name` and a number. If `start` fails,
+    // throws an error that tells how many threads were started: `started()`.
     template <class Start, class Started>
     static void start_threads(const std::string& name, unsigned wanted, Start start, Started started) {
         const auto text = [&] {

@@ -1,4 +1,4 @@
-// weir platform, internal: files that reports are written to
+// weir platform, internal: the files that reports are written to
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_OUTPUT_FILE_HPP
 #define WEIR_PLATFORM_OUTPUT_FILE_HPP
@@ -15,7 +15,7 @@
 
 namespace weir::detail {
 
-// A file that is written in one piece or not at all.
+// An open file to which texts are written, each completely or not at all.
 //
 // Errors: `std::system_error` with the path and the system's message: `run.csv: No space left on device`. A
 //         pipe without a reader is an error and raises no signal.
@@ -23,10 +23,10 @@ class output_file {
   public:
     // Opens the file for appending.
     static output_file at_end_of(std::string path);
-    // The same. Removes an incomplete last line, which a killed process may have left.
+    // Opens the file for appending, and removes an incomplete last line that a killed process has left.
     static output_file append_to(std::string path);
-    // Replaces the whole file atomically: a reader sees the old or the new content. A pipe or a terminal is
-    // written to.
+    // Replaces the whole file atomically: a reader sees the old or the new content. To a pipe or a terminal,
+    // the text is only written.
     static void replace(const std::string& path, std::string_view text);
 
     output_file(output_file&& other) noexcept
@@ -71,16 +71,18 @@ class output_file {
 //         changed then.
 class parts_file {
   public:
-    // `head`: the first line. `end`: a text with which every part ends, and which it has nowhere else.
+    // `head`: the first line. `end`: a text with which every part ends, and that occurs nowhere else in a
+    // part.
     parts_file(std::string path, std::string head, std::string end);
 
     void write(std::string_view part);
 
   private:
-    // Called when another process has written to the file, and may have been killed while it did.
+    // Called when the file was opened, or when another process has written to it. Writes a missing first
+    // line, and removes an incomplete part.
     void prepare();
 
-    // False: the file has only a beginning of the first line.
+    // False: the file consists of a beginning of the first line. Errors: another first line.
     bool begins_with_head(std::int64_t size) const;
 
     void cut_to_whole_parts(std::int64_t size);

@@ -3,7 +3,7 @@
 #ifndef WEIR_PLATFORM_OWNING_LIST_HPP
 #define WEIR_PLATFORM_OWNING_LIST_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <memory>   // for std::unique_ptr

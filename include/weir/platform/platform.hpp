@@ -1,4 +1,4 @@
-// weir platform, internal: the platform that the concurrent core uses: atomics, waits, clock, seeds, threads
+// weir platform, internal: atomics, waits, clock, seeds and threads of the system, as one replaceable type
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_PLATFORM_HPP
 #define WEIR_PLATFORM_PLATFORM_HPP
@@ -145,7 +145,7 @@ struct standard_platform : objects_of_thread {
         return new (std::nothrow) T;
     }
 
-    // The number of attempts before a more expensive way of waiting.
+    // The number of attempts after which a wait becomes a more expensive kind of wait.
     static constexpr int looks_before_sleep = 64;   // of parker
     static constexpr int looks_before_yield = 100;  // of spin_lock, like the next
     static constexpr int yields_before_sleep = 100;

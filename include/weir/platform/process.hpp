@@ -1,4 +1,4 @@
-// weir platform, internal: objects of the whole process: global ones, the registry, and forks of the process
+// weir platform, internal: global objects, the registry that watchdogs inspect, and the count of forks
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_PROCESS_HPP
 #define WEIR_PLATFORM_PROCESS_HPP
@@ -52,16 +52,16 @@ class process_function {
     standard_platform::atomic<Function> now_;
 };
 
-// The number of forks between the program's first process and this one, counted by the child, so that asking
-// costs one load. A lock that was held during a fork is held for ever in the child: so the check comes before
-// each lock, not only before a thread sleeps.
+// The number of forks between the program's first process and this one. Each child counts, so that a check
+// costs one load. A lock that was held during a fork is held for ever in the child. So objects check for a
+// fork before they take a lock, not only before a thread sleeps.
 inline constinit std::atomic<std::uint32_t> forks{0};
 
 // Whether this is not the program's first process. One load.
 inline bool was_forked() noexcept { return forks.load(std::memory_order_relaxed) != 0; }
 
-// A member that tells whether its owner was made in this process. A fork copies memory, but only the thread
-// that calls `fork`.
+// A member that tells whether its owner was constructed in this process. A fork copies all memory, but of the
+// threads only the one that calls `fork`.
 class process_of_origin {
     std::uint32_t forks_ = forks.load(std::memory_order_relaxed);
 
@@ -73,7 +73,8 @@ class registry;
 
 enum class registry_kind : bool { site, run };
 
-// Base of objects that can be in a registry. The destructor of either unlinks the object.
+// Base of objects that can be in a registry. The destructor removes the object from its registry; the
+// destructor of a registry removes all objects.
 class registered {
   public:
     registered(const registered&) = delete;
@@ -149,7 +150,7 @@ class registry {
 
     void unlink(registered& one) noexcept;
 
-    standard_platform::atomic<registered*> new_{nullptr};  // the stack of new objects
+    standard_platform::atomic<registered*> new_{nullptr};  // the stack of objects that are not in the list
     standard_platform::mutex lock_;                        // guards the list below
     registered* first_ = nullptr;
     registered* last_ = nullptr;

@@ -1,4 +1,4 @@
-// weir platform, internal: the processors that this process may use, and its processor time, I/O and memory
+// weir platform, internal: reads from Linux how many processors the process may use, and its memory
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_PROCESS_RESOURCES_HPP
 #define WEIR_PLATFORM_PROCESS_RESOURCES_HPP
@@ -26,10 +26,11 @@ class cgroup_quota {
     static unsigned read(const std::string& root);
 
   private:
-    // Parses a line `number:controllers:path`. Version 2 names no controllers; in version 1, `cpu` has the
-    // quota.
+    // The quota of the group in a line `number:controllers:path`; 0: none. In version 2 of control groups the
+    // line names no controllers; in version 1, the controller `cpu` has the quota.
     static unsigned of_line(const std::string& mount, std::string_view line);
-    // Looks at all parents up to the mount point, as a container may see its own group there.
+    // The minimum of `in` over the group and its parents up to the mount point, where a container may see its
+    // own group.
     static unsigned of_path(const std::string& mount, std::string path, unsigned (*in)(const std::string&));
     static unsigned in_version_2(const std::string& folder);
     static unsigned in_version_1(const std::string& folder);
@@ -41,14 +42,16 @@ class cgroup_quota {
 // which is read once; 0: unknown.
 unsigned available_processors() noexcept;
 
-// Parses a line `VmRSS:     1234 kB` of /proc/self/status. In bytes; -1: not there.
+// The number in a line such as `VmRSS:     1234 kB` of /proc/self/status, in bytes; -1: there is no such
+// line. `label`: the text before the number.
 std::int64_t kilobytes_in(const char* text, const char* label) noexcept;
 
-// (The peak of getrusage is no alternative: it includes that of the program which started this one.)
+// The memory in the text of /proc/self/status. (getrusage is no alternative: its peak includes that of the
+// program that started this process.)
 process_memory memory_in(const char* text) noexcept;
 
-// Reads a file of the system, or its beginning if the array is too small. False: it does not exist, as on
-// systems other than Linux.
+// Reads a file, or its beginning if the array is too small. False: the file doesn't exist, as on systems
+// other than Linux.
 template <std::size_t N>
 bool read_text(const char* name, char (&text)[N]) noexcept {
     std::FILE* const file = std::fopen(name, "r");

@@ -3,7 +3,7 @@
 #ifndef WEIR_PLATFORM_RANDOM_BITS_HPP
 #define WEIR_PLATFORM_RANDOM_BITS_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstdint>  // for std::uint64_t
 

@@ -1,4 +1,4 @@
-// weir platform, internal: functions of the operating system and the processor
+// weir platform, internal: functions of the operating system and the processor, the same for all systems
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SYSTEM_HPP
 #define WEIR_PLATFORM_SYSTEM_HPP
@@ -172,7 +172,7 @@ inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
 #endif
 }
 
-// The id of the calling thread, and a yield. Like those of <thread>, which is too heavy for task/task.hpp.
+// Like std::this_thread::get_id and yield, without <thread>, which is too heavy for task/task.hpp.
 inline auto this_thread() noexcept {
 #if __has_include(<unistd.h>) && !defined(_WIN32)
     return pthread_self();

@@ -20,7 +20,7 @@
 
 namespace weir::detail {
 
-// The text of the line `label   : text` of a file; empty: there is none.
+// The text after the colon in the first line of a file that begins with `label`; empty: there is none.
 inline std::string line_of_system(const char* file, const std::string& label) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {

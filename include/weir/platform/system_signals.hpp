@@ -1,4 +1,4 @@
-// weir platform, internal: catches signals, each once, and passes their numbers to a thread
+// weir platform, internal: catches signals, each once, and passes their numbers to a thread of the library
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SYSTEM_SIGNALS_HPP
 #define WEIR_PLATFORM_SYSTEM_SIGNALS_HPP
@@ -29,17 +29,19 @@ inline struct sigaction signal_actions_before[NSIG];
 inline constinit std::atomic<int> signal_pipe[2]{-1, -1};  // to read from, to write to
 static_assert(std::atomic<int>::is_always_lock_free);
 
+// Whether the signal reports a fault of the program itself.
 inline bool is_fault(int number) noexcept {
     return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
            number == SIGABRT || number == SIGTRAP;
 }
 
-// relaxed, here and below: the pipe is opened before a signal is caught, which is a call of the system's
+// relaxed, here and below: the pipe is opened before a signal is caught, and catching is a system call
 inline void tell_signal_thread(int number) noexcept {
     const auto byte = static_cast<unsigned char>(number);
     // The pipe can't be full, as each signal is caught once.
     [[maybe_unused]] const auto n = ::write(signal_pipe[1].load(std::memory_order_relaxed), &byte, 1);
 }
+// The signal handler.
 inline void note_signal(int number) noexcept {
     const int error = errno;
     sigaction(number, &signal_actions_before[number], nullptr);

@@ -3,7 +3,7 @@
 #ifndef WEIR_PLATFORM_SYSTEM_WINDOWS_HPP
 #define WEIR_PLATFORM_SYSTEM_WINDOWS_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstdint>  // for std::int64_t
 

@@ -1,4 +1,4 @@
-// weir platform, internal: per-thread state: the record that other threads read, and the place in a pool
+// weir platform, internal: the record of each thread, which other threads read, and its place in a pool
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_THREAD_RECORD_HPP
 #define WEIR_PLATFORM_THREAD_RECORD_HPP
@@ -6,7 +6,6 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/spin_lock.hpp>
 
 #include <cstdint>  // for std::int64_t, std::uint64_t
 #include <mutex>    // for std::lock_guard
@@ -14,9 +13,9 @@
 
 namespace weir::detail {
 
-// Identifies a thread by the record's address. Records the biased locks that the thread is inside of, one at
-// each level of nesting (see biased_lock.hpp). Records are reused by later threads and never freed, as a lock
-// may be biased to a thread that has ended.
+// The record of one thread; its address identifies the thread. `inside` has the biased locks that the thread
+// holds as owner, one for each level (see biased_lock.hpp). Records are reused by later threads and never
+// freed, as a lock may be biased to a thread that has ended.
 template <class Platform>
 struct alignas(64) basic_thread_record {
     static constexpr int levels = 3;
@@ -37,19 +36,19 @@ struct alignas(64) basic_thread_record {
     // Whether a thread has the record now. acquire; pairs with take() and give_back()
     bool in_use() const noexcept { return in_use_.load(std::memory_order_acquire); }
 
-    // The thread blocks until `flag` is set, without a time limit. Returns the flag of the enclosing wait: a
-    // blocked thread may run coroutines that block again.
+    // The thread blocks from now on until `flag` is set, without a time limit. Returns the flag of the
+    // enclosing wait, because a blocked thread may run coroutines that block again.
     const basic_parker<Platform>* block_on(const basic_parker<Platform>* flag) noexcept {
         const std::lock_guard guard(block_lock_);
         ++blocks_;
         return std::exchange(blocked_on_, flag);
     }
-    // Whether the thread sleeps until the flag is set, and runs nothing meanwhile.
+    // Stores whether the thread sleeps now until the flag is set, and runs no coroutine meanwhile.
     void sleeps(bool now) noexcept {
         const std::lock_guard guard(block_lock_);
         asleep_ = now;
     }
-    // For other threads. 0: the thread runs, or is about to. Otherwise a different number for each wait.
+    // For other threads: 0 if the thread runs or is about to run, otherwise the number of its wait.
     std::uint64_t is_stuck() const noexcept {
         const std::lock_guard guard(block_lock_);
         return asleep_ && blocked_on_ != nullptr && !blocked_on_->is_set() ? blocks_ : 0;
@@ -90,7 +89,8 @@ struct alignas(64) basic_thread_record {
   private:
     typename Platform::template atomic<std::uint64_t> operations_{0};
 
-    // The following members are for watchdogs; channel operations don't use them.
+    // The following members are for watchdogs; channel operations don't use them. They are on another cache
+    // line.
     alignas(64) typename Platform::template atomic<const void*> serves_{nullptr};
     typename Platform::template atomic<bool> in_use_{true};
     mutable basic_spin_lock<Platform> block_lock_;  // guards the next three
@@ -182,8 +182,9 @@ class [[nodiscard]] basic_blocked_thread {
     const basic_parker<Platform>* const before_;
 };
 
-// The place that a thread has in a pool. While a coroutine blocks the thread, another thread has to work in
-// its place: the coroutine may wait for one that is queued in this pool, which may have no other thread.
+// The place of a worker thread in a pool. While a coroutine blocks the thread, another thread has to work in
+// its place: the blocking coroutine may wait for a coroutine that is queued in this pool, and the pool may
+// have no other thread.
 class thread_place {
   public:
     // Called on the thread of the place. False: no other thread could be started; the caller may try again.

@@ -31,12 +31,12 @@ struct system_ticks {
 
 // Computes the time by linear extrapolation. A line consists of an instant at which both the counter and the
 // steady clock were read, and a factor: the nanoseconds per tick since the first such instant. The time is
-// that of the instant plus the ticks since then times the factor. A line is valid for a millisecond. The next
-// caller then draws a new line; meanwhile other callers get the end of the old line. A new line never gives
-// less than that, even if the old one was ahead of the steady clock. So the time never goes back, however
-// long a thread is delayed in here, and stays within 100 ns of the steady clock (2 us on the first line). If
-// counter and clock differ by more than a millisecond and 1/1024 of the elapsed time (a virtual machine was
-// moved, or suspended), the steady clock is used from then on.
+// the time of the instant plus the ticks since then times the factor. A line is valid for a millisecond.
+// Then one caller computes the next line (`draw`); meanwhile other callers get the end of the old line. A new
+// line never gives a time before that end, even if the old line was ahead of the steady clock. So the time
+// never goes back, however long a thread is delayed in `now`. The time stays within 100 ns of the steady
+// clock (2 us on the first line). If counter and clock differ by more than a millisecond and 1/1024 of the
+// elapsed time (a virtual machine was moved, or suspended), the steady clock is used from then on.
 //
 // Two lines are used alternately, as in the latch of Linux's ktime_get_mono_fast_ns(): a thread that is
 // delayed while it draws the next line doesn't keep others from reading the current one.

@@ -1,4 +1,4 @@
-// weir platform, internal: hands control from one coroutine to the next without growing the stack
+// weir platform, internal: transfers control from one coroutine to the next without growing the stack
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_TRANSFER_HPP
 #define WEIR_PLATFORM_TRANSFER_HPP
@@ -17,12 +17,13 @@ namespace weir::detail {
 
 class trampoline;
 
-// The forks of a pool's worker that no thread has taken yet, for coroutines that run on its thread.
+// A fork is a coroutine that was started to run in parallel. These are the forks of one worker of a pool that
+// no thread has taken yet; used by coroutines on the worker's thread.
 class own_forks {
   public:
     virtual void fork(std::coroutine_handle<> h) noexcept = 0;
-    // Takes back the latest fork, which the caller then resumes. False if that is not `h`, or if another
-    // coroutine has to run first.
+    // Takes back the latest fork, if it is `h`; the caller then resumes `h`. False if the latest fork is
+    // another one, or if another coroutine has to run first.
     virtual bool take_back(std::coroutine_handle<> h) noexcept = 0;
 
     bool are_of(const executor* pool) const noexcept { return pool_ == pool; }
@@ -35,9 +36,9 @@ class own_forks {
     const executor* pool_ = nullptr;
 };
 
-// A join (when_all) some of whose parts have ended on this thread without telling it yet: another of its
-// parts continues on this thread, and the join can't end before that one. `settle` tells it when that part
-// has ended or suspended.
+// A join (when_all) that doesn't know yet that some of its parts have ended on this thread. Another part of
+// the join continues on this thread, and the join can't end before that part. When that part has ended or
+// suspended, `settle` tells the join about all of them.
 struct owed_join {
     virtual void settle() noexcept = 0;  // the join may be destroyed afterwards
     owed_join* below = nullptr;
@@ -52,14 +53,14 @@ struct owed_join {
 // the loop in `resume`, which resumes the next coroutine on an empty stack. Trampolines on one thread nest.
 class trampoline {
   public:
-    // Inherits its properties from the trampoline below it on this thread, if any.
+    // Takes over `forks()` and `at_work()` of the next outer trampoline on this thread, if there is one.
     trampoline() noexcept
         : outer_(current()), forks_(outer_ != nullptr ? outer_->forks_ : nullptr),
           at_work_(outer_ != nullptr && outer_->at_work_) {
         begin();
     }
-    // For a thread of an executor: `at_work()` is true here and in all trampolines above. `forks`: those of
-    // its worker, or null.
+    // For a thread of an executor: `at_work()` is true here and in all inner trampolines. `forks`: those of
+    // the thread's worker, or null.
     explicit trampoline(own_forks* forks) noexcept : outer_(current()), forks_(forks), at_work_(true) {
         begin();
     }
@@ -67,7 +68,7 @@ class trampoline {
     trampoline& operator=(const trampoline&) = delete;
     ~trampoline() { current() = outer_; }
 
-    // Resumes `h`, then each coroutine whose transfer was deferred to here.
+    // Resumes `h`, then each coroutine that a transfer has left in `pending_`.
     void resume(std::coroutine_handle<> h) {
         do {
             pending_ = nullptr;
@@ -75,8 +76,8 @@ class trampoline {
             h.resume();
             h = pending_;
         } while (h);
-        whose_ = nullptr;
-        let_go();
+        work_of_ = nullptr;
+        settle_joins();
     }
 
     static void run(std::coroutine_handle<> h) { trampoline().resume(h); }
@@ -92,7 +93,7 @@ class trampoline {
         return here->next(h);
     }
 
-    // The same on a thread of an executor. Null on other threads: the caller posts `h` to its executor.
+    // The same on a thread of an executor. Null on other threads: then the caller posts `h` to its executor.
     WEIR_NOINLINE static std::coroutine_handle<> transfer_at_work(std::coroutine_handle<> h) {
         trampoline* const here = current();
         if (here == nullptr || !here->at_work_) return nullptr;
@@ -111,7 +112,7 @@ class trampoline {
         return ++count_ < cap ? h : next_from_below(h);
     }
 
-    // The joins that have to be settled on this thread, the latest first.
+    // A stack of the joins that have to be settled on this thread.
     bool owes(const owed_join& to) const noexcept { return owed_ == &to; }
     void owe(owed_join& to) noexcept {
         to.below = owed_;
@@ -123,46 +124,46 @@ class trampoline {
     // null: none.
     bool has_begun(const void* task) const noexcept { return begun_ == task; }
     void set_begun(const void* task) noexcept {
-        let_go();
+        settle_joins();
         begun_ = task;
-        whose_ = nullptr;
+        work_of_ = nullptr;
     }
 
-    // The coroutine that runs next here is unrelated to the previous one: settles all joins.
-    void let_go() noexcept {
+    // Called if the next coroutine here is unrelated to the previous one.
+    void settle_joins() noexcept {
         begun_ = nullptr;
         while (owed_ != nullptr) std::exchange(owed_, owed_->below)->settle();
     }
-    WEIR_NOINLINE static void let_go_here() noexcept {
-        if (trampoline* const here = of_thread()) here->let_go();
+    WEIR_NOINLINE static void settle_joins_here() noexcept {
+        if (trampoline* const here = of_thread()) here->settle_joins();
     }
 
-    // Called on a worker's thread that another thread replaces: the trampolines here forget the worker's
+    // Called on a worker's thread when another thread replaces it: the trampolines here forget the worker's
     // forks.
     WEIR_NOINLINE static void leave(const own_forks& own) noexcept {
         for (trampoline* each = of_thread(); each != nullptr; each = each->outer_) {
             if (each->forks_ == &own) each->forks_ = nullptr;
         }
-        let_go_here();
+        settle_joins_here();
     }
 
-    // The coroutine that runs here now works for `whose` (a run or group), until it suspends. No effect
-    // without a trampoline, where the end could not be noticed.
-    WEIR_NOINLINE static void is_work_of(const void* whose) noexcept {
-        if (trampoline* const here = of_thread()) here->whose_ = whose;
+    // Stores that the coroutine that runs here works for `owner` (a run or group), until it suspends. No
+    // effect on a thread without a trampoline, where the end of the coroutine would go unnoticed.
+    WEIR_NOINLINE static void is_work_of(const void* owner) noexcept {
+        if (trampoline* const here = of_thread()) here->work_of_ = owner;
     }
 
-    // The innermost `whose` on this thread's stack; null: unknown.
+    // The `owner` of the innermost work on this thread's stack; null: unknown.
     WEIR_NOINLINE static const void* work_here() noexcept {
         const trampoline* each = of_thread();
-        while (each != nullptr && each->whose_ == nullptr) each = each->outer_;
-        return each != nullptr ? each->whose_ : nullptr;
+        while (each != nullptr && each->work_of_ == nullptr) each = each->outer_;
+        return each != nullptr ? each->work_of_ : nullptr;
     }
 
-    // Whether work for `whose` is on this thread's stack: it can't continue before the caller returns.
-    WEIR_NOINLINE static bool is_below(const void* whose) noexcept {
+    // Whether work for `owner` is on this thread's stack: it can't continue before the caller returns.
+    WEIR_NOINLINE static bool is_below(const void* owner) noexcept {
         const trampoline* each = current();
-        while (each != nullptr && each->whose_ != whose) each = each->outer_;
+        while (each != nullptr && each->work_of_ != owner) each = each->outer_;
         return each != nullptr;
     }
 
@@ -173,8 +174,8 @@ class trampoline {
     }
 
     WEIR_NOINLINE std::coroutine_handle<> next_from_below(std::coroutine_handle<> h) {
-        // `pending_` is set if another library's awaitable resumed a coroutine on top of the current one, and
-        // that coroutine deferred its transfer here. The target of that transfer runs first.
+        // `pending_` is set if an awaitable of another library resumed a coroutine on top of the current one,
+        // and that coroutine transferred control by `pending_`. That transfer is carried out first.
         if (pending_) run(std::exchange(pending_, {}));
         pending_ = h;
         return std::noop_coroutine();
@@ -196,7 +197,7 @@ class trampoline {
     own_forks* forks_;
     const bool at_work_;
     std::coroutine_handle<> pending_;
-    const void* whose_ = nullptr;
+    const void* work_of_ = nullptr;
     owed_join* owed_ = nullptr;
     const void* begun_ = nullptr;
     int count_ = 0;

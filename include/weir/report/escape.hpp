@@ -3,7 +3,7 @@
 #ifndef WEIR_REPORT_ESCAPE_HPP
 #define WEIR_REPORT_ESCAPE_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for SIZE_MAX

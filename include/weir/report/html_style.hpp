@@ -3,7 +3,7 @@
 #ifndef WEIR_REPORT_HTML_STYLE_HPP
 #define WEIR_REPORT_HTML_STYLE_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 
 namespace weir::detail {
 

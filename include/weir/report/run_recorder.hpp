@@ -6,7 +6,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
-#include <weir/platform/spin_lock.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/structure.hpp>

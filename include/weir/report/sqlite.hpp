@@ -6,7 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/message_text.hpp>
-#include <weir/platform/spin_lock.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/system_info.hpp>
 #include <weir/report/fields.hpp>
 #include <weir/report/json.hpp>

@@ -3,7 +3,7 @@
 #ifndef WEIR_REPORT_TRACE_RUN_HPP
 #define WEIR_REPORT_TRACE_RUN_HPP
 
-#include <weir/measure/slot_state.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/owning_list.hpp>

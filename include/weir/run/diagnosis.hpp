@@ -4,7 +4,6 @@
 #define WEIR_RUN_DIAGNOSIS_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/slot_state.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>

@@ -5,8 +5,8 @@
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/get_result.hpp>
-#include <weir/platform/requirements.hpp>
-#include <weir/platform/spin_lock.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/parking.hpp>
 
 #include <cstddef>   // for std::ptrdiff_t
 #include <cstdint>   // for std::uint64_t

@@ -5,8 +5,8 @@
 
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/platform/spin_lock.hpp>
 
 #include <concepts>         // for std::integral
 #include <cstddef>          // for std::size_t

@@ -10,7 +10,6 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/owning_list.hpp>
 #include <weir/platform/parking.hpp>
-#include <weir/platform/spin_lock.hpp>
 #include <weir/task/detached_task.hpp>
 
 #include <coroutine>  // for std::coroutine_handle

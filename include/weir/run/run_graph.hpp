@@ -9,7 +9,7 @@
 #include <weir/measure/channel_meter.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/process_stats.hpp>
-#include <weir/measure/slot_state.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>

@@ -8,7 +8,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/system_output.hpp>
+#include <weir/platform/system_files.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 

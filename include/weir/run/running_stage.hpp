@@ -4,7 +4,7 @@
 #define WEIR_RUN_RUNNING_STAGE_HPP
 
 #include <weir/measure/slot.hpp>
-#include <weir/measure/slot_state.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/failure.hpp>

@@ -7,9 +7,9 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/platform/spin_lock.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_report.hpp>

@@ -8,7 +8,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/measure/slot_state.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>

@@ -66,8 +66,8 @@ struct draw_sequence {
 ///     auto all = weir::checkpoint::merge(those_of_all_ranks);    // later, with any number of ranks
 ///     weir::sampler next({.size = n, .seed = 7, .shard = mine, .resume = all});
 ///
-/// A run keeps this record itself for some pipelines: see `run_control::checkpoint`. The ranks need not stop
-/// at the same draw. A run and the run that resumes it together take each position exactly once. With
+/// For some pipelines the run itself keeps the checkpoint: see `run_control::checkpoint`. The ranks need not
+/// stop at the same draw. A run and the run that resumes it together take each position exactly once. With
 /// `tail::drop`, fewer than `world` positions of an epoch are never taken, however often it is interrupted.
 ///
 /// Threads: a value, like `int`. Cost: 8 bytes of memory for each position out of order.
@@ -103,15 +103,15 @@ class checkpoint {
     /// The positions above the watermark that were taken, ascending.
     [[nodiscard]] std::span<const std::uint64_t> ahead() const noexcept { return ahead_; }
 
-    /// The checkpoint as bytes, the same on every platform: 63 bytes, and 1 to 8 for each position that was
-    /// taken out of order. These are the positions in `ahead()`. Until the epoch in which the run
-    /// was resumed is over, they include those that the earlier runs took out of order.
+    /// The checkpoint as bytes, the same on every platform: 63 bytes, and 1 to 8 bytes for each position that
+    /// was taken out of order. These are the positions in `ahead()`, and, until the epoch in which the run
+    /// was resumed is over, the positions that earlier runs took out of order.
     /// Errors: `std::length_error` if 2^32 positions were taken out of order.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
 
-    /// \returns the checkpoint that `to_bytes` was called on.
-    /// Errors: `std::invalid_argument` for anything else: bytes that are cut short, changed, of a later
-    ///         version or no checkpoint.
+    /// \returns the checkpoint whose `to_bytes` gave these bytes.
+    /// Errors: `std::invalid_argument` for other bytes: cut short, changed, of a later version, or no
+    ///         checkpoint.
     [[nodiscard]] static checkpoint from_bytes(std::span<const std::byte> bytes);
 
     [[nodiscard]] friend bool operator==(const checkpoint&, const checkpoint&) = default;
@@ -156,7 +156,7 @@ class checkpoint {
 };
 
 /// Records draws and makes checkpoints of them. The program calls `took` for each draw when the consumer
-/// takes the result that was made of the draw. Draws come in any order, also across epochs. A draw that a
+/// takes the item that was made from the draw. Draws come in any order, also across epochs. A draw that a
 /// stage drops on purpose has to be recorded, too; otherwise the next run gives it again.
 ///
 ///     weir::progress done(sampler.start());

@@ -12,9 +12,9 @@
 
 namespace weir {
 
-/// A random permutation of the numbers 0 to n - 1 that is not stored: the number at a place, and the place
-/// of a number, are computed. The same seed gives the same order on every platform and in every version of
-/// the library. Over all seeds, each order is about equally frequent, as far as n! allows.
+/// A random permutation of the numbers 0 to n - 1. It is not stored: the number at a place, and the place of
+/// a number, are computed. The same seed gives the same order on every platform and in every version of the
+/// library. Over all seeds, each order is about equally frequent, as far as n! allows.
 ///
 ///     const weir::permutation order(1'000'000, 42);
 ///     for (std::uint64_t i = 0; i < order.size(); ++i) visit(order[i]);

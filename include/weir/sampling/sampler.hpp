@@ -32,8 +32,8 @@ template <class Order>
 class basic_sampler {
   public:
     /// The next draw of the current epoch.
-    /// \returns nothing at the end of an epoch, once; the next call begins the next epoch. Each rank sees
-    ///          the end of each epoch, also if it gets no draw of that epoch.
+    /// \returns nothing at the end of an epoch, by one call; the next call begins the next epoch. Each rank
+    ///          sees the end of each epoch, also if it gets no draw of that epoch.
     /// Errors:  `std::overflow_error` if an epoch would go beyond position 2^64 - 2.
     [[nodiscard]] std::optional<draw> next() {
         if (!entered_) enter();
@@ -127,7 +127,7 @@ class basic_sampler {
     bool entered_ = false;  // padding_, share_ and j_ are those of epoch_
     std::uint64_t epoch_;
     std::uint64_t share_ = 0;  // the number of this rank's draws in the epoch
-    std::uint64_t j_ = 0;      // the number of these that were returned
+    std::uint64_t j_ = 0;      // the number of these draws that were returned
 };
 
 /// Options of a `sampler`.
@@ -158,6 +158,7 @@ struct sampler_options {
 
 namespace detail {
 
+// The index at each place of an epoch of a `sampler`.
 class permuted_order {
   public:
     permuted_order(std::uint64_t size, std::uint64_t seed, bool shuffle) noexcept

@@ -1,9 +1,9 @@
-// weir sampling: the rank of this process among those that share the data, and the positions dealt to it
+// weir sampling: the rank of this process among those that share the data, and the draws dealt to the rank
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_SHARD_HPP
 #define WEIR_SAMPLING_SHARD_HPP
 
-#include <weir/platform/requirements.hpp>
+#include <weir/platform/config.hpp>
 
 #include <charconv>      // for std::from_chars
 #include <concepts>      // for std::integral
@@ -32,7 +32,7 @@ enum class tail : std::uint8_t {
 /// Threads: a value, like `int`.
 class shard {
   public:
-    /// The whole: rank 0 of 1.
+    /// All of the data: rank 0 of 1.
     constexpr shard() noexcept = default;
 
     /// \param rank   from 0 to world - 1; of any integer type, as `world` is.
@@ -172,7 +172,7 @@ class shard_partition {
     // The number of positions of an epoch that remain, for all ranks together.
     u64 remaining(u64 epoch) const noexcept;
 
-    // The number of these that are dealt to this rank.
+    // The number of remaining positions of an epoch that are dealt to this rank.
     u64 share(u64 epoch) const noexcept { return share_of(remaining(epoch)); }
     // Whether this rank gets a padded draw, as the last round has none for it.
     bool lacks(u64 epoch) const noexcept;

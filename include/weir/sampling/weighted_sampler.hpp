@@ -109,6 +109,7 @@ struct weighted_sampler_options {
 
 namespace detail {
 
+// The index at each place of an epoch of a `weighted_sampler`.
 class weighted_order {
   public:
     weighted_order(std::shared_ptr<const alias_table> table, std::uint64_t seed) noexcept

@@ -1,12 +1,14 @@
-// weir simulation: runs a scenario under many schedules, and reports a schedule that fails
+// weir simulation: runs a scenario or a pipeline under many schedules, and reports a schedule that fails
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_EXPLORE_HPP
 #define WEIR_SIMULATION_EXPLORE_HPP
 
+#include <weir/measure/clock.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/random_bits.hpp>
-#include <weir/simulation/decisions.hpp>
 #include <weir/simulation/world.hpp>
 
 #include <concepts>     // for std::invocable
@@ -17,7 +19,7 @@
 #include <stdexcept>    // for std::runtime_error
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_invocable_v
-#include <utility>      // for std::move
+#include <utility>      // for std::declval, std::move
 #include <vector>       // for std::vector
 
 namespace weir::simulation {
@@ -53,7 +55,7 @@ struct explore_options {
 struct explored {
     std::size_t schedules = 0;  ///< the number of schedules that were run
     std::size_t steps = 0;      ///< the number of their steps, summed
-    bool complete = false;      ///< there are no other schedules within the bounds
+    bool complete = false;      ///< all schedules within the bounds of the options were run
 };
 
 /// A scenario fails under a schedule. `what()` says why, and how to repeat the schedule.
@@ -150,11 +152,11 @@ class explorer {
 ///         w.demand(items == 20, "20 items come out");
 ///     }, {.schedules = 100'000});
 ///
-/// \param scenario  starts in the world the code under test, waits for its end, and checks the results. A
+/// \param scenario  starts the code under test in the world, waits for its end, and checks the results. A
 ///                  scenario fails if it throws; if after a step a channel is inconsistent or an invariant
 ///                  throws (`world::always`); if it doesn't end; or if a coroutine is still ready at its end.
-///                  All that it does has to follow from the world's decisions: no other clock, threads or
-///                  random numbers.
+///                  A scenario must not use other clocks, threads or random numbers than those of the world,
+///                  so that the decisions determine its course.
 /// \returns how many schedules and steps were run.
 /// Errors: `schedule_failure` for the first schedule that fails, shortened as far as possible;
 ///         `std::invalid_argument` for options that make no sense, and if no coroutine ran in the world.
@@ -168,7 +170,7 @@ explored explore(Scenario scenario, explore_options options = {}) {
     return detail::explorer(std::ref(scenario), std::move(options)).explore();
 }
 
-/// Rejects an argument that is no scenario, at compile time.
+/// Rejects at compile time an argument that is no scenario.
 template <class Scenario>
     requires(!std::invocable<Scenario&, world&>)
 explored explore(Scenario, const explore_options& = {}) {
@@ -176,6 +178,77 @@ explored explore(Scenario, const explore_options& = {}) {
                   "weir: explore needs a scenario: a function that takes a simulation::world&, starts what "
                   "is to be tested on it, and checks");
     return {};
+}
+
+/// The policy for simulations: `summed`, and each `put` and `get` lets another coroutine run, even if the
+/// operation doesn't wait: `pipeline.start<weir::simulation::stepwise>(world)`, `channel<T, stepwise>`. So a
+/// simulation reaches the schedules of several threads, as far as they differ in the order of operations.
+struct stepwise : summed {
+    static constexpr bool every_operation_ends_a_turn = true;
+};
+
+namespace detail {
+
+// Throws `failed_check` unless `right`, for the statistics of the stage or queue (`what`) with this name.
+void demand_identity(bool right, const char* what, const std::string& name, const char* identity);
+
+template <class Pipeline>
+using run_of = decltype(std::declval<const Pipeline&>().template start<stepwise>(std::declval<world&>()));
+template <class Pipeline>
+using items_of = std::vector<typename run_of<Pipeline>::value_type>;
+template <class Pipeline>
+concept gives_no_items = !requires { typename run_of<Pipeline>::value_type; };
+template <class Pipeline>
+using result_of = decltype(std::declval<run_of<Pipeline>&>().wait());
+
+}  // namespace detail
+
+/// Checks that the statistics of a run are consistent. For `world::always`, for the end of a scenario, and
+/// for runs on real time.
+///
+///     w.always([&] { weir::simulation::check_identities(run.stats()); });
+///
+/// Each slot is always in exactly one state. Each item that was put into a queue was taken, is in the queue,
+/// or was discarded. No get waits while there is an item, and no put while the queue is empty. No time is
+/// negative.
+/// Errors: `failed_check`; the message names the stage or the queue, and the violated identity.
+void check_identities(const pipeline_stats& stats);
+
+/// Runs a complete pipeline under many schedules, and calls `judge` with the items of each run:
+///
+///     weir::simulation::explore(pipeline, [](std::vector<batch> all) { CHECK(all.size() == 7); });
+///
+/// After every step, the statistics of the run are checked, too (`check_identities`). All schedules run the
+/// same pipeline: its functions have to reset state that they keep from run to run.
+///
+/// \param judge  takes the items by value, in the order in which they came; throws if they are wrong.
+/// \returns how many schedules and steps were run.
+/// Errors: as for a scenario.
+template <class Pipeline, std::invocable<detail::items_of<Pipeline>> Judge>
+explored explore(const Pipeline& pipeline, Judge judge, explore_options options = {}) {
+    const auto scenario = [&](world& w) {
+        auto run = pipeline.template start<stepwise>(w);
+        w.always([&run] { simulation::check_identities(run.stats()); });
+        detail::items_of<Pipeline> all;
+        while (auto item = run.get()) all.push_back(std::move(*item));
+        simulation::check_identities(run.stats());
+        judge(std::move(all));
+    };
+    return simulation::explore(scenario, std::move(options));
+}
+
+/// The same for a pipeline that ends with a `for_each`: `judge` is called after the end of the run.
+///
+/// \param judge  takes the `run_result`; throws if the result, or an effect of the last stage, is wrong.
+template <class Pipeline, class Judge>
+    requires detail::gives_no_items<Pipeline> && std::invocable<Judge, detail::result_of<Pipeline>>
+explored explore(const Pipeline& pipeline, Judge judge, explore_options options = {}) {
+    const auto scenario = [&](world& w) {
+        auto run = pipeline.template start<stepwise>(w);
+        w.always([&run] { simulation::check_identities(run.stats()); });
+        judge(run.wait());
+    };
+    return simulation::explore(scenario, std::move(options));
 }
 
 }  // namespace weir::simulation

@@ -1,4 +1,4 @@
-// weir simulation: an executor on virtual time in which each step is a decision
+// weir simulation: an executor on virtual time, on which a schedule decides the order of all steps
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_WORLD_HPP
 #define WEIR_SIMULATION_WORLD_HPP
@@ -9,19 +9,107 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/parking.hpp>
-#include <weir/simulation/decisions.hpp>
+#include <weir/platform/random_bits.hpp>
 
-#include <coroutine>   // for std::coroutine_handle
-#include <cstddef>     // for std::size_t
-#include <functional>  // for std::function
-#include <stdexcept>   // for std::runtime_error
-#include <string>      // for std::string
-#include <utility>     // for std::move
-#include <vector>      // for std::vector
+#include <coroutine>    // for std::coroutine_handle
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint32_t, std::uint64_t
+#include <functional>   // for std::function
+#include <span>         // for std::span
+#include <stdexcept>    // for std::runtime_error
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <utility>      // for std::move, std::pair, std::swap
+#include <vector>       // for std::vector
 
 namespace weir::simulation {
+
+/// How the next step is chosen, if several are possible.
+enum class strategy {
+    /// All steps are equally likely. Finds faults that many schedules show.
+    random,
+    /// Each coroutine gets a random priority when it is first seen; the one with the highest priority runs.
+    /// At a few random steps this coroutine gets the lowest priority. Finds faults that need a few decisions
+    /// in a certain order, with a probability of at least 1 in n * k^(d-1), for n coroutines, k steps and a
+    /// fault of depth d. A schedule that becomes much longer than first come, first served continues with
+    /// `random`, so that a coroutine that polls doesn't starve the one that it waits for. Source: Burckhardt,
+    /// Kothari, Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding
+    /// bugs" (PCT), ASPLOS 2010.
+    priorities,
+    /// All schedules, one after the other, for small scenarios. For larger ones,
+    /// `explore_options::deviations` bounds how many decisions differ from first come, first served. Source
+    /// of the bound: Emmi, Qadeer, Rakamaric, "Delay-bounded scheduling", POPL 2011.
+    exhaustive,
+};
+
+namespace detail {
+
+// The option `chosen` of `of` options, at least two: with one option there is no decision.
+struct decision {
+    std::uint32_t chosen;
+    std::uint32_t of;
+    friend bool operator==(const decision&, const decision&) = default;
+};
+
+// The decisions of one schedule. The first ones may be given. Those after them follow a strategy, or all
+// choose option 0, which means first come, first served.
+class decisions {
+  public:
+    // Set how decisions after the given ones are made, for all schedules that begin from now on.
+    void be_random() noexcept { kind_ = kind::random; }
+    void be_first() noexcept { kind_ = kind::first; }
+    void be_by_priority(unsigned depth) noexcept;
+
+    // Begins a new schedule. `length`: its expected number of steps, for `be_by_priority`.
+    void begin(std::uint64_t seed, std::span<const std::uint32_t> given = {}, std::size_t length = 0);
+
+    // Chooses one of `n` options and returns its index; `n` is at least 1.
+    std::size_t choose(std::size_t n);
+
+    // The same for options that are coroutines, or the scenario's thread, each identified by an address.
+    std::size_t choose(std::span<void* const> options);
+
+    const std::vector<decision>& made() const noexcept { return made_; }
+
+    // A hash of the decisions: equal for equal schedules; for others with a probability of 1 in 2^32.
+    std::uint32_t digest() const noexcept;
+
+  private:
+    enum class kind { first, random, priorities };
+
+    // A schedule of so many times the expected steps continues as `random`.
+    static constexpr std::uint64_t much_longer = 8;
+
+    // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016)
+    std::uint64_t draw() noexcept;
+
+    // Records a decision and returns it. A given decision may be too large here: limits it to `n` - 1.
+    std::size_t record(std::size_t chosen, std::size_t n);
+
+    std::uint64_t& priority_of(void* option);
+    std::size_t highest(std::span<void* const> options);
+
+    kind kind_ = kind::first;
+    unsigned depth_ = 1;
+    std::vector<std::uint32_t> given_;
+    std::vector<decision> made_;
+    std::uint64_t random_ = 1;
+    std::vector<std::pair<void*, std::uint64_t>> priorities_;
+    std::vector<std::uint64_t> changes_;  // the steps at which a priority becomes one of the lowest
+    std::uint64_t step_ = 0;              // the current step, at most fair_from_
+    std::uint64_t fair_from_ = 0;         // from this step on all options are equally likely
+};
+
+// Decisions as text: `3:1 17:2` are pairs of a decision's number and the chosen option. Options 0 are left
+// out; "0:0" if there are no others: first come, first served.
+std::string to_text(const std::vector<std::uint32_t>& chosen);
+
+std::vector<std::uint32_t> from_text(std::string_view text);
+
+}  // namespace detail
 
 /// A check of a scenario has failed: thrown by `world::demand` and `check_identities`.
 class failed_check : public std::runtime_error {
@@ -39,7 +127,7 @@ class failed_check : public std::runtime_error {
 ///          a decision says whether the thread continues at once or later.
 /// Errors: as on `virtual_time`, `deadlock_error` in a wait that can't end.
 /// Lifetime: that of the scenario's call.
-/// Cost: std::terminate if memory lacks while more coroutines are ready than ever before, and than 256.
+/// Cost: std::terminate if there is no memory when more than 256 coroutines, and more than before, are ready.
 class world final : public weir::detail::virtual_executor, weir::detail::loop_turns::loop {
   public:
     /// For `explore`.
@@ -79,7 +167,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// Runs until nothing is ready and no timer is left.
     void run();
 
-    /// \returns the failure that a check after a step has found; empty: none.
+    /// \returns the text of the first failure that a check after a step has found; empty: none.
     const std::string& broken() const noexcept { return broken_; }
     /// Called after the scenario. \returns a sentence about coroutines that are still ready; empty: none.
     std::string left_behind() const;
@@ -90,15 +178,15 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
         std::function<void()> action;
     };
 
-    // Decides whether the scenario's thread continues, or a ready coroutine runs before it.
+    // Decides whether the scenario's thread continues before the next ready coroutine runs.
     bool thread_goes_on();
 
     void turn(weir::detail::parker&, time_point limit) override;
     time_point instant() const noexcept override { return now(); }
     void sleep(weir::detail::parker&, time_point) noexcept override {}
 
-    // Resumes a coroutine, after it has moved the clock to the next timer if none is ready. False: there is
-    // no coroutine and no timer before `limit`.
+    // Resumes a ready coroutine; if none is ready, first moves the clock to the next timer. False: there is
+    // no ready coroutine, and no timer before `limit`.
     bool step(time_point limit);
 
     void act();

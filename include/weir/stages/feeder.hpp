@@ -13,7 +13,6 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/requirements.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/intake.hpp>

@@ -7,8 +7,8 @@
 #include <weir/channel/wait_queue.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/spin_lock.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t

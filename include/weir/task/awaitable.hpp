@@ -5,7 +5,6 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/result.hpp>
 #include <weir/task/frame_pool.hpp>
 
 #include <concepts>      // for std::convertible_to

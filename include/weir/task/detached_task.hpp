@@ -6,7 +6,6 @@
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/parking.hpp>
-#include <weir/platform/result.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>

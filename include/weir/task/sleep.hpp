@@ -169,7 +169,7 @@ class delayed_action final : detached_task_owner {
             return delayed_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
         }
         void await_resume() const noexcept {
-            measured_ != nullptr ? measured_->enter_thread() : trampoline::is_work_of(whose_work(ends_));
+            measured_ != nullptr ? measured_->enter_thread() : trampoline::is_work_of(work_of(ends_));
         }
 
       private:

@@ -45,7 +45,7 @@ WEIR_NOINLINE inline void function_suspended(const coroutine_env& env, slot_stat
 // The same coroutine resumes. `ready`: when the awaited operation was complete, by the clock of the thread
 // that completed it; ignored if it is later than the slot's own clock. 0: unknown.
 WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_t ready = 0) noexcept {
-    if (env.measured == nullptr) return trampoline::is_work_of(whose_work(env.ends));
+    if (env.measured == nullptr) return trampoline::is_work_of(work_of(env.ends));
     const std::int64_t now = clock_of(*env.measured);
     if (ready != 0 && ready < now) env.measured->enter(slot_state::runnable, ready);
     env.measured->resumed(now);
@@ -137,7 +137,7 @@ class observed {
             // The next coroutine may be unrelated to this one: the trampoline settles the joins whose ends it
             // has counted. Not if the awaiter resumes its own parts.
             if constexpr (!requires { std::remove_reference_t<inner>::resumes_own_parts; }) {
-                trampoline::let_go_here();
+                trampoline::settle_joins_here();
             }
             return std::coroutine_handle<>(inner_.await_suspend(h));
         }

@@ -3,8 +3,8 @@
 #ifndef WEIR_TASK_STOP_ON_SIGNALS_HPP
 #define WEIR_TASK_STOP_ON_SIGNALS_HPP
 
+#include <weir/platform/parking.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/platform/spin_lock.hpp>
 #include <weir/platform/system_signals.hpp>
 #include <weir/task/stop_token.hpp>
 

@@ -5,7 +5,6 @@
 
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/spin_lock.hpp>
 
 #include <cstdint>  // for std::uint32_t
 #include <mutex>    // for std::lock_guard

@@ -11,7 +11,6 @@
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/platform/spin_lock.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/task.hpp>
 

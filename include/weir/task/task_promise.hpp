@@ -6,7 +6,6 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/result.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/frame_pool.hpp>

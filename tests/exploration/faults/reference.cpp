@@ -6,7 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/simulation/decisions.hpp>
+#include <weir/simulation/world.hpp>
 
 #include <algorithm>
 #include <coroutine>

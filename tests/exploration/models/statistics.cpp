@@ -1,6 +1,6 @@
 // Snapshots: the recorder of durations, the times of a slot, the clock that they are read from.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/measure/recorder.hpp>
+#include <weir/measure/histogram.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/tick_clock.hpp>
 
@@ -60,7 +60,7 @@ struct handed_over : suite<handed_over, 3> {
 // A slot whose chain enters states, while snapshots settle it at other instants: the states always
 // partition the time. The instants are drawn beforehand, so some come late.
 struct slot_times : suite<slot_times, 3> {
-    weir::detail::basic_slot_times<platform> slot;
+    weir::detail::basic_state_meter<platform> slot;
 
     void before() { slot.begin(0, weir::detail::slot_state::runnable); }
     void run(int me) {

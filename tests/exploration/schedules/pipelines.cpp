@@ -4,7 +4,7 @@
 
 #include "support/flows.hpp"
 
-#include <weir/simulation/explore_pipeline.hpp>
+#include <weir/simulation/explore.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>

@@ -11,7 +11,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/run/failure.hpp>
-#include <weir/simulation/explore_pipeline.hpp>
+#include <weir/simulation/explore.hpp>
 #include <weir/simulation/world.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/task.hpp>

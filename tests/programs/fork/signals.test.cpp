@@ -5,7 +5,7 @@
 #include "support/catch.hpp"
 
 #include <weir/executor/thread_pool.hpp>
-#include <weir/platform/spin_lock.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/stop_token.hpp>

@@ -23,7 +23,6 @@
 using weir::external_wait;
 using weir::asio::detail::handler;
 using weir::asio::detail::pending;
-using weir::asio::detail::shared;
 using weir::asio::detail::was_aborted;
 using weir::asio::detail::without_error;
 
@@ -43,7 +42,7 @@ using state = pending<std::tuple<int>>;
 class one_operation {
   public:
     counting executor;
-    shared<state> waits{new state(executor, nullptr, std::noop_coroutine())};
+    std::shared_ptr<state> waits = std::make_shared<state>(executor, nullptr, std::noop_coroutine());
 };
 
 class throws_when_copied {
@@ -106,7 +105,7 @@ TEST_CASE("it is an external wait until it is answered") {
 TEST_CASE("a value that can't be copied is an error of the operation, not of the context") {
     counting executor;
     using other = pending<std::tuple<throws_when_copied>>;
-    const shared<other> waits(new other(executor, nullptr, std::noop_coroutine()));
+    const auto waits = std::make_shared<other>(executor, nullptr, std::noop_coroutine());
     const throws_when_copied value;
     handler<other> then(waits);
     then(value);
@@ -173,8 +172,8 @@ class stoppable_operation {
     int signals = 0;
     lib::io_context io;
     nobody home;
-    shared<stoppable_state> waits{
-        new stoppable_state(io.get_executor(), home, nullptr, std::noop_coroutine())};
+    std::shared_ptr<stoppable_state> waits =
+        std::make_shared<stoppable_state>(io.get_executor(), home, nullptr, std::noop_coroutine());
     stoppable_handler then{waits};
 };
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-using weir::detail::add_way;
+using weir::detail::add_interval;
 using weir::detail::are_equal;
 using weir::detail::larger;
 using weir::detail::number_as;
@@ -61,15 +61,15 @@ TEST_CASE("time_between is at most INT64_MAX") {
     CHECK(time_between(most, least) == 0);
 }
 
-TEST_CASE("add_way is exact modulo 2^64, and read_sum is at most INT64_MAX") {
-    CHECK(add_way(5, 10, 13) == 8);
+TEST_CASE("add_interval is exact modulo 2^64, and read_sum is at most INT64_MAX") {
+    CHECK(add_interval(5, 10, 13) == 8);
     std::int64_t whole = 0, part = 0;
     for (const auto& [from, to] : {std::pair<std::int64_t, std::int64_t>(INT64_MIN, -3), {-3, INT64_MAX}}) {
-        whole = add_way(whole, from, to);
-        if (to < 0) part = add_way(part, from, to);
+        whole = add_interval(whole, from, to);
+        if (to < 0) part = add_interval(part, from, to);
     }
     CHECK(read_sum(whole) == INT64_MAX);
     CHECK(read_sum(part) == INT64_MAX - 2);
-    CHECK(read_sum(add_way(part, 0, 2)) == INT64_MAX);
-    CHECK(read_sum(add_way(part, 0, 3)) == INT64_MAX);
+    CHECK(read_sum(add_interval(part, 0, 2)) == INT64_MAX);
+    CHECK(read_sum(add_interval(part, 0, 3)) == INT64_MAX);
 }

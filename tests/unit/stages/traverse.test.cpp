@@ -11,7 +11,7 @@
 #include <weir/run/invocation.hpp>
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
-#include <weir/simulation/explore_pipeline.hpp>
+#include <weir/simulation/explore.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/pipe_function.hpp>
