@@ -4,7 +4,6 @@
 #define WEIR_CUDA_RUNTIME_HPP
 
 #include <weir/sampling/shard.hpp>
-#include <weir/platform/config.hpp>
 
 #include <cuda_runtime_api.h>
 
