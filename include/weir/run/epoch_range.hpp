@@ -1,4 +1,4 @@
-// weir run: iterators for a consumer's loop over items, and over epochs
+// weir run: the iterators of a consumer's loop over the items of a run, and over its epochs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_EPOCH_RANGE_HPP
 #define WEIR_RUN_EPOCH_RANGE_HPP
@@ -55,7 +55,7 @@ namespace weir {
 
 namespace detail {
 
-// `Type`, in declarations that need a run with epochs: so compilers report this message first.
+// The type `Type`, for functions of runs with epochs. In other runs, compilers report this message first.
 template <class Item, class Type>
 struct with_epochs {
     static_assert(is_epoch_item<Item>,
@@ -102,7 +102,7 @@ class fetched_ahead<T> {
 /// `begin` and `++` of both block.
 ///
 /// Errors:   those of `run::get`, in `begin` and `++`.
-/// Lifetime: the run outlives it, and is not moved meanwhile.
+/// Lifetime: the run outlives the range, and is not moved meanwhile.
 template <class Run>
 class epoch_range {
     using queued = typename Run::queue::value_type;
@@ -205,8 +205,8 @@ class epoch_range {
     Run* run_;
     std::optional<queued> ahead_;  // fetched, but not delivered: an item, or the mark of the end
     std::uint64_t number_ = 0;
-    bool over_ = false;   // the epoch is
-    bool ended_ = false;  // the stream is
+    bool over_ = false;   // the current epoch has ended
+    bool ended_ = false;  // the stream has ended
 };
 
 }  // namespace weir

@@ -63,10 +63,11 @@ class pipeline_failure : public std::runtime_error {
     [[nodiscard]] std::source_location where() const noexcept { return failures_.front().where; }
     /// \returns the number of the item that failed there.
     [[nodiscard]] std::uint64_t item() const noexcept { return failures_.front().item; }
-    /// \returns the exception that its function threw.
+    /// \returns the exception that the stage's function threw.
     [[nodiscard]] std::exception_ptr original() const noexcept { return failures_.front().error; }
 
-    /// \returns that failure, then those of other stages that exceeded their limits at the same time.
+    /// \returns the failure that stopped the run, then those of stages that exceeded their limits at the same
+    ///          time.
     [[nodiscard]] const std::vector<failure>& failures() const noexcept { return failures_; }
 
   private:
@@ -137,7 +138,8 @@ using failure_sink = void (*)(std::string_view run, const pipeline_failure& what
 
 namespace detail {
 
-// What a run throws. `std::throw_with_nested` of libc++ would copy the failure, which may lack memory.
+// The exception that a run throws. `std::throw_with_nested` of libc++ would copy the failure, which may lack
+// memory.
 class nesting_failure final : public pipeline_failure, public std::nested_exception {
   public:
     explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
@@ -174,7 +176,7 @@ class failure_counter {
 
   private:
     const failure_limit limit_;
-    spin_lock lock_;  // guards the rest; together, so that each comparison is of one moment
+    spin_lock lock_;  // guards the members below, so that both numbers are of one moment
     std::uint64_t failures_ = 0;
     std::uint64_t invocations_ = 0;
     entry last_;  // during the probation of a rate
@@ -216,7 +218,7 @@ class failure_record {
 }  // namespace detail
 
 /// Sets the failure sink of all runs of the process. The default prints a line on stderr; null is none.
-/// \returns the one before. Threads: any.
+/// \returns the previous failure sink. Threads: any.
 failure_sink set_failure_sink(failure_sink sink) noexcept;
 
 }  // namespace weir

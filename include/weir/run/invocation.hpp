@@ -43,14 +43,16 @@ class any_item {
 
 }  // namespace detail
 
-/// Describes one call of a stage's function. The function of a `pipe` may take it after the item:
+/// Describes one call of a stage's function. The function of a `pipe` may have an `invocation` as a second
+/// parameter:
 ///
 ///     weir::pipe([](image i, const weir::invocation& call) { return decode(i, call.slot()); })
 ///
 /// Lifetime: as long as the call.
 class invocation {
   public:
-    /// \param stage  outlives it.
+    /// \param stage  outlives the invocation.
+    /// \param item   the number of the item.
     invocation(const std::string& stage, std::uint64_t item, std::uint64_t epoch, std::size_t slot,
                stop_token stop)
         : stop_(std::move(stop)), stage_(&stage), item_(item), epoch_(epoch), slot_(slot) {}

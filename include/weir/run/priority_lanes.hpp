@@ -108,15 +108,15 @@ class priority_lanes final : detail::detached_task_owner {
     void pump_blocks() noexcept;
     void pump_goes_on() noexcept;
 
-    // False: there is a coroutine to run. Else the pump may run on another thread, or be destroyed, from here
-    //        on.
+    // Registers a pump that waits for the next post. Returns false if a coroutine waits in a lane already. If
+    // it returns true, the pump may run on another thread, or be destroyed, from here on.
     bool rest(std::coroutine_handle<> h) noexcept;
 
     static constexpr int longest_slice = 64;
     detail::executor_use base_;
     detail::owning_list<lane> lanes_;
     detail::spin_lock lock_;                     // guards the members below
-    std::vector<std::coroutine_handle<>> idle_;  // capacity for all pumps
+    std::vector<std::coroutine_handle<>> idle_;  // pumps that rest; has capacity for all
     std::vector<detail::detached_task<void>> pumps_;
     std::size_t blocked_ = 0;
     bool closing_ = false;

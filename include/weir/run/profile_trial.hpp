@@ -69,15 +69,15 @@ class trial_shares {
 
     std::span<const std::size_t> concurrencies() const noexcept { return concurrencies_; }
 
-    // How many trials so many items allow, of those with the fewest slots: at least 1.
+    // Returns how many trials are possible with so many items, those with the fewest slots first; at least 1.
     std::size_t trials(std::size_t items) const noexcept;
-    // The items of one of `n` trials, if `left` of all items are left; the last trial gets the rest. A
-    // multiple of the number of slots, if there are enough.
+    // Returns the number of items for one of `n` trials, if `left` of all items are left; the last trial gets
+    // the rest. If there are enough, this is a multiple of the number of slots.
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept;
 
-    // How many items the first `n` trials need, so that each slot has four and each trial ten. A stage may
-    // wait for places that only later stages free; with more slots than such places, items could wait for
-    // each other for ever. But then an earlier trial has used up the places, and was stuck.
+    // How many items the first `n` trials need, so that each slot gets four and each trial ten. (A stage may
+    // wait for buffers that only later stages free. With more slots than buffers its items could wait for
+    // each other for ever; but then an earlier trial has used up the buffers, and was stuck.)
     std::size_t enough(std::size_t n) const noexcept;
 
   private:
@@ -116,22 +116,24 @@ class stage_trials : public run_profiler {
     std::size_t num_trials(const profiled_run& run, std::size_t stage) const;
 
   private:
-    // Of the current stage. feeding: the sources make more items for it; settling: until each slot holds an
-    // item and waits; trial: admitted items are measured; draining: passes on the items that are left.
+    // The phases of a stage. feeding: the sources make more items for the stage; settling: lasts until each
+    // slot holds an item and waits; trial: admitted items are measured; draining: the stage passes on the
+    // items that are left.
     enum class phase : std::uint8_t { none, feeding, settling, trial, draining };
 
     // The shortest time between two steps.
     static constexpr duration shortest{1'000'000};
 
-    // Called before all trials, before one, and after one, also if it was skipped.
+    // `on_begin` is called before all trials, `on_trial` before a trial, and `on_result` after a trial, also
+    // if the trial was skipped.
     virtual void on_begin(profiled_run&) {}
     virtual void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) = 0;
     virtual void on_result(const profiled_run& run, std::size_t stage, std::size_t place,
                            const profile_trial& trial) = 0;
 
     void begin_stage(profiled_run& run, time_point now);
-    // If the stage has too few items, lets the sources give more, through all stages before it. Returns
-    // whether.
+    // If the stage has too few items, lets the sources make more, which pass all stages before it. Returns
+    // whether the sources make more.
     bool begin_round(profiled_run& run);
     // Whether the phase `feeding` continues.
     bool is_feeding(profiled_run& run, time_point now);
@@ -165,7 +167,7 @@ class stage_trials : public run_profiler {
     phase phase_ = phase::none;
     time_point begin_{};  // of the profile
     time_point phase_begin_{};
-    time_point last_change_{};   // of a slot of the stage, as far as is known
+    time_point last_change_{};   // when a slot of the stage changed its state, as far as is known
     duration longest_pause_{0};  // between two changes
     bool was_halted_ = false;
     bool inputs_complete_ = true;  // every earlier stage has passed on all of its items
@@ -176,8 +178,8 @@ class stage_trials : public run_profiler {
     bool can_change_slots_ = false;
     std::size_t trial_ = 0;
     std::size_t max_slots_ = SIZE_MAX;
-    std::size_t max_trials_ = 1;       // for which there are threads
-    std::size_t possible_trials_ = 0;  // for which there are threads and items
+    std::size_t max_trials_ = 1;       // trials for which there are threads
+    std::size_t possible_trials_ = 0;  // trials for which there are threads and items
     std::size_t num_items_ = 0;        // for all trials
     std::size_t items_left_ = 0;       // for later trials
     stage_figures before_;

@@ -27,8 +27,8 @@
 
 namespace weir::detail {
 
-// Implements `profiled_run` by a run's stages and queues. Remembers their described capacities and slots, and
-// restores them at the end of the profile. `run_core` calls the profiler.
+// Implements `profiled_run` by a run's stages and queues. At the end of the profile, restores the capacities
+// and the numbers of slots that the pipeline describes. `run_core` calls the profiler.
 template <class Policy>
 class profiled_graph : public run_graph<Policy>, public profiled_run {
     using base = run_graph<Policy>;
@@ -74,16 +74,17 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     void end_profiling() noexcept;
 
   private:
-    // `sum`: of the times at which the slots entered their states: it changes if a slot changed its state.
+    // `sum`: gets the sum of the times at which the slots entered their states: another sum shows that a slot
+    // has changed its state.
     stage_activity look_at_slots(std::size_t stage, std::uint64_t& sum) const;
     site_seen look(std::size_t queue) const;
 
     struct changed {
-        std::size_t before = 0;
+        std::size_t before = 0;  // as described; 0: not changed
         std::size_t now = 0;
     };
     std::unique_ptr<run_profiler> profiler_;
-    std::vector<changed> rooms_;  // of the queues; 0: not changed
+    std::vector<changed> queue_capacities_;
     std::vector<changed> slots_;
 };
 

@@ -77,18 +77,18 @@ WEIR_INLINE void profiled_graph<Policy>::set_slots(std::size_t stage, std::size_
 
 template <class Policy>
 WEIR_INLINE void profiled_graph<Policy>::reset_slots(std::size_t stage) {
-    const changed& its = slots_[stage];
-    if (its.now == its.before || stages_[stage]->concurrency() != its.now) return;
-    set_slots(stage, its.before);
+    const changed& of_stage = slots_[stage];
+    if (of_stage.now == of_stage.before || stages_[stage]->concurrency() != of_stage.now) return;
+    set_slots(stage, of_stage.before);
 }
 
 template <class Policy>
 WEIR_INLINE void profiled_graph<Policy>::add_capacity(std::size_t stage, std::size_t items) {
     for (const std::size_t each : stages_[stage]->outputs()) {
         const site_seen seen = look(each);
-        if (rooms_[each].before == 0) rooms_[each].before = seen.capacity;
-        rooms_[each].now = seen.size + items;
-        queues_[each]->set_capacity(rooms_[each].now);
+        if (queue_capacities_[each].before == 0) queue_capacities_[each].before = seen.capacity;
+        queue_capacities_[each].now = seen.size + items;
+        queues_[each]->set_capacity(queue_capacities_[each].now);
     }
 }
 
@@ -99,7 +99,7 @@ WEIR_INLINE void profiled_graph<Policy>::admit(std::size_t stage, std::size_t it
 
 template <class Policy>
 WEIR_INLINE void profiled_graph<Policy>::hold_stages() {
-    rooms_.resize(queues_.size());
+    queue_capacities_.resize(queues_.size());
     slots_.resize(stages_.size());
     for (std::size_t i = 0; i < stages_.size(); ++i) {
         stages_[i]->add_quota();
@@ -123,8 +123,8 @@ template <class Policy>
 WEIR_INLINE void profiled_graph<Policy>::release_stages() noexcept {
     for (std::size_t i = 0; i < queues_.size(); ++i) {
         try {
-            if (rooms_[i].before == 0 || look(i).capacity != rooms_[i].now) continue;
-            queues_[i]->set_capacity(rooms_[i].before);
+            if (queue_capacities_[i].before == 0 || look(i).capacity != queue_capacities_[i].now) continue;
+            queues_[i]->set_capacity(queue_capacities_[i].before);
         } catch (...) {
             continue;  // no memory: the queue stays as it is
         }

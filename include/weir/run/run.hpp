@@ -70,7 +70,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// The item last taken. Lifetime: no longer than the run.
     using iterator = detail::item_iterator<run>;
 
-    // First: coroutines of the run may use the other members until they have ended.
+    // The core is destroyed before other members, because coroutines of the run may use these until they end.
     ~run() { this->destroy_core(); }
     run(run&&) noexcept = default;
     run& operator=(run&&) noexcept = default;
@@ -245,7 +245,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         run_result all{items, this->stats()};
         co_return all;
     }
-    // `operator co_await` returns this, as a task can only be awaited as an rvalue.
+    // The awaiter of `co_await run`. Not the task itself, because a task can only be awaited as an rvalue.
     class drain_operation {
       public:
         explicit drain_operation(task<run_result>&& all) noexcept : all_(std::move(all)) {}

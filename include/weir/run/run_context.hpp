@@ -1,4 +1,4 @@
-// weir run, internal: what all stages of a run share: executors, pauses, failures, the end, checkpoints
+// weir run, internal: the state that all stages of a run share: executors, pauses, failures, checkpoints
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUN_CONTEXT_HPP
 #define WEIR_RUN_RUN_CONTEXT_HPP
@@ -32,7 +32,7 @@
 
 namespace weir::detail {
 
-// Slots wait while it is paused, and are refused when it is over.
+// The rule of a wait queue: slots wait while the run is paused, and are refused when the run is over.
 struct pause_rule {
     using ticket = char;
     bool paused = false;
@@ -40,7 +40,7 @@ struct pause_rule {
     admission ask(ticket) const noexcept;
 };
 
-// Sources wait while the queues of the run hold too many bytes.
+// The rule of a wait queue: sources wait while the queues of the run hold too many bytes.
 struct budget_rule {
     using ticket = std::uint64_t;  // the sources that wait, as bits
     const byte_budget* budget;
@@ -64,7 +64,7 @@ class run_budget final : public byte_budget {
     wait_queue<budget_rule> room_;
 };
 
-// The state of a run that is no template, by which stages know their run.
+// The part of a run that does not depend on its policy. Each stage has a reference to it.
 class run_context : public detached_task_owner {
   public:
     run_context(executor& ex, run_options options);
@@ -82,10 +82,11 @@ class run_context : public detached_task_owner {
 
     static void refuse_unless(bool right, const stage_options& options, const char* what);
 
-    // The counts for stages without a failure limit of their own.
+    // Counts the failures of all stages without a limit of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }
     // Whether a slot may have to wait before it begins with an item: for a pause, the limit of bytes, later
-    // stages, a profile. One load for each item; only if true, `stage_gate::must_wait` looks at each of them.
+    // stages, a profile. Costs one load for each item; only if it is true, `stage_gate::must_wait` tests
+    // which.
     bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
     // Whether coroutines of later stages are ready, so that a slot on this executor lets them run first.
@@ -101,7 +102,8 @@ class run_context : public detached_task_owner {
     // Why the run has no checkpoint; empty: it has one. Final when the run starts, as sources then decide
     // whether to record progress.
     std::string& why_no_checkpoint() noexcept { return why_no_checkpoint_; }
-    void set_no_checkpoint(const stage_options& options, const char* as_it);
+    // `reason`: the end of a sentence whose subject is the stage with these options.
+    void set_no_checkpoint(const stage_options& options, const char* reason);
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 
     // Whether slots must not begin with items. Only a hint: `wait_for_resume` looks under the lock.
@@ -126,6 +128,7 @@ class run_context : public detached_task_owner {
     bool is_stopped_by(const std::exception_ptr& error) const noexcept;
     const std::vector<shared_hook>& hooks() const noexcept { return options_.hooks; }
     run_trail* trail() const noexcept { return reports_.trail(); }
+    // Tells the reports and `on_failure` of a failure.
     void tell(const failure& f);
     bool has_on_failure() const noexcept { return static_cast<bool>(options_.on_failure); }
 

@@ -74,8 +74,8 @@ WEIR_INLINE void run_context::add_progress(std::uint64_t first, std::shared_ptr<
     progress_ = std::move(progress);
 }
 
-WEIR_INLINE void run_context::set_no_checkpoint(const stage_options& options, const char* as_it) {
-    why_no_checkpoint_ = "stage '" + options.name + "' " + as_it;
+WEIR_INLINE void run_context::set_no_checkpoint(const stage_options& options, const char* reason) {
+    why_no_checkpoint_ = "stage '" + options.name + "' " + reason;
 }
 
 WEIR_INLINE void run_context::pause(bool paused) noexcept {

@@ -47,7 +47,7 @@ class run_control {
     /// \returns why the run has ended, or `running`.
     [[nodiscard]] run_outcome outcome() const { return core().outcome(); }
 
-    /// \returns a record of what the consumers have taken, from which another run of the same pipeline
+    /// \returns a record of the draws that consumers have taken, from which another run of the same pipeline
     ///          continues, on any number of machines: see `checkpoint`. An item is taken when `next` or `get`
     ///          has returned it. The other run gives all items that were not taken, and no others.
     ///

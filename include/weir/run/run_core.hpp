@@ -35,19 +35,19 @@ class run_core final : public profiled_graph<Policy> {
 
     void start();
 
-    // Ends all queues, so that every worker ends after its current item. At any time.
+    // Ends all queues, so that every worker ends after its current item. May be called at any time.
     void cancel() noexcept;
 
     // Ends the stages, but not the queue from which the consumer takes their last results.
     void cancel_stages() noexcept;
 
-    // Asks the run to end, without waiting. Also from its own work.
+    // Asks the run to end, without waiting. May be called in work of the run.
     void request_stop(run_outcome how = run_outcome::stopped) noexcept;
 
     // The same, and blocks until all coroutines of the run have ended. Any number of threads.
     void stop();
 
-    // Throws in work of this run, which would wait for its own end for ever.
+    // Throws if it is called in work of this run: a wait for the end of the run would then last for ever.
     void refuse_within_run() const;
 
     void end() noexcept override { request_stop(); }
@@ -112,7 +112,8 @@ class run_core final : public profiled_graph<Policy> {
     void announce();
     bool has_laps() const noexcept;
     bool has_end() const noexcept { return this->options_.on_end || !this->reports_.empty(); }
-    // Calls `told` with the statistics since `before`, and all. False: it threw, and the run fails.
+    // Calls `told` with the statistics since `before`, and with those since the start. Returns false if
+    // `told` threw: the run then fails.
     template <class Told>
     bool tell(const char* whom, pipeline_stats& before, const Told& told) noexcept {
         std::exception_ptr error;
@@ -140,9 +141,9 @@ class run_core final : public profiled_graph<Policy> {
     }
 
     bool started_ = false;
-    standard_platform::atomic<unsigned> ended_{0};  // 1: a consumer has seen the end
-    standard_platform::atomic<std::size_t> left_{0};
-    stop_source nothing_left_;  // stopped when left_ is 0
+    standard_platform::atomic<unsigned> ended_{0};    // 1: a consumer has seen the end
+    standard_platform::atomic<std::size_t> left_{0};  // coroutines of the run that have not ended
+    stop_source nothing_left_;                        // stopped when left_ is 0
     // Destroyed in reverse: the callback first.
     std::optional<detached_task<void>> reporter_;
     std::optional<detached_task<void>> profiling_;

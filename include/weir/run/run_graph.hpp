@@ -37,11 +37,11 @@ namespace weir::detail {
 // The item type of the queue that stands for the end of a run without a consumer.
 class no_item {};
 
-// Identifies a queue of any item type.
+// The identity of a queue of any item type.
 struct queue_id {
     template <class T, class Policy>
-    explicit(false) queue_id(weir::channel<T, Policy>* queue) noexcept : is(&detail::inside(*queue)) {}
-    const wait_site* is;
+    explicit(false) queue_id(weir::channel<T, Policy>* queue) noexcept : site(&detail::inside(*queue)) {}
+    const wait_site* site;
 };
 
 // A sink only passes items on. So one queue stands for the queue before the sink, the item in the sink's
@@ -100,7 +100,7 @@ class run_graph : public run_context, public watched_run {
     void add_stage(std::unique_ptr<running_stage<Policy>> stage, std::vector<queue_id> inputs,
                    std::vector<queue_id> outputs);
 
-    // Makes a stage of the run, `options` and `args`, and adds it.
+    // Constructs a stage from the run, `options` and `args`, and adds it.
     template <class Running, class... Args>
     Running& add(std::vector<queue_id> inputs, std::vector<queue_id> outputs, const stage_options& options,
                  Args&&... args) {
@@ -117,7 +117,7 @@ class run_graph : public run_context, public watched_run {
         return out;
     }
 
-    // Makes the last queue the sink's queue, too: see `fused_sink`.
+    // From now on, the last queue is also the queue of the sink: see `fused_sink`.
     template <class T>
     void merge_sink(const stage_options& options, weir::channel<T, Policy>& last) {
         check_capacity(options);
@@ -145,7 +145,7 @@ class run_graph : public run_context, public watched_run {
 
     running_stage<Policy>& stage_named(std::string_view name) { return *stages_[index_named(name, stages_)]; }
     void set_concurrency(std::string_view name, std::size_t concurrency);
-    // Of the queue behind the stage of this name.
+    // Changes the capacity of the queue behind the stage of this name.
     void set_capacity(std::string_view name, std::size_t capacity);
     std::vector<std::string> stage_names() const;
 
@@ -171,7 +171,7 @@ class run_graph : public run_context, public watched_run {
             if (sink_) sink_->split(s, last_, of_sink);
         }
         s.elapsed = duration(time_between(begin_.time_since_epoch().count(), until()));
-        // Less only if the clock was set back.
+        // Some may be longer, if the clock was set back.
         for (const stage_stats& each : s.stages) s.elapsed = detail::larger(s.elapsed, each.elapsed);
         for (const channel_stats& each : s.channels) s.elapsed = detail::larger(s.elapsed, each.elapsed);
         if (s.num_items != 0) add_first_item(s);
@@ -190,8 +190,8 @@ class run_graph : public run_context, public watched_run {
     static constexpr std::int64_t running = INT64_MIN;
     standard_platform::atomic<std::int64_t> frozen_at_{running};  // the time at which statistics end
     time_point begin_{};
-    mutable process_meter process_;  // begun unless time is virtual
-    std::size_t last_ = 0;           // the queue from which the consumer, or a last stage in its place, takes
+    mutable process_meter process_;  // measures since the start, unless time is virtual
+    std::size_t last_ = 0;  // index of the queue from which the consumer, or else the last stage, takes
     // Destroyed in reverse: the stages' coroutines before the queues that they use.
     std::unique_ptr<any_channel<Policy>> end_;  // of a run without a consumer; see append_last()
     owning_list<any_channel<Policy>> queues_;

@@ -188,7 +188,7 @@ WEIR_INLINE auto run_graph<Policy>::indexes_of(const std::vector<queue_id>& chan
     std::vector<std::size_t> numbers;
     for (const queue_id channel : channels) {
         for (std::size_t i = 0; i < queues_.size(); ++i) {
-            if (queues_[i] == channel.is) numbers.push_back(i);
+            if (queues_[i] == channel.site) numbers.push_back(i);
         }
     }
     return numbers;

@@ -19,7 +19,7 @@
 
 namespace weir::detail {
 
-// The view of a run for a watchdog: the waits, of which the watchdog makes a graph.
+// A slot as a watchdog sees it. A watchdog reports deadlocks: it makes a graph of all waits of a run.
 struct slot_seen {
     const slot* who = nullptr;
     bool gone = false;  // the slot has ended, and its stage has closed its outputs if it was the last
@@ -58,7 +58,7 @@ struct stage_activity {
     std::int64_t since;  // when the last slot began to wait, in ns of the run's clock
 };
 
-// Figures of a stage since the start of the run. Those of its queues are sums over all of them.
+// Figures of a stage since the start of the run. Figures of queues are sums over all queues of the stage.
 struct stage_figures {
     std::size_t num_inputs = 0;
     std::size_t num_slots = 0;
@@ -91,7 +91,7 @@ class profiled_run {
     virtual stage_activity activity(std::size_t stage) const = 0;
     virtual stage_figures figures(std::size_t stage) const = 0;
     virtual void set_slots(std::size_t stage, std::size_t num_slots) = 0;
-    // To the concurrency of the description.
+    // Sets the number of slots to the concurrency that the pipeline describes.
     virtual void reset_slots(std::size_t stage) = 0;
     // Makes room for so many more items in each queue behind the stage.
     virtual void add_capacity(std::size_t stage, std::size_t items) = 0;

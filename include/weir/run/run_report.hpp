@@ -50,7 +50,8 @@ class run_report {
     virtual void lap(const pipeline_stats& one) { static_cast<void>(one); }
     /// Called for an item that failed: see `run_options::on_failure`.
     virtual void failed(const failure& what) { static_cast<void>(what); }
-    /// Called at the end of the run: see `run_options::on_end`. `rest`: the lap that was not whole.
+    /// Called at the end of the run: see `run_options::on_end`. `rest`: the statistics of the last, shorter
+    /// lap.
     virtual void ends(const pipeline_stats& rest, const pipeline_stats& all);
     /// Called before `begins`.
     /// \returns a hook that is called around every invocation; null: none.
@@ -58,7 +59,7 @@ class run_report {
 
   private:
     friend class detail::run_reports;
-    // Called after that. Returns a trace of some items; null: none.
+    // Called after `around_invocations`. Returns a trace of some items; null: none.
     virtual std::shared_ptr<detail::run_trail> follows_items() { return nullptr; }
 };
 
@@ -71,7 +72,7 @@ void print_report_warning(std::string_view report, std::string_view why) noexcep
 
 inline constinit standard_platform::atomic<report_warning> the_report_warning{&print_report_warning};
 
-// The reports of a run.
+// The reports of one run. After an exception from a report, the report is no longer called.
 class run_reports {
     struct one {
         explicit one(std::shared_ptr<run_report> r) : report(std::move(r)) {}
@@ -110,7 +111,7 @@ class run_reports {
 }  // namespace detail
 
 /// Sets the warning of all runs of the process. The default prints a line on stderr; null is none.
-/// \returns the one before. Threads: any.
+/// \returns the previous warning. Threads: any.
 report_warning set_report_warning(report_warning warn) noexcept;
 
 }  // namespace weir

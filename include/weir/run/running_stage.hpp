@@ -1,4 +1,4 @@
-// weir run, internal: the base of a stage at work: statistics, failures and hooks around each task
+// weir run, internal: the base of a stage in a run: its statistics, its failures, its hooks
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUNNING_STAGE_HPP
 #define WEIR_RUN_RUNNING_STAGE_HPP
@@ -22,7 +22,7 @@
 
 namespace weir::detail {
 
-// The base of every stage at work. The functions from `worker_started` to `leave` are called by the workers,
+// The base of every stage in a run. The functions from `worker_started` to `leave` are called by the workers,
 // in about this order.
 template <class Policy>
 class running_stage : public worker_set<Policy> {
@@ -71,7 +71,8 @@ class running_stage : public worker_set<Policy> {
         return me.last_reading;
     }
 
-    // The worker did something other than a task, without a wait. The next reading ends it, too.
+    // The worker did other work than a task, without a wait. The next reading of the clock ends this work,
+    // too.
     void record_other_work([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) me.meter.record_other_work();
     }
@@ -117,7 +118,7 @@ class running_stage : public worker_set<Policy> {
     template <class... Channels>
     void leave(slot& me, Channels&... outputs) noexcept {
         const bool last = worker_set<Policy>::leave(me);
-        const bool busy = last && announced_ > 0;
+        const bool busy = last && num_begun_hooks_ > 0;
         if (busy) call_end_hooks();
         this->go_off(me, busy);
         run_.worker_left();  // before a consumer can see the end
@@ -147,7 +148,7 @@ class running_stage : public worker_set<Policy> {
     std::vector<shared_hook> hooks_;
     std::vector<std::size_t> inputs_;
     std::vector<std::size_t> outputs_;
-    std::size_t announced_ = 0;  // to how many of the hooks
+    std::size_t num_begun_hooks_ = 0;  // hooks whose `stage_begins` has returned
     failure_counter own_counts_;
     failure_counter& failure_counts_;
     const bool by_rate_;  // successes are counted only for a rate, as all slots share the counter

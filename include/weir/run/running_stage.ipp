@@ -52,7 +52,7 @@ WEIR_INLINE bool running_stage<Policy>::call_begin_hooks() noexcept {
     try {
         for (const auto& hook : hooks_) {
             hook->stage_begins(this->name());
-            ++announced_;
+            ++num_begun_hooks_;
         }
         return true;
     } catch (...) {
@@ -63,9 +63,9 @@ WEIR_INLINE bool running_stage<Policy>::call_begin_hooks() noexcept {
 
 template <class Policy>
 WEIR_INLINE void running_stage<Policy>::call_end_hooks() noexcept {
-    while (announced_ > 0) {
+    while (num_begun_hooks_ > 0) {
         try {
-            hooks_[--announced_]->stage_ends(this->name());
+            hooks_[--num_begun_hooks_]->stage_ends(this->name());
         } catch (...) {
             stop_run(0, std::current_exception());
         }

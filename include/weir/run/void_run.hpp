@@ -23,8 +23,8 @@ namespace weir {
 ///     auto all = co_await run;    // a coroutine
 ///
 /// Both return when the last stage has ended, after the last item, a stop, or a failure; also if called
-/// again. `run_result::items` counts the successful calls of its function. After a failure or a `take`,
-/// earlier stages may still process an item; `stop()` waits for them.
+/// again. `run_result::items` counts the successful calls of the `for_each`'s function. After a failure or a
+/// `take`, earlier stages may still process an item; `stop()` waits for them.
 ///
 /// Ends:     as any run. When all stages have ended, `ended()` is true, `outcome()` is final, and the
 ///           statistics no longer change, also if no thread waits.

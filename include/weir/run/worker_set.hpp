@@ -33,7 +33,7 @@
 
 namespace weir::detail {
 
-// Limits with how many items a stage begins while its run is profiled: with none before `admit`.
+// The number of items with which a stage may still begin while its run is profiled; 0 before `admit`.
 class item_quota {
   public:
     // Whether a slot may begin with an item, or with the end of an epoch, which is not `counted`. If not, the
@@ -45,11 +45,11 @@ class item_quota {
         return slots_.wait(char(), me, slot_state::off);
     }
 
-    // Admits so many items from now on, and measures their pace in a stage of `num_slots` slots.
+    // Admits so many items, and measures their pace in a stage of `num_slots` slots.
     void admit(std::size_t items, std::size_t num_slots = 1) noexcept;
     // The pace of the items that were admitted last.
     pace_meter meter() const noexcept;
-    // Admits all items from now on, for good.
+    // Admits all items from now on. A quota that was opened remains open.
     void open() noexcept;
     // The run ends: slots that wait are refused.
     void end() noexcept;
@@ -188,8 +188,9 @@ class worker_set : public stage_gate {
     // its stage; for a thread of another library, the slots of a stage that measures know their threads.
     bool is_below() const;
 
-    // Adds the times of all slots until one instant, so that their states sum to slots x elapsed: `until`, or
-    // the last change of a state if that is later. `still` gets the time since which each is in its state.
+    // Adds the times of all slots until one instant, so that their states sum to slots x elapsed. This is
+    // `until`, or the last change of a state if that is later. `still` gets the time at which each slot
+    // entered its state.
     void add_times(stage_stats& s, std::int64_t until, stillness& still) const;
 
     // Destroys a worker that can never be resumed, with its wait. False: there is none.
@@ -210,7 +211,7 @@ class worker_set : public stage_gate {
 
     // Called by a worker that takes no more items. True: it was the last one.
     bool leave(slot& me) noexcept;
-    // `late`: the last clock reading is too old, as the worker did other work since.
+    // The slot ends. `late`: the last clock reading is too old, because the worker has called hooks since.
     void go_off(slot& me, [[maybe_unused]] bool late) noexcept;
 
     std::int64_t now() const noexcept { return run_.main_executor().now().time_since_epoch().count(); }
