@@ -268,9 +268,9 @@ class any_channel : public channel_items<Policy> {
     friend class choice_case;
 };
 
-// The base of a channel, for other parts of the library.
+// Returns the base of a channel. For other parts of the library: programs don't see that base.
 template <class T, class Policy>
-any_channel<Policy>& inside(channel<T, Policy>&) noexcept;
+any_channel<Policy>& base_of(channel<T, Policy>&) noexcept;
 
 WEIR_COMPILED(class any_channel<measured>);
 WEIR_COMPILED(class any_channel<summed>);

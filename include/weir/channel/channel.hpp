@@ -281,14 +281,14 @@ class channel final : detail::any_channel<Policy>,
     [[nodiscard]] channel_stats stats() { return base::stats(std::nullopt); }
 
   private:
-    friend base& detail::inside<T, Policy>(channel&) noexcept;
+    friend base& detail::base_of<T, Policy>(channel&) noexcept;
     friend detail::timed_operations<channel, T, Policy>;
 };
 
 namespace detail {
 
 template <class T, class Policy>
-any_channel<Policy>& inside(channel<T, Policy>& c) noexcept {
+any_channel<Policy>& base_of(channel<T, Policy>& c) noexcept {
     return c;
 }
 

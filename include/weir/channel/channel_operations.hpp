@@ -29,14 +29,14 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
   public:
     explicit put_operation(Channel& channel, T& item, typename base::slot_type* measured = nullptr,
                            Stop stop = {}) noexcept
-        : base(detail::inside(channel), &item, measured, std::move(stop)) {}
+        : base(detail::base_of(channel), &item, measured, std::move(stop)) {}
     // For a slot, which puts one item after the other: `next`, and then the await.
     explicit put_operation(typename base::slot_type& measured) noexcept : base(measured) {}
     // NOLINTNEXTLINE(modernize-use-equals-default): a defaulted one would not be inlined
     WEIR_ALWAYS_INLINE ~put_operation() {}
 
     WEIR_ALWAYS_INLINE void next(T& item, Channel& channel) noexcept {
-        this->restart(detail::inside(channel), &item);
+        this->restart(detail::base_of(channel), &item);
     }
 
     WEIR_ALWAYS_INLINE bool await_ready() noexcept { return moves_at_once(); }
@@ -53,10 +53,13 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     }
 };
 
+// Whether a T can be made from Args, by a constructor or as an aggregate.
 template <class T, class... Args>
 concept makes =
     std::is_constructible_v<T, Args...> || requires(Args&&... args) { T{std::forward<Args>(args)...}; };
 
+// Holds the item of an operation. A base class, so that the item exists before the operation that refers to
+// it.
 template <class T>
 class held_item {
   protected:
@@ -100,7 +103,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
   public:
     explicit get_operation(Channel& channel, typename base::slot_type* measured = nullptr,
                            Stop stop = {}) noexcept
-        : base(detail::inside(channel), nullptr, measured, std::move(stop)) {
+        : base(detail::base_of(channel), nullptr, measured, std::move(stop)) {
         this->waiter_.item = place_.address();
     }
     explicit get_operation(typename base::slot_type& measured) noexcept : base(measured) {}
@@ -147,7 +150,7 @@ class batch_operation : public channel_awaiter<typename Channel::policy_type, St
 
   public:
     batch_operation(Channel& channel, std::span<T> items, Stop stop = {}) noexcept
-        : base(detail::inside(channel), items.data(), nullptr, std::move(stop)), items_(items) {
+        : base(detail::base_of(channel), items.data(), nullptr, std::move(stop)), items_(items) {
         if constexpr (!Puts) this->waiter_.item = place_.address();
     }
     batch_operation(const batch_operation&) = delete;

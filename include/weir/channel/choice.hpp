@@ -74,7 +74,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
   public:
     // `item`: of a put; null for a get.
     explicit choice_case(Channel& channel, T* item = nullptr) noexcept
-        : channel_(detail::inside(channel)), own_(item, nullptr) {
+        : channel_(detail::base_of(channel)), own_(item, nullptr) {
         if constexpr (!Puts) own_.item = place_.address();
         own_.ready = 0;
         this->waiter_ = &own_;
@@ -203,6 +203,7 @@ class choice_operation : public not_awaited {
     // Unregisters the callbacks. Waits for a callback that is running.
     void listen_no_more() noexcept;
 
+    // Called after the wait: finds the case that was done, and takes the others out of their lines.
     void settle() noexcept;
 
     any_case* const* cases_ = nullptr;

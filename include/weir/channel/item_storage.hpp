@@ -23,8 +23,8 @@
 namespace weir::detail {
 
 // Memory for one item. The operation that takes the item out of the channel, or hands it over, constructs the
-// item here; `outcome::done` tells that it exists. An optional would be written in two parts and read in
-// one, which makes the processor wait until both are in the cache (5 ns).
+// item here; `outcome::done` tells that it exists. An optional would be written by two stores and read by one
+// load, which stalls the processor for 5 ns.
 template <class T>
 class uninitialised_slot {
   public:
@@ -97,9 +97,9 @@ constexpr item_type make_item_type() noexcept {
 template <class T>
 inline constexpr item_type item_type_of = make_item_type<T>();
 
-// A block of memory for items. Place `i` is for the item number `i` of all that ever pass, and for each item
-// whose number differs by a multiple of `places()`. The user of a ring knows which places hold items: a ring
-// destroys no items. It allocates in its constructor only.
+// A block of memory for items, which are numbered from 0 as they enter the channel: item `i` has the place
+// `i` modulo `places()`. The user of a ring knows which places hold items: a ring destroys no items. It
+// allocates in its constructor only.
 class ring {
   public:
     // Has places for at least `capacity` items.
@@ -107,7 +107,7 @@ class ring {
         if (places_ == 0) return;
         if (places_ <= memory_shortage::many_bytes / type.size) {
             const std::size_t bytes = places_ * type.size;
-            block_ = is_aligned_by_itself() ? ::operator new(bytes) : ::operator new(bytes, alignment());
+            block_ = has_default_alignment() ? ::operator new(bytes) : ::operator new(bytes, alignment());
             return;
         }
         block_ = allocate(places_);
@@ -159,11 +159,11 @@ class ring {
     void* allocate(std::size_t places) const noexcept {
         if (places > static_cast<std::size_t>(PTRDIFF_MAX) / type_->size) return nullptr;
         const std::size_t bytes = places * type_->size;
-        return is_aligned_by_itself() ? ::operator new(bytes, std::nothrow)
-                                      : ::operator new(bytes, alignment(), std::nothrow);
+        return has_default_alignment() ? ::operator new(bytes, std::nothrow)
+                                       : ::operator new(bytes, alignment(), std::nothrow);
     }
     void free(void* block) const noexcept {
-        if (is_aligned_by_itself()) {
+        if (has_default_alignment()) {
             ::operator delete(block);
         } else {
             ::operator delete(block, alignment());
@@ -181,7 +181,7 @@ class ring {
                               possible);
     }
 
-    bool is_aligned_by_itself() const noexcept {
+    bool has_default_alignment() const noexcept {
         return type_->alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
     }
     std::align_val_t alignment() const noexcept { return static_cast<std::align_val_t>(type_->alignment); }

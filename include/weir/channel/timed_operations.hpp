@@ -59,10 +59,10 @@ template <class Channel, class T, class Policy>
 class timed_operations {
     using stop_token = basic_stop_token<typename Policy::platform>;
     template <class Item>
-    static constexpr bool taken = std::is_convertible_v<Item, T&&> ||
-                                  (std::is_convertible_v<Item, T> && std::is_copy_constructible_v<T>);
+    static constexpr bool can_put = std::is_convertible_v<Item, T&&> ||
+                                    (std::is_convertible_v<Item, T> && std::is_copy_constructible_v<T>);
     template <class Limit, class Wanted, class Stop>
-    static constexpr bool ends =
+    static constexpr bool limits_fit =
         std::is_convertible_v<Limit, Wanted> && std::is_convertible_v<Stop, stop_token>;
 
   public:
@@ -117,22 +117,22 @@ class timed_operations {
 
     // These overloads reject wrong arguments at compile time.
     template <class Limit, class Stop = stop_token>
-        requires(!ends<Limit, duration, Stop>)
+        requires(!limits_fit<Limit, duration, Stop>)
     auto get_for(Limit&&, Stop&& = {}) {
         return refuse<T, Limit, duration, Stop>();
     }
     template <class Limit, class Stop = stop_token>
-        requires(!ends<Limit, time_point, Stop>)
+        requires(!limits_fit<Limit, time_point, Stop>)
     auto get_until(Limit&&, Stop&& = {}) {
         return refuse<T, Limit, time_point, Stop>();
     }
     template <class Item, class Limit, class Stop = stop_token>
-        requires(!taken<Item> || !ends<Limit, duration, Stop>)
+        requires(!can_put<Item> || !limits_fit<Limit, duration, Stop>)
     auto put_for(Item&&, Limit&&, Stop&& = {}) {
         return refuse<Item, Limit, duration, Stop>();
     }
     template <class Item, class Limit, class Stop = stop_token>
-        requires(!taken<Item> || !ends<Limit, time_point, Stop>)
+        requires(!can_put<Item> || !limits_fit<Limit, time_point, Stop>)
     auto put_until(Item&&, Limit&&, Stop&& = {}) {
         return refuse<Item, Limit, time_point, Stop>();
     }
@@ -154,7 +154,7 @@ class timed_operations {
         static_assert(std::is_convertible_v<Item, T> || std::is_same_v<std::remove_cvref_t<Item>, T>,
                       "weir: what is put into a channel has to be one of its items, or to become one by "
                       "itself; the types are those of channel<T> and Item in this message");
-        static_assert(!ends<Limit, Wanted, Stop> || std::is_convertible_v<Item, T&&> ||
+        static_assert(!limits_fit<Limit, Wanted, Stop> || std::is_convertible_v<Item, T&&> ||
                           std::is_copy_constructible_v<T>,
                       "weir: put copies what has a name, and this channel's items can't be copied: "
                       "co_await c.put_for(std::move(item), 100ms)");

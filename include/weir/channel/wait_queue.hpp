@@ -39,8 +39,8 @@ class wait_queue final : public wait_site {
         : rule_(std::move(rule)), what_(what), kind_(kind) {}
     ~wait_queue() { this->leave_registry(); }
 
-    // Returns an awaitable of bool: true = admitted, false = refused. Slot `me` is in state `as` meanwhile,
-    // if it is measured. Resumes on the coroutine's executor.
+    // Returns an awaitable of bool: true = admitted, false = refused. `me`: the slot (worker of a stage) that
+    // waits; if it is measured, it is in state `as` meanwhile. Resumes on the coroutine's executor.
     template <class Slot>
     class [[nodiscard("co_await this, or nobody waits")]] awaiter;
     template <class Slot>
@@ -70,22 +70,22 @@ class wait_queue final : public wait_site {
         const std::lock_guard guard(lock_);
         seen.site = this;
         for (const waiter* w = line_.front(); w != nullptr; w = w->next) {
-            seen.waiting.push_back({w->number, kind_, what_, w->who});
+            seen.waiting.push_back({w->number, kind_, what_, w->owner});
         }
     }
 
     const char* contradiction() const noexcept override {
         for (const waiter* w = line_.front(); w != nullptr; w = w->next) {
-            if (judge(w->what) != admission::wait) return "somebody waits who may go";
+            if (judge(w->request) != admission::wait) return "somebody waits who may go";
         }
         return nullptr;
     }
 
   private:
     struct waiter {
-        waiter(ticket t, slot& whose) noexcept : what(std::move(t)), who(&whose) {}
-        ticket what;
-        slot* who;
+        waiter(ticket t, slot& me) noexcept : request(std::move(t)), owner(&me) {}
+        ticket request;
+        slot* owner;
         std::uint64_t number = 0;  // counts the waits in this queue
         bool measured = false;
         bool linked = false;
@@ -110,10 +110,10 @@ class wait_queue final : public wait_site {
         waiter** end = &woken;
         for (waiter* w = line_.front(); w != nullptr;) {
             waiter* const next = w->next;
-            w->answer = rule_.ask(w->what);
+            w->answer = rule_.ask(w->request);
             if (w->answer != admission::wait) {
                 line_.remove(*w);
-                if (w->measured) w->who->enter(slot_state::runnable, detail::clock_of(*w->who));
+                if (w->measured) w->owner->enter(slot_state::runnable, detail::clock_of(*w->owner));
                 *end = w;
                 end = &w->next;
             }
@@ -168,7 +168,7 @@ class wait_queue<Rule>::awaiter : waiter {
 
     bool await_ready() noexcept {
         const std::lock_guard guard(queue_.lock_);
-        this->answer = queue_.rule_.ask(this->what);
+        this->answer = queue_.rule_.ask(this->request);
         return this->answer != admission::wait;
     }
 
@@ -182,7 +182,7 @@ class wait_queue<Rule>::awaiter : waiter {
             slot_.catch_up(detail::clock_of(slot_));
         }
         const std::lock_guard guard(queue_.lock_);
-        this->answer = queue_.rule_.ask(this->what);
+        this->answer = queue_.rule_.ask(this->request);
         if (this->answer != admission::wait) return false;
         suspended_ = true;
         if (!queue_.is_registered()) register_site(queue_, *this->executor);

@@ -118,7 +118,7 @@ class wake_list {
     using waiter = basic_waiter<Platform>;
 
   public:
-    // A budget that has room again; `has_room` is called after unlocking. Null: none.
+    // The limit in bytes of a run, if it has room again: `has_room` is called after unlocking. Null: none.
     byte_budget* budget = nullptr;
 
     void push(waiter& w) noexcept {

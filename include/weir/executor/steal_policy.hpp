@@ -69,12 +69,12 @@ class basic_steal_policy {
 
   private:
     static constexpr std::int64_t never = std::int64_t{1} << 40;
-    static constexpr std::int64_t glance = 1'000;
-    static constexpr std::int64_t study = 5'000;
+    static constexpr std::int64_t glance = 1'000;  // the shortest time between two looks at the victim
+    static constexpr std::int64_t study = 5'000;   // the length of a study
     static constexpr std::int64_t long_patience = 40'000;
     static constexpr std::int64_t worthwhile = 120;
     static constexpr std::int64_t beyond_doubt = 200;
-    static constexpr std::int64_t surely_worthwhile = 300;
+    static constexpr std::int64_t surely_worthwhile = 300;  // a victim as slow passes each trial
     static constexpr std::int64_t long_turn = 3'000;
     static constexpr std::int64_t worth_in_long_turns = 30;
     static constexpr std::int64_t worth_moving = 500;
@@ -82,7 +82,7 @@ class basic_steal_policy {
     static constexpr std::uint64_t large_part = 8;  // a fork is large if the thief resumes so often for it
     static constexpr std::uint32_t trial = 64;
     static constexpr std::uint32_t most_credit = 16 * trial + 1;  // the first one begins the first trial
-    static constexpr std::int64_t longest_trial = 1'000'000;
+    static constexpr std::int64_t longest_trial = 1'000'000;      // a longer one is not evaluated
     static constexpr std::int64_t between_rests = 100'000'000;
     static constexpr std::int64_t short_rest = 250'000;
     static constexpr std::int64_t first_rest = 2'000'000;

@@ -96,7 +96,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
                 auto item = co_await get;
                 if (!item) co_return false;
                 item_tracer tracer(me, result_origin::all_held);
-                if (tracer.is_on()) tracer.hold(detail::inside(queue), get.number(), epoch_of(*item));
+                if (tracer.is_on()) tracer.hold(detail::base_of(queue), get.number(), epoch_of(*item));
                 detail::replace(place, std::move(item));
             }
             task<bool> rest = fetch<Index + 1>(me);

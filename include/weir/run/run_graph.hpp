@@ -40,7 +40,7 @@ class no_item {};
 // The identity of a queue of any item type.
 struct queue_id {
     template <class T, class Policy>
-    explicit(false) queue_id(weir::channel<T, Policy>* queue) noexcept : site(&detail::inside(*queue)) {}
+    explicit(false) queue_id(weir::channel<T, Policy>* queue) noexcept : site(&detail::base_of(*queue)) {}
     const wait_site* site;
 };
 
@@ -92,7 +92,7 @@ class run_graph : public run_context, public watched_run {
         auto* const queue = memory_shortage::with_prefix(stage(options), [&] {
             return new weir::channel<T, Policy>(options.capacity, main_executor(), options.name);
         });
-        adopt(detail::inside(*queue), options);
+        adopt(detail::base_of(*queue), options);
         return *queue;
     }
 
@@ -137,7 +137,7 @@ class run_graph : public run_context, public watched_run {
                       "gives nothing on, and has no queue behind it: leave .capacity and .max_bytes out");
         auto* const end =
             new weir::channel<no_item, Policy>(1, main_executor(), "the end of " + options.name);
-        end_.reset(&detail::inside(*end));
+        end_.reset(&detail::base_of(*end));
         last_ = indexes_of({queue_id(&in)}).front();
         add<Running>({&in}, {}, options, std::forward<Args>(args)..., in, *end);
         return *end;

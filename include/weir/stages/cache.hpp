@@ -58,7 +58,7 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
         : base(run, "cache", options, &in, &out), left_(epochs), epoch_(run.first_epoch()) {}
 
     std::uint64_t byte_sources(const iteration&) const noexcept {
-        return is_first_ ? 0 : detail::inside(*this->out_).sources();
+        return is_first_ ? 0 : detail::base_of(*this->out_).sources();
     }
     void take(intake<channel<C, Policy>>& next, typename base::slot&, iteration& it) noexcept {
         it.place.epoch = epoch_;

@@ -32,7 +32,7 @@ class intake : public get_operation<Queue> {
     // Prepares the next take; the worker then awaits this object. Takes nothing if the slot is recalled (has
     // to leave service), or if `skips` is true.
     WEIR_ALWAYS_INLINE void prepare(Queue& queue, bool skips = false) noexcept {
-        this->restart(detail::inside(queue), this->place_.address());
+        this->restart(detail::base_of(queue), this->place_.address());
         if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
             this->waiter_.outcome = outcome::stopped;
         }
@@ -144,7 +144,7 @@ class hold_timer {
         Slot* who;
         void operator()() const noexcept {
             who->recalled.store(true, std::memory_order_relaxed);  // the lock of `recall` publishes the flag
-            detail::inside(*queue).recall(*who);
+            detail::base_of(*queue).recall(*who);
         }
     };
 

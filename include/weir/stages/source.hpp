@@ -70,7 +70,7 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
     }
 
     std::uint64_t byte_sources(const iteration&) const noexcept {
-        return detail::inside(*this->out_).sources();
+        return detail::base_of(*this->out_).sources();
     }
     void take(no_intake&, typename base::slot&, [[maybe_unused]] iteration& it) noexcept {
         if constexpr (is_epoch_item<Out>) it.place.epoch = epoch_;

@@ -25,7 +25,7 @@ class stage_of final : public Kind {
 
     bool blocks_threads() const noexcept override { return !awaits_work<Kind> && !awaits_fetch<Kind>; }
     void recall(slot& who) noexcept override {
-        if constexpr (Kind::has_input) detail::inside(*this->in_).recall(who);
+        if constexpr (Kind::has_input) detail::base_of(*this->in_).recall(who);
         this->recall_idle();
     }
     detached_task<void> make_worker(slot& me) override {

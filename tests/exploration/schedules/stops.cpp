@@ -193,7 +193,7 @@ void a_getter_destroyed(world& w) {
             while (auto next = co_await from.get()) by.got(*next);
         };
         const auto waits = [&c] {
-            return schedules::contains(weir::detail::waiters_at(weir::detail::inside(c)), "waits to get");
+            return schedules::contains(weir::detail::waiters_at(weir::detail::base_of(c)), "waits to get");
         };
         actor one = put_all(book, c, 0);
         actor two = put_all(book, c, 1);

@@ -388,7 +388,7 @@ TEST_CASE("a child makes runs and watchdogs of its own, whatever the parent's th
         weir::channel<int> items(1, pool);
         using core = weir::channel<int>::core_type;
         static_cast<void>(items.blocking_get(1ns));  // it is known from now on
-        const holder lock([&] { return core::whole_lock(weir::detail::inside(items)); });
+        const holder lock([&] { return core::whole_lock(weir::detail::base_of(items)); });
         CHECK(holds_in_child(watches));
     }
     SECTION("anything") {
@@ -425,7 +425,7 @@ TEST_CASE("a coroutine of the child isn't left at a channel that a thread of the
     const auto put_one = [](weir::channel<int>& out) -> weir::task<> {
         static_cast<void>(co_await out.put(1));
     };
-    const holder lock([&] { return core::whole_lock(weir::detail::inside(items)); });
+    const holder lock([&] { return core::whole_lock(weir::detail::base_of(items)); });
     CHECK(holds_in_child([&] {
         weir::run_loop loop;
         return is_refused([&] { weir::sync_wait(loop, take_one(items)); }) &&

@@ -57,7 +57,7 @@ class limit final : public weir::detail::byte_budget {
 TEST_CASE("code that doesn't know the item type reads a channel's name and statistics") {
     weir::virtual_time time;
     channel<int> typed(3, time, "decode");
-    auto& any = weir::detail::inside(typed);
+    auto& any = weir::detail::base_of(typed);
     CHECK(any.name() == "decode");
     CHECK(typed.try_put(1) == channel_status::success);
     const weir::channel_stats stats = any.stats(0);
@@ -69,7 +69,7 @@ TEST_CASE("code that doesn't know the item type reads a channel's name and stati
 TEST_CASE("a channel of a run measures from the beginning of the run up to the given instant") {
     weir::virtual_time time;
     channel<int> typed(1, time, "q");
-    auto& any = weir::detail::inside(typed);
+    auto& any = weir::detail::base_of(typed);
     time.run_until(weir::time_point() + 5s);
     any.start_measuring(std::chrono::nanoseconds(2s).count());
     const weir::channel_stats stats = any.stats(std::chrono::nanoseconds(6s).count());
@@ -84,7 +84,7 @@ TEST_CASE("a channel that is cancelled is empty, and takes nothing any more") {
     auto copy = item;
     CHECK(typed.try_put(std::move(copy)) == channel_status::success);
     CHECK(item.use_count() == 2);
-    auto& any = weir::detail::inside(typed);
+    auto& any = weir::detail::base_of(typed);
     any.cancel();
     CHECK(item.use_count() == 1);
     CHECK(typed.try_put(std::make_shared<int>(2)) == channel_status::closed);
@@ -93,7 +93,7 @@ TEST_CASE("a channel that is cancelled is empty, and takes nothing any more") {
 TEST_CASE("a channel's capacity is changed, and one of 0 refused, without its type") {
     weir::virtual_time time;
     channel<int> typed(1, time, "q");
-    auto& any = weir::detail::inside(typed);
+    auto& any = weir::detail::base_of(typed);
     any.set_capacity(2);
     CHECK(typed.try_put(1) == channel_status::success);
     CHECK(typed.try_put(2) == channel_status::success);
@@ -106,7 +106,7 @@ TEST_CASE("the bytes in a channel count for the budget of the run, and for the s
     limit budget(2 * sizeof(int));
     const std::uint64_t one = budget.add_source(), other = budget.add_source();
     channel<int> typed(4, time, "q");
-    auto& any = weir::detail::inside(typed);
+    auto& any = weir::detail::base_of(typed);
     any.set_budget(&budget, one);
     CHECK(any.sources() == one);
     CHECK(typed.try_put(1) == channel_status::success);
@@ -123,7 +123,7 @@ TEST_CASE("a channel destroyed through its base destroys the items inside") {
     const auto item = std::make_shared<int>(1);
     auto* const typed = new channel<std::shared_ptr<int>>(2, time, "q");
     CHECK(typed->try_put(std::shared_ptr<int>(item)) == channel_status::success);
-    std::unique_ptr<weir::detail::any_channel<weir::measured>> owner(&weir::detail::inside(*typed));
+    std::unique_ptr<weir::detail::any_channel<weir::measured>> owner(&weir::detail::base_of(*typed));
     CHECK(item.use_count() == 2);
     owner.reset();
     CHECK(item.use_count() == 1);
@@ -136,7 +136,7 @@ TEST_CASE("the channel of a consumer records when the first item was got, by eve
         for (const int way : {0, 1, 2, 3}) {
             CAPTURE(capacity, way);
             channel<int> typed(capacity, time, "q");
-            auto& any = weir::detail::inside(typed);
+            auto& any = weir::detail::base_of(typed);
             const auto begin = time.now();
             any.start_measuring(ns(begin.time_since_epoch()), true);
             const auto takes = [](auto& from, int how) -> weir::task<> {
@@ -169,10 +169,10 @@ TEST_CASE("a first item for a waiting consumer is got when it is put; a discarde
     channel<int> discarded(2, time, "q");
     channel<int> unasked(2, time, "q");
     channel<int, weir::unmeasured> unmeasured(2, time, "q");
-    weir::detail::inside(handed).start_measuring(0, true);
-    weir::detail::inside(discarded).start_measuring(0, true);
-    weir::detail::inside(unasked).start_measuring(0);
-    weir::detail::inside(unmeasured).start_measuring(0, true);
+    weir::detail::base_of(handed).start_measuring(0, true);
+    weir::detail::base_of(discarded).start_measuring(0, true);
+    weir::detail::base_of(unasked).start_measuring(0);
+    weir::detail::base_of(unmeasured).start_measuring(0, true);
     const auto puts = [&]() -> weir::task<> {
         co_await weir::sleep_for(3s);
         static_cast<void>(co_await handed.put(1));
@@ -187,10 +187,10 @@ TEST_CASE("a first item for a waiting consumer is got when it is put; a discarde
         discarded.cancel();
     };
     weir::sync_wait(time, weir::when_all(gets(), puts()));
-    CHECK(weir::detail::inside(handed).first_got() == std::chrono::nanoseconds(3s).count());
-    CHECK_FALSE(weir::detail::inside(discarded).first_got());
-    CHECK_FALSE(weir::detail::inside(unasked).first_got());
-    CHECK_FALSE(weir::detail::inside(unmeasured).first_got());
+    CHECK(weir::detail::base_of(handed).first_got() == std::chrono::nanoseconds(3s).count());
+    CHECK_FALSE(weir::detail::base_of(discarded).first_got());
+    CHECK_FALSE(weir::detail::base_of(unasked).first_got());
+    CHECK_FALSE(weir::detail::base_of(unmeasured).first_got());
 }
 
 namespace {
@@ -874,8 +874,8 @@ TEST_CASE("several channels count for one budget, which is told when there is ro
     virtual_time time;
     limit both(100);
     channel<parcel> a(10, time), b(10, time);
-    weir::detail::inside(a).set_budget(&both);
-    weir::detail::inside(b).set_budget(&both);
+    weir::detail::base_of(a).set_budget(&both);
+    weir::detail::base_of(b).set_budget(&both);
     CHECK(try_put(a, 1, 60) == channel_status::success);
     CHECK_FALSE(both.is_spent());
     CHECK(try_put(b, 2, 60) == channel_status::success);

@@ -427,7 +427,7 @@ TEST_CASE("a channel closed to newcomers admits waiting puts, and ends when thei
         c.close_to_newcomers();
         c.close_to_newcomers();  // changes nothing
         CHECK(c.closed());
-        CHECK(weir::detail::inside(c).contradiction() == nullptr);
+        CHECK(weir::detail::base_of(c).contradiction() == nullptr);
         CHECK(c.try_put(99) == channel_status::closed);
         for (int n = 0; n <= waiters; ++n) CHECK(*c.try_get() == n);
         CHECK(c.try_get().status() == channel_status::closed);

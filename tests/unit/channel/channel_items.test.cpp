@@ -148,7 +148,7 @@ TEST_CASE("an operation counts for its thread if it moved an item") {
 
 TEST_CASE("a batch counts as one operation of its thread, if an item moved") {
     of_numbers<weir::unmeasured> c(3);
-    auto& inside = weir::detail::inside(c);
+    auto& inside = weir::detail::base_of(c);
     std::unique_ptr<int> items[3];
     record* const me = record::acquire();
     REQUIRE(me != nullptr);

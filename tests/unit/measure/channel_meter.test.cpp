@@ -197,8 +197,8 @@ struct both {
         : before(capacity_before, time, "work"), behind(capacity, time, "sink"),
           merged(capacity_before, time, "work"), sink(options(capacity), capacity_before),
           work(std::move(producer)), takes(std::move(consumer)) {
-        weir::detail::inside(merged).merge_sink("sink", sink.total_capacity(), capacity, 0);
-        weir::detail::inside(merged).start_measuring(0);
+        weir::detail::base_of(merged).merge_sink("sink", sink.total_capacity(), capacity, 0);
+        weir::detail::base_of(merged).start_measuring(0);
         actors.push_back(produce(before, work, closes));
         actors.push_back(pass_on(before, behind));
         actors.push_back(consume(behind, takes));
@@ -217,7 +217,7 @@ struct both {
     weir::pipeline_stats accounted() {
         weir::pipeline_stats s;
         std::optional<sink_figures> kept;
-        s.channels.push_back(weir::detail::inside(merged).stats(std::nullopt, &kept));
+        s.channels.push_back(weir::detail::base_of(merged).stats(std::nullopt, &kept));
         REQUIRE(kept.has_value());
         sink.split(s, 0, kept);
         return s;
@@ -300,14 +300,14 @@ TEST_CASE("a sink has ended, and is off, when what it takes from is closed and i
 TEST_CASE("an item that a cancelled sink held counts as taken and not as passed on") {
     virtual_time time;
     channel<int> merged(2, time, "work");
-    weir::detail::inside(merged).merge_sink("sink", 2 + 1 + 1, 1, 0);
-    weir::detail::inside(merged).start_measuring(0);
+    weir::detail::base_of(merged).merge_sink("sink", 2 + 1 + 1, 1, 0);
+    weir::detail::base_of(merged).start_measuring(0);
     for (int i = 0; i < 4; ++i) CHECK(merged.try_put(int{i}) == weir::channel_status::success);
     time.run_until(weir::time_point(7ns));
     merged.cancel();
     time.run_until(weir::time_point(9ns));
     std::optional<sink_figures> kept;
-    const weir::channel_stats all = weir::detail::inside(merged).stats(std::nullopt, &kept);
+    const weir::channel_stats all = weir::detail::base_of(merged).stats(std::nullopt, &kept);
     CHECK(all.size == 0);
     CHECK(all.num_get == 0);
     REQUIRE(kept.has_value());
@@ -320,7 +320,7 @@ TEST_CASE("an item that a cancelled sink held counts as taken and not as passed 
 TEST_CASE("a sink whose queue gets more room passes on what it has, and one with less keeps what is inside") {
     virtual_time time;
     channel<int> merged(2, time, "work");
-    auto& queue = weir::detail::inside(merged);
+    auto& queue = weir::detail::base_of(merged);
     queue.merge_sink("sink", 2 + 1 + 2, 2, 0);
     queue.start_measuring(0);
     for (int i = 0; i < 5; ++i) CHECK(merged.try_put(int{i}) == weir::channel_status::success);

@@ -405,7 +405,7 @@ TEST_CASE("a held item that is followed is visited for an instant, another one i
     follow(me, &run, run.add_stage(name));
     run.reserve();
     weir::channel<int> queue(2, time);
-    auto& inside = weir::detail::inside(queue);
+    auto& inside = weir::detail::base_of(queue);
     item_tracer tracer(me, result_origin::all_held);
     tracer.hold(inside, 0, 0);  // the queue has no marks
     inside.mark_in(run, true);
