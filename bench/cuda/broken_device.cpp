@@ -7,7 +7,6 @@
 #include "kernels.hpp"
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/copy.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>

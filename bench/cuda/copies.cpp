@@ -5,7 +5,6 @@
 #include "parts.hpp"
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/copy.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/task/sync_wait.hpp>

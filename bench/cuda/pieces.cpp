@@ -4,7 +4,6 @@
 #include "parts.hpp"
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/copy.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/executor/thread_pool.hpp>

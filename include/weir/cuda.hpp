@@ -4,7 +4,6 @@
 #define WEIR_CUDA_HPP
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/copy.hpp>
 #include <weir/cuda/device_allocator.hpp>
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/lease.hpp>

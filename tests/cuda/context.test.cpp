@@ -3,7 +3,6 @@
 #include "cuda/support.hpp"
 
 #include <weir/channel/channel.hpp>
-#include <weir/cuda/copy.hpp>
 #include <weir/cuda/device_pool.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/stream.hpp>

@@ -183,6 +183,22 @@ struct piece {
 
 namespace detail {
 
+// Whether the call that queues the copy may block until the copy, or work queued before it, is done: the
+// runtime copies ordinary memory, and from host to host, on the calling thread.
+inline bool may_block(const piece& p) noexcept {
+    if (p.bytes == 0) return false;
+    const auto kind_of = [](const void* memory) noexcept {
+        cudaPointerAttributes of{};
+        return without_last_error(cudaPointerGetAttributes(&of, memory)) == cudaSuccess
+                   ? of.type
+                   : cudaMemoryTypeUnregistered;
+    };
+    const cudaMemoryType to = kind_of(p.to);
+    const cudaMemoryType from = kind_of(p.from);
+    return to == cudaMemoryTypeUnregistered || from == cudaMemoryTypeUnregistered ||
+           (to == cudaMemoryTypeHost && from == cudaMemoryTypeHost);
+}
+
 inline cudaError_t copy_one_by_one(std::span<const piece> pieces, cudaStream_t stream) noexcept {
     for (const piece& p : pieces) {
         const cudaError_t code = cudaMemcpyAsync(p.to, p.from, p.bytes, cudaMemcpyDefault, stream);

@@ -246,10 +246,14 @@ inline constexpr bool begins_with_source<pipeline<Row>> = Row::begins;
 /// \param pipeline  a pipeline, or a part of one; it need not have a sink.
 /// Errors:   `std::bad_alloc`.
 /// Lifetime: the executors that the stages name must still exist, because their types are read.
-template <class In = void, detail::composable P>
+template <class In = void, class P>
 [[nodiscard]] pipeline_description describe(const P& pipeline) {
+    constexpr bool composable = detail::composable<P>;
+    static_assert(composable, "weir: what is described is a pipeline, a stage, or several put together by |");
     detail::description_builder to;
-    if constexpr (std::is_void_v<In>) {
+    if constexpr (!composable) {
+        return {};
+    } else if constexpr (std::is_void_v<In>) {
         constexpr bool begins = detail::begins_with_source<P>;
         static_assert(begins,
                       "weir: what a pipeline without a source is made of depends on the items that "
@@ -259,15 +263,6 @@ template <class In = void, detail::composable P>
         to.template rest<In>(pipeline, {});
     }
     return std::move(to).finish();
-}
-
-/// Rejects an argument that is no part of a pipeline, at compile time.
-template <class In = void, class P>
-    requires(!detail::composable<P>)
-auto describe(const P&) {
-    static_assert(detail::composable<P>,
-                  "weir: what is described is a pipeline, a stage, or several put together by |");
-    return pipeline_description();
 }
 
 }  // namespace weir

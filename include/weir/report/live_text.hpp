@@ -54,11 +54,6 @@ namespace detail {
 //          remainders).
 [[nodiscard]] std::string live_bar(const slot_times& t, std::size_t width, bool colour);
 
-// \returns at most `width` characters of the text.
-[[nodiscard]] std::string cut(std::string text, std::size_t width);
-
-[[nodiscard]] std::string quantile_text(const histogram& h, double q);
-
 // A column to the right of the bar. The picture shows as many of these columns as fit, in this order.
 // `behind`: the queue behind the stage; null: there is none.
 struct live_column {
@@ -81,8 +76,8 @@ inline constexpr std::array<live_column, 6> live_columns = {{
                              : units::count(q->size, 3) + "/" + units::count(q->capacity, 3);
      }},
     {"failed", 6, [](const stage_stats& s, const channel_stats*) { return units::count(s.num_failures, 6); }},
-    {"p50", 7, [](const stage_stats& s, const channel_stats*) { return quantile_text(s.task_times, 0.5); }},
-    {"p99", 7, [](const stage_stats& s, const channel_stats*) { return quantile_text(s.task_times, 0.99); }},
+    {"p50", 7, [](const stage_stats& s, const channel_stats*) { return quantile_cell(s.task_times, 0.5); }},
+    {"p99", 7, [](const stage_stats& s, const channel_stats*) { return quantile_cell(s.task_times, 0.99); }},
 }};
 
 // \returns the stages to show if there is room for `most`: the busiest ones, in the order of the pipeline.

@@ -81,15 +81,6 @@ WEIR_INLINE std::string live_bar(const slot_times& t, std::size_t width, bool co
     return bar;
 }
 
-WEIR_INLINE std::string cut(std::string text, std::size_t width) {
-    if (text.size() > width) text.resize(width);
-    return text;
-}
-
-WEIR_INLINE std::string quantile_text(const histogram& h, double q) {
-    return h.empty() || !h.has_quantiles() ? "-" : units::time(h.quantile(q));
-}
-
 WEIR_INLINE std::vector<std::size_t> busiest(const pipeline_stats& stats, std::size_t most) {
     std::vector<std::size_t> shown(stats.stages.size());
     for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
@@ -118,7 +109,7 @@ WEIR_INLINE std::string live_head(const live_layout& at, std::size_t width) {
     std::string head = cell_of("stage", at.name) + " " + std::string(at.bar, ' ');
     for (std::size_t i = 0; i < at.columns; ++i)
         head += " " + units::right(live_columns[i].head, live_columns[i].width);
-    return cut(std::move(head), width);
+    return head.substr(0, width);
 }
 
 WEIR_INLINE std::string live_row(const stage_stats& s, const pipeline_stats& lap, const live_layout& at,
@@ -129,7 +120,7 @@ WEIR_INLINE std::string live_row(const stage_stats& s, const pipeline_stats& lap
     std::string line = cell_of(s.name, at.name) + " " + live_bar(s.times(), at.bar, frame.colour);
     for (std::size_t i = 0; i < at.columns; ++i) {
         const std::size_t width = live_columns[i].width;
-        line += " " + units::right(cut(live_columns[i].text(s, queue), width), width);
+        line += " " + units::right(live_columns[i].text(s, queue).substr(0, width), width);
     }
     return line;
 }
@@ -166,8 +157,8 @@ WEIR_INLINE std::vector<std::string> live_lines(const pipeline_stats& lap, const
     for (const std::size_t i : busiest(lap, room)) lines.push_back(live_row(lap.stages[i], lap, at, frame));
     if (says_how_many) {
         const std::string more = "... " + std::to_string(lap.stages.size() - room) + " more";
-        const std::string why = ", which are less busy";
-        lines.push_back(cut(more.size() + why.size() <= frame.columns ? more + why : more, frame.columns));
+        const std::string full = more + ", which are less busy";
+        lines.push_back((full.size() <= frame.columns ? full : more).substr(0, frame.columns));
     }
     if (is_framed) lines.push_back(live_legend(frame));
     return lines;

@@ -33,21 +33,14 @@ concept printable =
                    channel_status, pipeline_description, profile_result, deadlock_report, stall_report>;
 
 /// \returns the text that `<<` writes to a stream.
-template <printable T>
-[[nodiscard]] std::string printed(const T& value) {
-    std::ostringstream out;
-    out << value;
-    return std::move(out).str();
-}
-
-/// Rejects an argument of another type, at compile time.
 template <class T>
-    requires(!printable<T>)
-std::string printed(const T&) {
+[[nodiscard]] std::string printed(const T& value) {
     static_assert(printable<T>,
                   "weir: printed() takes statistics and reports, as run.stats() and what is in them; write "
                   "anything else to a stream");
-    return {};
+    std::ostringstream out;
+    if constexpr (printable<T>) out << value;
+    return std::move(out).str();
 }
 
 }  // namespace weir

@@ -5,7 +5,6 @@
 #if CUDART_VERSION >= 12080  // before, it took nvcc to have a kernel
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/copy.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>

@@ -3,7 +3,6 @@
 #include "support.hpp"
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/copy.hpp>
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
