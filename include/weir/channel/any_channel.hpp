@@ -123,6 +123,8 @@ class any_channel : public channel_items<Policy> {
 
     // The marks of traced items in this queue; null: no item of the run is traced, or there is no run.
     trail_marks* marks() const noexcept { return marks_; }
+    // Called before the run begins if items are traced. `is_read`: a stage gets from this queue; false: the
+    // consumer.
     void mark_in(run_trail& trail, bool is_read) {
         marks_ = &trail.add_queue(this->name_, capacity_, is_read);
     }

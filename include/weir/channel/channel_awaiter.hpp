@@ -255,13 +255,15 @@ class channel_awaiter : public not_awaited {
         return ex;
     }
 
-    // relaxed: read under the lock that `recall` takes after the flag was set
+    // Whether the slot's get must not wait: another thread has set the flag, and then calls `recall`.
+    // relaxed: read under the lock that `recall` takes after that
     bool is_recalled() const noexcept {
         return line_ == side::get && waiter_.measured != nullptr &&
                waiter_.measured->recalled.load(std::memory_order_relaxed);
     }
 
-    // Under the lock if the coroutine waits. `state`: of its slot until it is woken.
+    // Called under the lock if the coroutine waits. `state`: that of the slot whose function waits, until the
+    // coroutine is woken.
     void mark_suspended(std::coroutine_handle<> h, executor& ex, const coroutine_env& env, slot_state state) {
         prepare();
         waiter_.set_coroutine(h, &ex, env.measured);

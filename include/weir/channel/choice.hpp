@@ -34,13 +34,15 @@ class any_choice_case {
   public:
     using choice = basic_choice<Platform>;
     using waiter = basic_waiter<Platform>;
+    // The result of `join`.
     enum class joined : std::uint8_t { waits, done, too_late };
 
     // Tries the operation without waiting. True: it is done, or the channel is closed. Errors:
     // `forked_error`.
     virtual bool try_now() = 0;
     // Joins the line of the channel. `done`: the operation did not need to wait. `too_late`: another
-    // operation of the choice was served before.
+    // operation of the choice was served before. `work_of`: the slot (worker of a stage) whose function
+    // waits; null: none.
     virtual joined join(choice& all, slot* work_of) noexcept = 0;
     // Leaves the line, if the operation is in it. Afterwards the channel does not refer to this object.
     virtual void leave() noexcept = 0;

@@ -152,7 +152,7 @@ class when_all_join final : public task_join, owed_join {
         const std::size_t mine = owes ? owed_ + 1 : 1;
         if (is_last(mine)) {
             if (owes) here->owe_no_more(*this);
-            if (measured_ != nullptr) stamp();
+            if (measured_ != nullptr) record_end();
             return here->next(awaiter());
         }
         if (!owes) here->owe(*this);
@@ -191,7 +191,8 @@ class when_all_join final : public task_join, owed_join {
         return std::noop_coroutine();
     }
 
-    // Returns the fork that may be taken back: null for a wrapped part, which may resume any coroutine.
+    // Starts a part that may run in parallel (a fork). Returns the part if this thread may take it back
+    // before another thread runs it; null for a wrapped part, which may resume any coroutine.
     template <class Where, class Part>
     std::coroutine_handle<> fork(Where& where, Part&& part, executor& ex, const end_token* ends,
                                  std::coroutine_handle<> before) noexcept {
@@ -215,10 +216,10 @@ class when_all_join final : public task_join, owed_join {
     bool is_last(std::size_t ended) const noexcept { return left_.load(std::memory_order_acquire) == ended; }
     bool all_ended_with(std::size_t ended) noexcept {
         if (!is_last(ended) && left_.fetch_sub(ended, std::memory_order_acq_rel) != ended) return false;
-        if (measured_ != nullptr) stamp();
+        if (measured_ != nullptr) record_end();
         return true;
     }
-    WEIR_NOINLINE void stamp() noexcept { ready_ = clock_of(*measured_); }
+    WEIR_NOINLINE void record_end() noexcept { ready_ = clock_of(*measured_); }
     // `before`: the part that was forked before the part that has ended. Not inlined: the end of the last
     // part doesn't need this code.
     WEIR_NOINLINE std::coroutine_handle<> continue_with(trampoline& here,

@@ -36,8 +36,11 @@ class task_join {
 template <class A>
 class observed_join;
 
+// The part of a promise that doesn't depend on the result; also the base of the promise of `async_generator`.
 class task_promise_base : public pooled_frame {
   public:
+    // The executor; for a part of a stage's function also its slot (`measured`) and the stop that ends its
+    // waits (`ends`). Copied from the awaiting coroutine.
     coroutine_env& env() noexcept { return env_; }
 
     // Destroys a suspended coroutine, and before it the coroutines that it awaits: the innermost first, as an
@@ -165,9 +168,7 @@ class task_promise_base : public pooled_frame {
             if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
         }
         was_posted_ = env_.measured != nullptr || env_.ends != nullptr;
-        if (slot* const measured = env_.measured) {
-            measured->enter(slot_state::runnable, clock_of(*measured));
-        }
+        if (slot* const measured = env_.measured) measured->enter(slot_state::runnable, clock_of(*measured));
         to->post(awaiter_);  // the frame may be gone from here on
         return std::noop_coroutine();
     }
@@ -176,7 +177,8 @@ class task_promise_base : public pooled_frame {
     static task_promise_base& promise_of(void* frame) noexcept {
         return std::coroutine_handle<task_promise_base>::from_address(frame).promise();
     }
-    // On the way down, `parent_` and `awaiter_` of each coroutine are set to the one above, for the way up.
+    // Goes down to the innermost coroutine, and sets `parent_` and `awaiter_` of each coroutine to the one
+    // above. Then destroys the coroutines on the way up.
     WEIR_NOINLINE static void destroy_all(std::coroutine_handle<> frame, task_promise_base& top) noexcept {
         top.parent_ = nullptr;
         for (task_promise_base* at = &top; at != nullptr;) {
