@@ -1,4 +1,4 @@
-// weir cuda, internal: submits work on a device to the reactor, and waits for its end
+// weir cuda, internal: submits work on a device to the context's thread, and awaits its end; for `stream`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_AWAITED_WORK_HPP
 #define WEIR_CUDA_AWAITED_WORK_HPP

@@ -51,11 +51,10 @@ class completion {
 
     // If a coroutine awaits the operation: resumes the coroutine.
     std::optional<weir::detail::async_completion> waiting;
-    // If a page-locked block is returned at the end: its pool, and the block. `promised` tells deadlock
-    // detection that the block will come.
+    // An object that `then` uses, kept until then. If `then` returns a page-locked block: the block's pool.
     std::shared_ptr<void> kept;
-    std::byte* block = nullptr;
-    std::optional<external_wait> promised;
+    std::byte* block = nullptr;             // the block
+    std::optional<external_wait> promised;  // tells deadlock detection that `then` may end other waits
 
     // The function for cudaLaunchHostFunc. Makes no CUDA call, and runs no code of the user.
     static void CUDART_CB on_host_function(void* self) noexcept;
@@ -73,7 +72,7 @@ class completion {
     standard_platform::atomic<std::uint32_t> owners_{1};
 };
 
-// The memory of all completions of the process.
+// The memory of all completions of the process; never freed.
 class completion_pool {
     union place {
         place* next;
@@ -122,7 +121,7 @@ class completion_pool {
 inline constinit weir::detail::no_destroy<completion_pool> all_completions;
 
 // The queue of new completions for the reactor; wakes the reactor's thread. The driver may release the last
-// reference: so the destructor makes no CUDA call.
+// reference to the mailbox, and the driver's thread must not make a CUDA call: so the destructor makes none.
 class mailbox {
   public:
     mailbox() noexcept = default;

@@ -1,4 +1,4 @@
-// weir cuda, internal: limits the device memory in use, and lets coroutines wait for freed memory
+// weir cuda, internal: limits the device memory in use by a pool, and lets coroutines wait for freed memory
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_ACCOUNT_HPP
 #define WEIR_CUDA_DEVICE_ACCOUNT_HPP
@@ -25,8 +25,9 @@
 
 namespace weir::cuda::detail {
 
-// Counts memory as in use from its allocation until the stream has passed the point at which the memory was
-// freed. A coroutine that finds too little memory waits for `turn`, and then for `news`.
+// Shared by a `device_pool` and all pieces of its memory (`device_memory`). Counts memory as in use from its
+// allocation until the stream has passed the point at which the memory was freed. A coroutine that finds too
+// little memory waits for `turn`, and then for `news`.
 class device_account : public std::enable_shared_from_this<device_account> {
     static constexpr std::align_val_t alignment{256};
 

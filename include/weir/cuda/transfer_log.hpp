@@ -33,7 +33,8 @@ struct copy_times {
     shared_event begin, end, idle, start;
 };
 
-// All times are cudaEventElapsedTime between two events that are close to each other, as it is a float.
+// The times of all copies of one `to_device` or `to_host` stage in one run. cudaEventElapsedTime returns a
+// float, so it is asked only for events that are close to each other.
 class transfer_log {
   public:
     // Calls harvest() only when there are twice as many copies as harvest() left the last time. So each copy

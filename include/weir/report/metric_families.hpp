@@ -1,4 +1,4 @@
-// weir report, internal: the metrics of a run: names, units, values, and how their samples are written
+// weir report, internal: the metrics of a run for metrics.hpp: names, units, values, and the text of samples
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_METRIC_FAMILIES_HPP
 #define WEIR_REPORT_METRIC_FAMILIES_HPP
@@ -59,13 +59,12 @@ class metric_samples {
     void add(const auto& value) { add({}, {}, value); }
     void add(const histogram& h);
     // Adds a sample with one more label, for families with several samples of one object: `state="run"`.
-    // `label`: its name; `is`: its value.
     template <class T>
-    void add(std::string_view label, std::string_view is, const T& value) {
+    void add(std::string_view label_name, std::string_view label_value, const T& value) {
         if constexpr (requires { value.has_value(); }) {
-            if (value) add(label, is, *value);
+            if (value) add(label_name, label_value, *value);
         } else {
-            const std::string own = label.empty() ? std::string() : label_text(label, is);
+            const std::string own = label_name.empty() ? std::string() : label_text(label_name, label_value);
             if constexpr (std::same_as<T, duration>) {
                 line("", own, seconds_text(value));
             } else {

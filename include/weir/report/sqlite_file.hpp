@@ -1,4 +1,4 @@
-// weir report, internal: an SQLite database file: statements, errors, and the tables of recorded runs
+// weir report, internal: an SQLite database file for sqlite.hpp: statements, errors, and the tables of runs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_SQLITE_FILE_HPP
 #define WEIR_REPORT_SQLITE_FILE_HPP

@@ -270,7 +270,8 @@ class watchdog {
     const watchdog_options options_;
     detail::standard_platform::mutex inspecting_;  // guards the members below, but for `stop_` and `thread_`
     std::vector<detail::observed_pool> pools_;
-    std::optional<readings> quiet_;
+    std::optional<readings> quiet_;  // the result of all_quiet() at the end of the previous inspection
+    // The count of items that had moved through each site at the previous inspection.
     std::unordered_map<const detail::wait_site*, std::uint64_t> moved_;
     detail::known_waits waits_;
     detail::parker stop_;
