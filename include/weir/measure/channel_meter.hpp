@@ -77,7 +77,7 @@ class channel_meter {
     std::int64_t elapsed() const noexcept { return time_between(begin_, last_); }
     std::int64_t empty() const noexcept { return read_sum(empty_); }
 
-    // Fills in the times at the instant `now`, for which the counts in `s` hold.
+    // Fills in the times up to the instant `now`. `s` has the counts at that instant already.
     void fill(channel_stats& s, std::int64_t now) noexcept {
         s.put_waits = detail::waits_of(puts.waits, s.num_put);
         s.get_waits = detail::waits_of(gets.waits, s.num_get);
@@ -109,10 +109,10 @@ class channel_meter {
     bool started_ = false;
     bool is_empty_ = true;
     std::int64_t begin_ = 0;
-    std::int64_t last_ = 0;
+    std::int64_t last_ = 0;  // the instant of the last event
     std::int64_t turned_ = 0;
     std::int64_t first_ = INT64_MIN;  // when the first item was got
-    std::int64_t empty_ = 0;
+    std::int64_t empty_ = 0;          // the time without an item, in ns
 };
 
 class no_meter {};  // for channels that are not measured
@@ -123,7 +123,7 @@ struct sink_figures {
     std::uint64_t num_taken = 0;   // items taken from the queue before it
     std::uint64_t num_passed = 0;  // items put into its own queue
     std::uint64_t num_before = 0;  // items and marks that wait in the queue before it
-    std::size_t bytes_before = 0;  // of these, if bytes are limited
+    std::size_t bytes_before = 0;  // their bytes, if bytes are limited
     duration wait_get{};
     duration wait_put{};
     duration empty{};  // of the queue before it
@@ -149,9 +149,9 @@ class sink_meter {
     void start(std::int64_t now) noexcept { last_ = since_ = now; }
     void set_capacity(std::size_t capacity) noexcept { capacity_ = capacity; }
 
-    // The queue before it is closed and empty.
+    // Whether the queue before the sink is closed and empty.
     bool is_over() const noexcept { return over_; }
-    // The sink holds an item, as its queue is full.
+    // Whether the sink holds an item, because its own queue is full.
     bool waits_to_put() const noexcept { return taken_ != passed_; }
 
     // Adds the time since the last event.
@@ -194,9 +194,9 @@ class sink_meter {
         over_ = is_empty_before_ = true;
     }
 
-    // The instant at which an item last came or went. `got`: the number of all gets; `size`: the items in its
-    // queue; `turned`: when the queue became empty. A get that leaves items in the queue is not timed: then
-    // the instant is the one at which a caller first saw this `got`.
+    // The instant at which an item last came or went. `got`: the number of all gets; `size`: the items in the
+    // sink's queue; `turned`: when this queue became empty. A get that leaves items in the queue is not
+    // timed; for such a get, the result is the instant at which a call first had this `got`.
     std::int64_t moved(std::uint64_t got, std::size_t size, std::int64_t turned) noexcept {
         if (got != got_then_) then_ = last_;
         got_then_ = got;

@@ -46,6 +46,12 @@ template <class T>
     return later < earlier ? T{} : static_cast<T>(later - earlier);
 }
 
+// Replaces each of these members of a later snapshot by its growth since an earlier snapshot.
+template <class Snapshot, class... Members>
+constexpr void subtract(Snapshot& later, const Snapshot& earlier, Members Snapshot::*... members) noexcept {
+    ((later.*members = detail::since(earlier.*members, later.*members)), ...);
+}
+
 // The sum of two non-negative durations, at most `duration::max()`.
 [[nodiscard]] constexpr duration sum(duration a, duration b) noexcept {
     return a > (duration::max)() - b ? (duration::max)() : a + b;

@@ -145,7 +145,7 @@ class slot : public basic_state_meter<> {
     }
     bool is_in_overhead() const noexcept { return is_in_overhead_; }
 
-    // The same for policies without statistics. Costs one access to thread-local data.
+    // The chain resumes, for policies without statistics. Costs one access to thread-local data.
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
 
     // Called when the chain resumes after a wait that doesn't change the state, and when it suspends in one.
@@ -177,8 +177,8 @@ class slot : public basic_state_meter<> {
         trail = &by;
         write_into(journal);
     }
-    // The next item that the slot puts is traced with this tag; 0: not traced. Such a put takes all locks of
-    // the channel, to learn the item's number there. Only the chain calls it.
+    // The next item that the slot puts is traced with this tag; 0: not traced. The put of a traced item takes
+    // all locks of the channel, to learn the item's number there. Only the chain calls `follow`.
     void follow(std::uint64_t tag) noexcept {
         followed_ = tag;
         slow_reasons_ =
@@ -198,8 +198,8 @@ class slot : public basic_state_meter<> {
             static_cast<std::uint8_t>((slow_reasons_ & traced) | (is_too_long ? time_slice_used : 0));
     }
 
-    // The chain's last clock reading. The end of an invocation is the beginning of what follows, so most
-    // operations need no reading of their own. Only the chain uses it.
+    // The chain's last clock reading, used only by the chain. The end of an invocation is also the beginning
+    // of the operation after it, so most operations need no reading of their own.
     std::int64_t last_reading = 0;
 
     // An invocation failed. Only the chain calls this.
@@ -207,17 +207,16 @@ class slot : public basic_state_meter<> {
         failure_time_.store(add_interval(failure_time(), 0, spent), std::memory_order_relaxed);
         failures_.store(failures() + 1, std::memory_order_release);  // pairs with failures()
     }
-    // For any thread. Read the number before the time, which then includes at least these. acquire; pairs
-    // with count_failure()
+    // For any thread. If the number is read before the time, the time includes at least these failures.
+    // acquire; pairs with count_failure()
     std::uint64_t failures() const noexcept { return failures_.load(std::memory_order_acquire); }
     std::int64_t failure_time() const noexcept { return failure_time_.load(std::memory_order_relaxed); }
 
-    // True: the slot must not wait for an item; a get that would wait gives up. The thread that sets this
-    //       flag
+    // True: the slot must not wait for an item; a get that would wait gives up. The thread that stores true
     // then calls the channel's `recall`, for a get that waits already.
     standard_platform::atomic<bool> recalled{false};
 
-    // The slot has ended; if it was the last of its stage, the stage has closed its output channels before.
+    // True: the slot has ended; before the last slot of a stage ended, the stage closed its output channels.
     // Stored last, with release; loaded with acquire.
     standard_platform::atomic<bool> gone{false};
 
@@ -248,7 +247,7 @@ class slot : public basic_state_meter<> {
     std::uint64_t followed_ = 0;
 
   public:
-    // Null: the run is not traced.
+    // The slot's trace; null: the run is not traced.
     slot_trail* trail = nullptr;
 };
 
@@ -264,11 +263,12 @@ class timed_slot final : public slot {
 
     // Measures the times between two waits.
     stopwatch meter;
+    // Accounts for the time up to `now`, when the clock was read.
     void catch_up(std::int64_t now) noexcept {
         meter.read(add_interval(0, last_reading, now), tasks);
         record_reading(now);
     }
-    // Returns the time of the failed invocation.
+    // The same when an invocation has failed. Returns the time of that invocation.
     std::int64_t catch_up_failed(std::int64_t now) noexcept {
         const std::int64_t spent = meter.read_failure(add_interval(0, last_reading, now), tasks);
         record_reading(now);

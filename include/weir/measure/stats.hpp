@@ -74,15 +74,10 @@ struct channel_stats {
     /// A lap: what happened from `earlier` to `later`. Name, size and capacity are the later ones.
     /// Nothing becomes negative, whatever is subtracted.
     [[nodiscard]] friend channel_stats operator-(channel_stats later, const channel_stats& earlier) {
-        later.elapsed = detail::since(earlier.elapsed, later.elapsed);
-        later.num_put = detail::since(earlier.num_put, later.num_put);
-        later.num_get = detail::since(earlier.num_get, later.num_get);
-        later.num_discarded = detail::since(earlier.num_discarded, later.num_discarded);
-        later.put_wait = detail::since(earlier.put_wait, later.put_wait);
-        later.get_wait = detail::since(earlier.get_wait, later.get_wait);
-        later.put_blocked = detail::since(earlier.put_blocked, later.put_blocked);
-        later.get_blocked = detail::since(earlier.get_blocked, later.get_blocked);
-        later.empty = detail::since(earlier.empty, later.empty);
+        detail::subtract(later, earlier, &channel_stats::elapsed, &channel_stats::num_put,
+                         &channel_stats::num_get, &channel_stats::num_discarded, &channel_stats::put_wait,
+                         &channel_stats::get_wait, &channel_stats::put_blocked, &channel_stats::get_blocked,
+                         &channel_stats::empty);
         later.put_waits -= earlier.put_waits;
         later.get_waits -= earlier.get_waits;
         return later;
@@ -112,16 +107,11 @@ struct transfer_stats {
 
     /// A lap; nothing becomes negative.
     [[nodiscard]] friend transfer_stats operator-(transfer_stats later, const transfer_stats& earlier) {
-        later.num_copies = detail::since(earlier.num_copies, later.num_copies);
-        later.bytes = detail::since(earlier.bytes, later.bytes);
-        later.copying = detail::since(earlier.copying, later.copying);
-        later.num_handed_over = detail::since(earlier.num_handed_over, later.num_handed_over);
-        later.handed_over = detail::since(earlier.handed_over, later.handed_over);
-        later.exposed = detail::since(earlier.exposed, later.exposed);
-        later.num_block_waits = detail::since(earlier.num_block_waits, later.num_block_waits);
-        later.block_wait = detail::since(earlier.block_wait, later.block_wait);
-        later.num_memory_waits = detail::since(earlier.num_memory_waits, later.num_memory_waits);
-        later.memory_wait = detail::since(earlier.memory_wait, later.memory_wait);
+        detail::subtract(later, earlier, &transfer_stats::num_copies, &transfer_stats::bytes,
+                         &transfer_stats::copying, &transfer_stats::num_handed_over,
+                         &transfer_stats::handed_over, &transfer_stats::exposed,
+                         &transfer_stats::num_block_waits, &transfer_stats::block_wait,
+                         &transfer_stats::num_memory_waits, &transfer_stats::memory_wait);
         return later;
     }
     [[nodiscard]] friend bool operator==(const transfer_stats&, const transfer_stats&) = default;
@@ -137,8 +127,7 @@ struct added_stats {
 
     /// A lap; nothing becomes negative.
     [[nodiscard]] friend added_stats operator-(added_stats later, const added_stats& earlier) {
-        later.num_added = detail::since(earlier.num_added, later.num_added);
-        later.num_discarded = detail::since(earlier.num_discarded, later.num_discarded);
+        detail::subtract(later, earlier, &added_stats::num_added, &added_stats::num_discarded);
         return later;
     }
     [[nodiscard]] friend bool operator==(const added_stats&, const added_stats&) = default;
@@ -177,12 +166,9 @@ struct stage_stats {
     /// A lap: what happened from `earlier` to `later`. Slots are matched by position; name, kind
     /// and concurrency are the later ones. Nothing becomes negative.
     [[nodiscard]] friend stage_stats operator-(stage_stats later, const stage_stats& earlier) {
-        later.elapsed = detail::since(earlier.elapsed, later.elapsed);
-        later.num_tasks = detail::since(earlier.num_tasks, later.num_tasks);
-        later.num_failures = detail::since(earlier.num_failures, later.num_failures);
-        later.task_time = detail::since(earlier.task_time, later.task_time);
-        later.failure_time = detail::since(earlier.failure_time, later.failure_time);
-        later.busy = detail::since(earlier.busy, later.busy);
+        detail::subtract(later, earlier, &stage_stats::elapsed, &stage_stats::num_tasks,
+                         &stage_stats::num_failures, &stage_stats::task_time, &stage_stats::failure_time,
+                         &stage_stats::busy);
         const std::size_t both = detail::smaller(later.per_slot.size(), earlier.per_slot.size());
         for (std::size_t i = 0; i < both; ++i) later.per_slot[i] -= earlier.per_slot[i];
         // A slot that was added later was off before.
@@ -210,8 +196,7 @@ struct first_item_stats {
     /// A lap; nothing becomes negative.
     [[nodiscard]] friend first_item_stats operator-(first_item_stats later,
                                                     const first_item_stats& earlier) noexcept {
-        later.since = detail::since(earlier.since, later.since);
-        later.num_items = detail::since(earlier.num_items, later.num_items);
+        detail::subtract(later, earlier, &first_item_stats::since, &first_item_stats::num_items);
         return later;
     }
     [[nodiscard]] friend bool operator==(const first_item_stats&, const first_item_stats&) = default;

@@ -84,32 +84,35 @@ class slot_trail {
     // The slot's states, from which the waits of a visit are read.
     state_journal journal;
 
-    // Chooses items that begin in this stage: returns the tag, or 0. `n`: the number of items before it,
-    // ascending.
+    // Decides whether item number `n` that begins in this stage is traced. `chosen` is called if
+    // `may_choose`, with ascending `n`. Returns the tag of the item; 0: not traced.
     bool may_choose(std::uint64_t n) const noexcept { return n >= next_; }
     virtual std::uint64_t chosen(std::uint64_t n, std::int64_t now) noexcept = 0;
 
-    // A traced item was got: number `number` of the queue. `begin` follows.
+    // The slot got a traced item: number `number` of the queue.
     virtual void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept = 0;
+    // The function is called with this item. `item`, `epoch`: its number and its epoch.
     virtual void begin(std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept = 0;
-    // The same for an item that begins in this stage, without `came`.
+    // The same for an item that begins in this stage, for which `came` is not called.
     virtual void begin_new(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,
                            std::int64_t now) noexcept = 0;
     // The tag of the current item; 0: not traced.
     std::uint64_t current() const noexcept { return current_; }
+    // Whether a visit has begun and not ended.
     bool is_open() const noexcept { return is_open_; }
 
-    // The function has returned, has produced its next output, or the output is in a queue. The visit may end
-    // here.
+    // The function has returned or has produced its next output, or the output is in a queue. The visit may
+    // end here.
     virtual void end_step(std::int64_t now) noexcept = 0;
     virtual void failed() noexcept = 0;
     // The output is in a queue. Called under the lock of the queue, before the output can be got.
     virtual void left(std::uint32_t queue, std::uint64_t number) noexcept = 0;
+    // The numbers of puts into and gets from the queue so far.
     virtual void depth(std::uint32_t queue, std::uint64_t puts, std::uint64_t gets,
                        std::int64_t now) noexcept = 0;
 
-    // For stages that combine items: an output consists of all kept items and, if `with_current`, the current
-    // one. Returns the tag of the output; 0: not traced.
+    // For stages that combine items: the stage makes an output from all kept items and, if `with_current`,
+    // the current one. Returns the tag of the output; 0: not traced.
     virtual std::uint64_t gives(bool with_current, std::uint64_t item, std::uint64_t epoch,
                                 std::int64_t now) noexcept = 0;
     bool has_kept() const noexcept { return num_kept_ != 0; }
@@ -117,7 +120,7 @@ class slot_trail {
     virtual void keep(std::int64_t now) noexcept = 0;
     void forget_kept() noexcept { num_kept_ = 0; }
 
-    // There was no item: the input has ended.
+    // The function of a source returned no item, because its input has ended: drops the visit that has begun.
     virtual void did_not_begin() noexcept = 0;
     virtual void end() noexcept = 0;
 

@@ -71,6 +71,7 @@ class process_of_origin {
 
 class registry;
 
+// What a registered object is: a wait site or a run.
 enum class registry_kind : bool { site, run };
 
 // Base of objects that can be in a registry. The destructor removes the object from its registry; the
@@ -97,11 +98,12 @@ class registered {
     registered* previous_ = nullptr;
 };
 
-// The wait sites and runs that a watchdog inspects.
+// The runs and the wait sites that a watchdog inspects. A wait site is an object for which coroutines wait,
+// such as a channel.
 //
-// A waiter adds its site while it holds the site's locks; a reader takes the registry's lock first and then
-// those of each site. To avoid a deadlock, `add` takes no lock: new objects are pushed on a lock-free stack
-// (R. K. Treiber, "Systems programming: coping with parallelism", 1986). The stack is only drained as a
+// A waiter adds a site while it holds the site's locks; a reader takes the registry's lock first, and then
+// the locks of each site. To avoid a deadlock, `add` takes no lock: new objects are pushed on a lock-free
+// stack (R. K. Treiber, "Systems programming: coping with parallelism", 1986). The stack is only drained as a
 // whole, so there is no ABA problem.
 class registry {
   public:
@@ -154,10 +156,10 @@ class registry {
     standard_platform::mutex lock_;                        // guards the list below
     registered* first_ = nullptr;
     registered* last_ = nullptr;
-    std::uint32_t era_ = 0;  // the number of forks between the program's first process and this one
+    std::uint32_t era_ = 0;  // how often `forget_all` was called
 };
 
-// The registry of all executors that are not exclusive.
+// The registry for all executors, except for those with a registry of their own (exclusive ones).
 inline constinit no_destroy<registry> the_registry;
 
 // Resets, in the child, the global objects that a thread of the parent may have been changing. All other
