@@ -101,7 +101,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         } else if (w.choice != nullptr) {
             w.choice->wake();
         } else {
-            ++standard_platform::num_wakes();  // also for a thread that still spins: it takes as long
+            ++standard_platform::
+                num_wakes();  // even if the thread still spins: it takes long to continue, too
             w.thread->set();
         }
     }

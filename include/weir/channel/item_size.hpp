@@ -23,7 +23,7 @@ namespace weir {
 
 namespace detail {
 
-// Not by <ranges>, which takes longer to compile than all of a channel.
+// Not std::ranges::sized_range: <ranges> takes longer to compile than all of a channel.
 template <class T>
 concept sized_container = requires(const T& t) {
     { std::size(t) } -> std::convertible_to<std::size_t>;
@@ -150,7 +150,7 @@ class byte_budget {
         return true;
     }
 
-    // `sources`: those whose items come through the queue.
+    // `sources`: the sources whose items come through the queue.
     void add(std::size_t bytes, std::uint64_t sources = 0) noexcept {
         bytes_.fetch_add(bytes, std::memory_order_seq_cst);
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {
@@ -198,7 +198,7 @@ struct byte_gauge {
     std::size_t most = 0;  // 0: no limit
     std::size_t bytes = 0;
     byte_budget* budget = nullptr;  // of the run; null: none
-    std::uint64_t sources = 0;      // those whose items come through this queue
+    std::uint64_t sources = 0;      // the sources whose items come through this queue: a bit mask
 
     bool counts() const noexcept {
         const bool has_limit = most != 0;

@@ -70,8 +70,8 @@ class timed_operations {
     ///
     /// \param stop  ends the wait, too, when a stop is requested, as with `get`.
     /// \returns awaitable of `get_result<T>`: the item, `closed` (and drained), `timed_out` or `stopped`. No
-    ///          item is lost: one that arrives when the wait ends is delivered, or stays in the channel. With
-    ///          a duration of 0 or less the get does not wait; with `duration::max()` there is no limit.
+    ///          item is lost: an item that arrives as the wait ends is delivered or stays in the channel.
+    ///          With a duration of 0 or less the get does not wait; with `duration::max()` there is no limit.
     /// Errors:  as of `get`. The time is that of the coroutine's executor.
     /// Cost:    to wait, that of a `get` and a timer of the executor. No allocation.
     [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration max_wait, stop_token stop = {}) {

@@ -196,7 +196,7 @@ class basic_choice {
 
     // True for the first caller only. `by`: the waiter that is served; null: a time limit or a stop.
     bool claim(const waiter* by) noexcept {
-        // relaxed: `wake` publishes what follows to the coroutine, the lock of a channel to others
+        // relaxed: `wake` publishes `winner_` to the coroutine; a lock of a channel orders the other threads
         if (claimed_.exchange(true, std::memory_order_relaxed)) return false;
         winner_ = by;
         return true;

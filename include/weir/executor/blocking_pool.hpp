@@ -81,14 +81,14 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return true;
     }
 
-    // Sees every posted coroutine: it is in the queue, in the hands of a thread that doesn't rest, or counted
-    // as resumed, in that order.
+    // Misses no posted coroutine: each is first in the queue, then in the hands of a thread that doesn't
+    // rest, then counted as resumed.
     void inspect(detail::executor_view& view) const override {
         view.resumed = resumed_.load(std::memory_order_seq_cst);
         const std::size_t resting = resting_.load(std::memory_order_seq_cst);
         view.busy = expected_.load(std::memory_order_seq_cst) - resting;
         const bool queued = !inbox_.empty();
-        view.crowded = false;  // its threads are there to be blocked
+        view.crowded = false;  // all threads of a blocking pool may be blocked: this is no hint of a deadlock
         view.pending = queued || this->has_timer() || resting_.load(std::memory_order_seq_cst) != resting ||
                        resumed_.load(std::memory_order_seq_cst) != view.resumed;
     }
@@ -123,7 +123,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         while (mine.is_here) {
             if (!this->is_wanted(number) && this->let_go(number, [] {})) {
                 expect(-1);
-                wake_all();  // it may have received a wake-up for work that other threads have to do now
+                wake_all();  // this thread may have got the wake-up for work that others have to do now
                 return false;
             }
             if (void* const next = take()) {

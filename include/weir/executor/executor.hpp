@@ -52,7 +52,7 @@ class registry;
 
 // The state of one worker of an executor, as a watchdog sees it.
 struct worker_view {
-    bool runs = false;       // a coroutine has its thread
+    bool runs = false;       // the worker's thread runs a coroutine
     std::uint64_t done = 0;  // resumptions and channel operations so far
 };
 
@@ -79,7 +79,7 @@ struct executor_traits {
     bool has_threads = false;
 
     /// Everything has to run on this executor, as on virtual time: a stage that asks for another executor
-    /// runs here all the same. Such an executor detects deadlocks and reports who waits.
+    /// runs here all the same. Such an executor detects deadlocks, and reports what waits.
     bool exclusive = false;
 
     /// The executor may be destroyed before the channels that were used on it, as the loop inside `sync_wait`
@@ -90,8 +90,8 @@ struct executor_traits {
     /// posted coroutine.
     bool continues_with_forks = false;
 
-    /// For an executor that forwards to another one and may be destroyed before it: that other executor. A
-    /// channel that was given no clock measures by the other executor's clock.
+    /// For an executor that forwards to another executor, and may be destroyed before the latter: that other
+    /// executor. A channel that was given no clock measures by the other executor's clock.
     executor* way_into = nullptr;
 
     /// For the library's exclusive executors: the registry of the objects on which their coroutines wait.
@@ -122,8 +122,7 @@ class executor {
     /// The flag for which a blocked thread waits: `is_set`, `wait(ns)`, `poke`. See `drive`.
     using flag = detail::parker;
 
-    /// Queues a coroutine to be resumed. Any thread may call it unless the implementation says
-    /// otherwise.
+    /// Queues a coroutine to be resumed. Any thread may call this, unless the implementation says otherwise.
     virtual void post(std::coroutine_handle<> h) noexcept = 0;
     /// Rejects functions at compile time. Visible in a derived class after `using executor::post`.
     template <class Function>
@@ -176,7 +175,7 @@ class executor {
     /// The properties that never change.
     [[nodiscard]] const executor_traits& traits() const noexcept { return traits_; }
 
-    /// The executor to keep a reference to: the one that `way_into` names, or this one.
+    /// The executor to keep a reference to: `traits().way_into`, or if that is null this executor.
     /// Lifetime: at least that of this executor.
     [[nodiscard]] executor& lasting() noexcept {
         return traits_.way_into != nullptr ? *traits_.way_into : *this;

@@ -31,7 +31,7 @@ struct thread_pool_options {
     /// Order: for one thread after the other, never for two at once.
     /// Errors: an exception leaves the constructor, once the threads that had begun have been joined; or
     ///         `set_workers`.
-    /// Threads: the thread that starts it waits until this returns. It must not use the pool.
+    /// Threads: the starting thread waits until this returns. The function must not use the pool.
     std::function<void(unsigned worker)> on_thread_start = nullptr;
 };
 

@@ -18,7 +18,7 @@ namespace weir::detail {
 
 class wait_site;
 
-// The reason for a wait, which tells who can end it.
+// The reason for a wait, and what can end it.
 enum class wait_kind : std::uint8_t {
     get,      // an item: a put into the channel ends the wait
     put,      // room: a get from the channel ends it
@@ -60,8 +60,8 @@ class wait_site : public registered {
     // Lists the waiters. Any thread may call it.
     virtual void inspect(site_seen& seen) const = 0;
 
-    // A counter of completed operations. While it changes, no waiter is stuck, and a watchdog need not call
-    // `inspect`. Takes no lock.
+    // A counter of completed operations. While the counter changes, no waiter is stuck, and a watchdog need
+    // not call `inspect`. Takes no lock.
     virtual std::uint64_t moved() const noexcept { return 0; }
 
     // Unique among all sites, also among those at the address of a destroyed one.
@@ -80,7 +80,7 @@ class wait_site : public registered {
     const std::uint64_t serial_ = 1 + serials_.fetch_add(1, std::memory_order_relaxed);
 };
 
-// Makes a site known to the reports of `ex`, on which its first waiter runs.
+// Makes a site known to the reports about `ex`, the executor of the first waiter.
 void register_site(wait_site& site, const executor& ex) noexcept;
 
 // The parts of one line of a report.

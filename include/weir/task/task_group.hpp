@@ -124,7 +124,8 @@ class task_group final : detail::task_join {
   private:
     class fork_operation {
       public:
-        // The caller is runnable as soon as it is suspended: that is how its slot counts the time.
+        // Tags for `co_await` of a task: the caller can run again as soon as it is suspended, and its slot is
+        // runnable meanwhile; the task that runs next is a part of this await.
         static constexpr bool ready_at_once = true;
         static constexpr bool resumes_own_parts = true;
 
@@ -198,7 +199,7 @@ class task_group final : detail::task_join {
             --spawned_;
             return here->next(forker);
         }
-        // acq_rel; pairs with itself and with begin_join(): the one that counts to 0 sees what all tasks did
+        // acq_rel; pairs with itself and with begin_join(): the thread that counts to 0 sees all of them
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             thread_ != nullptr ? thread_->set() : awaiter_executor_->post(awaiter_);
         }

@@ -65,7 +65,7 @@ WEIR_INLINE void task_group::keep(std::exception_ptr error) noexcept {
 
 WEIR_INLINE bool task_group::begin_join() noexcept {
     const std::int64_t rest = unjoined - spawned_;
-    // acq_rel; pairs with task_ended(): the one that counts to 0 sees all that was done
+    // acq_rel; pairs with task_ended(): the thread that counts down to 0 sees what all tasks did
     return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
 }
 

@@ -71,8 +71,8 @@ class task_promise_base : public pooled_frame {
     class final_awaiter {
       public:
         bool await_ready() const noexcept { return false; }
-        // A generator resumes when its next item is awaited; a task never does. The awaiter resumes at once
-        // on this thread, if that belongs to the awaiter's executor, else by a post there.
+        // A generator resumes when its next item is awaited; a task is never resumed. The awaiter resumes at
+        // once on this thread, if that belongs to the awaiter's executor, else by a post there.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();
@@ -163,7 +163,7 @@ class task_promise_base : public pooled_frame {
             parent_->child_ = nullptr;
         }
         if (to == nullptr) return trampoline::transfer(awaiter_);
-        // The last await of the body may have resumed it on a thread of another executor, or of none.
+        // The last await of the body may have resumed the task on a thread of another executor, or of none.
         if (to == env_.executor) {
             if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
         }

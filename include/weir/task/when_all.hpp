@@ -38,7 +38,7 @@ joined_task_ref<T> as_part(task<T>& part) noexcept {
 template <class... As>
 class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
   public:
-    static constexpr bool resumes_own_parts = true;
+    static constexpr bool resumes_own_parts = true;  // tag: the coroutine that runs next is one of the parts
 
     explicit when_all_tuple(As&&... parts) : parts_(std::forward<As>(parts)...) {}
     when_all_tuple(const when_all_tuple&) = delete;

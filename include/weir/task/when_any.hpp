@@ -51,7 +51,7 @@ class when_any_join {
     when_any_join(const when_any_join&) = delete;
     when_any_join& operator=(const when_any_join&) = delete;
 
-    // The part that ends last resumes the awaiter on its executor. False: all have ended already.
+    // The part that ends last resumes the awaiter on its executor. False: all parts have ended already.
     // `start_parts(ex, ends)` posts all parts.
     template <class Promise, class Start>
     bool start(std::coroutine_handle<Promise> awaiter, Start start_parts) {
@@ -96,7 +96,7 @@ class when_any_join {
 
     template <class T>
     using atomic = standard_platform::atomic<T>;
-    atomic<std::size_t> left_;  // parts, and the call that starts them
+    atomic<std::size_t> left_;  // parts that have not ended, and 1 until `start` has started them
     atomic<bool> has_first_{false};
     const void* first_ = nullptr;
     const stop_source stop_;
