@@ -5,7 +5,6 @@
 
 #include <weir/execution/as_sender.hpp>
 #include <weir/execution/awaited_sender.hpp>
-#include <weir/execution/library.hpp>
 #include <weir/execution/scheduler.hpp>
 #include <weir/execution/scheduler_executor.hpp>
 

@@ -3,7 +3,6 @@
 #ifndef WEIR_EXECUTION_AS_SENDER_HPP
 #define WEIR_EXECUTION_AS_SENDER_HPP
 
-#include <weir/execution/library.hpp>
 #include <weir/execution/scheduler.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/task/awaitable.hpp>

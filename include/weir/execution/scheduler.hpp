@@ -1,15 +1,17 @@
-// weir execution: a scheduler of std::execution that runs work on an executor of weir
+// weir execution: std::execution by the name `lib`, and a scheduler that runs work on an executor of weir
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTION_SCHEDULER_HPP
 #define WEIR_EXECUTION_SCHEDULER_HPP
 
-#include <weir/execution/library.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/stop_token.hpp>
+
+#include <stdexec/execution.hpp>
 
 #include <coroutine>    // for std::suspend_never
 #include <exception>    // for std::current_exception
@@ -17,7 +19,12 @@
 #include <type_traits>  // for std::is_convertible_v, std::is_same_v, std::is_void_v
 #include <utility>      // for std::move
 
-namespace weir::execution::detail {
+namespace weir::execution {
+
+/// `stdexec`, the reference implementation of std::execution (P2300). Standard libraries don't have it yet.
+namespace lib = ::stdexec;
+
+namespace detail {
 
 // `schedule()` awaits std::suspend_never on the executor. Such an operation can't fail and can't be stopped.
 template <class A>
@@ -141,13 +148,9 @@ class coroutine_operation final : weir::detail::detached_task_owner {
     std::optional<lib::stop_callback_for_t<token, request>> on_stop_;
 };
 
-}  // namespace weir::execution::detail
-
-namespace weir::execution {
-
-namespace detail {
 class schedule_sender;
-}
+
+}  // namespace detail
 
 /// A scheduler for an executor of weir: a pool, an event loop, virtual time.
 ///

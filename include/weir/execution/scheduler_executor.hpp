@@ -3,7 +3,7 @@
 #ifndef WEIR_EXECUTION_SCHEDULER_EXECUTOR_HPP
 #define WEIR_EXECUTION_SCHEDULER_EXECUTOR_HPP
 
-#include <weir/execution/library.hpp>
+#include <weir/execution/scheduler.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/locked_timers.hpp>
 #include <weir/executor/run_loop.hpp>

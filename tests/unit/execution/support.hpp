@@ -3,7 +3,7 @@
 #ifndef WEIR_TESTS_EXECUTION_SUPPORT_HPP
 #define WEIR_TESTS_EXECUTION_SUPPORT_HPP
 
-#include <weir/execution/library.hpp>
+#include <weir/execution/scheduler.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/parking.hpp>
