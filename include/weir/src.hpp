@@ -14,7 +14,6 @@
 #include <weir/executor/executor_users.ipp>
 #include <weir/executor/idle_workers.hpp>
 #include <weir/executor/locked_timers.hpp>
-#include <weir/executor/loop_turns.ipp>
 #include <weir/executor/pool_threads.hpp>
 #include <weir/executor/pool_worker.hpp>
 #include <weir/executor/ready_queue.hpp>

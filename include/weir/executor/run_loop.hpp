@@ -1,10 +1,9 @@
-// weir executor: an executor that one thread runs; one of them runs the coroutines that have no executor
+// weir executor: an executor that one thread runs; while a coroutine blocks that thread, another one runs it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_RUN_LOOP_HPP
 #define WEIR_EXECUTOR_RUN_LOOP_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/loop_turns.hpp>
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
@@ -17,13 +16,109 @@
 #include <weir/platform/thread_record.hpp>
 
 #include <coroutine>     // for std::coroutine_handle
+#include <cstddef>       // for std::size_t
+#include <cstdint>       // for std::int64_t
+#include <exception>     // for std::exception_ptr
 #include <system_error>  // for std::system_error
+#include <vector>        // for std::vector
 
 namespace weir {
 
 namespace detail {
+
 class foreign_run_loop;
-}
+
+// A loop is run in turns, each by one call on one thread; the thread that runs a turn holds the loop. A
+// coroutine that blocks in a turn occupies the stack of its thread, so nothing else may run there. Another
+// thread, a stand-in, holds the loop until that coroutine can resume. Only one thread holds the loop at a
+// time, so coroutines run in the same order as if the blocked one had suspended. Flags hand the loop from
+// thread to thread, so the state of the holder needs no lock. A stand-in that has passed the loop on is kept
+// as a spare.
+class loop_turns {
+  public:
+    // The interface of the loop.
+    class loop {
+      public:
+        // Called on the thread that holds the loop: resumes a coroutine. If none is ready, sleeps until one
+        // is, or until `done` is set; or moves the clock; never past `limit`. Errors: `deadlock_error`.
+        virtual void turn(parker& done, time_point limit) = 0;
+        virtual time_point instant() const noexcept = 0;
+        // Called on a thread that blocks and has passed the loop on: sleeps until `done` is set, or until
+        // `limit`, then wakes the thread that sleeps in `turn`, which looks again. Returns at once if only
+        // coroutines of the loop set such flags.
+        virtual void sleep(parker& done, time_point limit) noexcept = 0;
+
+      protected:
+        ~loop() = default;
+    };
+
+    loop_turns() noexcept = default;
+    loop_turns(const loop_turns&) = delete;
+    loop_turns& operator=(const loop_turns&) = delete;
+    // A coroutine that still blocks its thread then never resumes.
+    ~loop_turns();
+
+    // Whether the calling thread holds the loop.
+    bool is_held_here() const noexcept;
+    bool any_blocked() const noexcept { return !blocked_.empty(); }
+
+    // Implements `executor::drive`, on the loop's own thread, or inside of a turn.
+    void drive(loop& l, parker& done, time_point limit);
+
+  private:
+    // A thread that blocks in a turn; the object is on its stack.
+    struct blocked {
+        parker* done;
+        time_point limit;
+        std::exception_ptr error{};
+        parker go{};
+
+        blocked(parker& d, time_point l) noexcept : done(&d), limit(l) {}
+    };
+    // A stand-in that waits to be used again; the object is on its stack.
+    struct spare {
+        spare* next;
+        loop* next_loop = nullptr;  // null: the thread has to end
+        parker called{};
+
+        explicit spare(spare* n) noexcept : next(n) {}
+    };
+
+    void block(loop& l, parker& done, time_point limit);
+
+    // Runs one turn. If threads are blocked, the one that blocked last throws the turn's `deadlock_error`.
+    // Otherwise the turn's exception leaves this call.
+    void take(loop& l, parker& done, time_point limit);
+
+    // Removes from `blocked_` the thread that blocked first of those that can go on; null: none can.
+    blocked* next_ready(const loop& l) noexcept;
+
+    // Passes the loop to its own thread, if that waits in `drive`, or to a stand-in. False: there is neither.
+    bool pass_on(loop& l) noexcept;
+    // Wakes a spare to run `l`; null: to end.
+    void call(loop* l) noexcept;
+
+    // The thread function of a stand-in.
+    static void run(void* turns) noexcept;
+    // Runs the loop until a blocked thread can go on, then waits. Returns the loop to run next; null: to end.
+    loop* stand_in(loop& l) noexcept;
+
+    // relaxed, both: see is_held_here()
+    void hold() noexcept { holder_.store(standard_platform::this_thread(), std::memory_order_relaxed); }
+    void hold_no_more() noexcept;
+
+    standard_platform::atomic<decltype(standard_platform::this_thread())> holder_{};
+    // Used only by the thread that holds the loop.
+    std::vector<blocked*> blocked_;  // in the order in which they blocked
+    spare* spares_ = nullptr;
+    loop* first_ = nullptr;   // for a stand-in that begins
+    parker* base_ = nullptr;  // wakes the loop's own thread, which waits in `drive` for the loop
+
+    standard_platform::atomic<std::size_t> stand_ins_{0};
+    process_of_origin born_;
+};
+
+}  // namespace detail
 
 /// Runs coroutines on the thread that constructed it, whenever that thread calls `drive`, first come, first
 /// served. While a coroutine blocks there in a wait of the library, another thread runs the loop.

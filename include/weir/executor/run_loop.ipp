@@ -7,8 +7,134 @@
 
 #include <weir/platform/config.hpp>
 
+#include <cstddef>  // for std::ptrdiff_t
 #include <mutex>    // for std::lock_guard
 #include <utility>  // for std::exchange
+
+namespace weir::detail {
+
+WEIR_INLINE loop_turns::~loop_turns() {
+    if (!born_.is_here()) return;
+    while (spares_ != nullptr) call(nullptr);
+    parker nobody;
+    // acquire; pairs with the release in run(), after which a stand-in does not use this object
+    for (int i = 0; i < 1000 && stand_ins_.load(std::memory_order_acquire) > blocked_.size(); ++i) {
+        nobody.wait(100'000);
+    }
+}
+
+WEIR_INLINE bool loop_turns::is_held_here() const noexcept {
+    // relaxed: only this thread stores its own id
+    return holder_.load(std::memory_order_relaxed) == standard_platform::this_thread();
+}
+
+WEIR_INLINE void loop_turns::drive(loop& l, parker& done, time_point limit) {
+    if (is_held_here()) return block(l, done, limit);
+    blocked* const next = next_ready(l);
+    if (next == nullptr) return take(l, done, limit);
+    parker back;
+    base_ = &back;
+    next->go.set();
+    thread_place::leave_here();
+    while (!back.wait()) continue;
+}
+
+WEIR_INLINE void loop_turns::block(loop& l, parker& done, time_point limit) {
+    blocked me(done, limit);
+    blocked_.push_back(&me);
+    hold_no_more();
+    if (!pass_on(l)) {  // no thread could be started: runs a turn on top of the caller
+        hold();
+        blocked_.pop_back();
+        return l.turn(done, limit);
+    }
+    thread_place::leave_here();
+    l.sleep(done, limit);
+    while (!me.go.wait()) continue;
+    hold();
+    if (me.error) std::rethrow_exception(me.error);
+}
+
+WEIR_INLINE void loop_turns::take(loop& l, parker& done, time_point limit) {
+    for (const blocked* each : blocked_) limit = smaller(limit, each->limit);
+    hold();
+    try {
+        l.turn(done, limit);
+    } catch (const deadlock_error&) {
+        hold_no_more();
+        if (blocked_.empty()) throw;
+        blocked_.back()->error = std::current_exception();
+    } catch (...) {
+        hold_no_more();
+        throw;
+    }
+    hold_no_more();
+}
+
+WEIR_INLINE auto loop_turns::next_ready(const loop& l) noexcept -> blocked* {
+    for (std::size_t i = 0; i < blocked_.size(); ++i) {
+        blocked* const each = blocked_[i];
+        if (!each->done->is_set() && !each->error && l.instant() < each->limit) continue;
+        blocked_.erase(blocked_.begin() + static_cast<std::ptrdiff_t>(i));
+        return each;
+    }
+    return nullptr;
+}
+
+WEIR_INLINE bool loop_turns::pass_on(loop& l) noexcept {
+    if (base_ != nullptr) {
+        std::exchange(base_, nullptr)->set();
+        return true;
+    }
+    if (spares_ != nullptr) {
+        call(&l);
+        return true;
+    }
+    first_ = &l;
+    stand_ins_.fetch_add(1, std::memory_order_relaxed);  // before the thread can count itself out
+    if (begin_thread<&loop_turns::run>(this)) return true;
+    stand_ins_.fetch_sub(1, std::memory_order_relaxed);  // no other thread has seen the number
+    return false;
+}
+
+WEIR_INLINE void loop_turns::call(loop* l) noexcept {
+    spare* const one = std::exchange(spares_, spares_->next);
+    one->next_loop = l;
+    one->called.set();
+}
+
+WEIR_INLINE void loop_turns::run(void* turns) noexcept {
+    standard_platform::name_thread("weir loop");
+    static_cast<void>(basic_thread_record<standard_platform>::acquire());
+    auto& all = *static_cast<loop_turns*>(turns);
+    for (loop* l = all.first_; l != nullptr;) l = all.stand_in(*l);
+    all.stand_ins_.fetch_sub(1, std::memory_order_release);  // pairs with the destructor
+}
+
+WEIR_INLINE auto loop_turns::stand_in(loop& l) noexcept -> loop* {
+    parker nobody;
+    parker* to = nullptr;
+    while (to == nullptr) {
+        if (base_ != nullptr) {
+            to = std::exchange(base_, nullptr);
+        } else if (blocked* const next = next_ready(l)) {
+            to = &next->go;
+        } else {
+            take(l, nobody, (time_point::max)());
+        }
+    }
+    spare me(spares_);
+    spares_ = &me;
+    to->set();
+    while (!me.called.wait()) continue;
+    return me.next_loop;
+}
+
+WEIR_INLINE void loop_turns::hold_no_more() noexcept {
+    holder_.store({}, std::memory_order_relaxed);  // as above
+}
+
+}  // namespace weir::detail
 
 namespace weir {
 

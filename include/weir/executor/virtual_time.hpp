@@ -4,8 +4,8 @@
 #define WEIR_EXECUTOR_VIRTUAL_TIME_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/loop_turns.hpp>
 #include <weir/executor/ready_queue.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>

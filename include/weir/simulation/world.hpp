@@ -4,7 +4,7 @@
 #define WEIR_SIMULATION_WORLD_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/executor/loop_turns.hpp>
+#include <weir/executor/run_loop.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/executor/wait_site.hpp>
