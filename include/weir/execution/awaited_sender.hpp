@@ -64,15 +64,15 @@ std::exception_ptr as_exception(Error&& error) {
 
 // The result of a sender, and the receiver that stores it. In the frame of the awaiting coroutine.
 template <class Values>
-class arrival : public weir::detail::async_completion {
+class completion : public weir::detail::async_completion {
   public:
-    arrival(executor& ex, const weir::detail::coroutine_env& env, std::coroutine_handle<> h)
+    completion(executor& ex, const weir::detail::coroutine_env& env, std::coroutine_handle<> h)
         : async_completion(ex, env.measured, h), executor_(&ex), ends_(env.ends) {}
 
     class receiver {
       public:
         using receiver_concept = lib::receiver_t;
-        explicit receiver(arrival& at) noexcept : at_(&at) {}
+        explicit receiver(completion& at) noexcept : at_(&at) {}
 
         template <class... Ts>
         void set_value(Ts&&... values) noexcept {
@@ -93,7 +93,7 @@ class arrival : public weir::detail::async_completion {
         [[nodiscard]] awaiting_env get_env() const noexcept { return {*at_->executor_, at_->ends_}; }
 
       private:
-        arrival* at_;
+        completion* at_;
     };
 
     Values take() {
@@ -123,9 +123,9 @@ class [[nodiscard("co_await this, or nothing happens")]] sender_awaiter {
         operation(Sender&& sender, executor& ex, const weir::detail::coroutine_env& env,
                   std::coroutine_handle<> h)
             : at(ex, env, h),
-              state(lib::connect(std::forward<Sender>(sender), typename arrival<values>::receiver(at))) {}
-        arrival<values> at;
-        lib::connect_result_t<Sender, typename arrival<values>::receiver> state;
+              state(lib::connect(std::forward<Sender>(sender), typename completion<values>::receiver(at))) {}
+        completion<values> at;
+        lib::connect_result_t<Sender, typename completion<values>::receiver> state;
     };
 
   public:

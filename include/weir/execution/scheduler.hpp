@@ -73,7 +73,7 @@ class coroutine_operation final : weir::detail::detached_task_owner {
     // Errors: those of the moves of `awaited` and `receiver`; `std::bad_alloc`.
     coroutine_operation(A&& awaited, executor* on, Receiver&& receiver)
         : receiver_(std::move(receiver)), awaited_(std::move(awaited)), on_(on), token_(stop_.get_token()),
-          root_(weir::detail::make_detached_task<result, A>(awaited_)) {}
+          task_(weir::detail::make_detached_task<result, A>(awaited_)) {}
     coroutine_operation(const coroutine_operation&) = delete;
     coroutine_operation& operator=(const coroutine_operation&) = delete;
     ~coroutine_operation() = default;
@@ -87,15 +87,15 @@ class coroutine_operation final : weir::detail::detached_task_owner {
             if constexpr (!is_schedule<A>) {
                 on_stop_.emplace(lib::get_stop_token(lib::get_env(receiver_)), request(stop_));
             }
-            root_.start(ex, nullptr, *this, &ends_);
+            task_.start(ex, nullptr, *this, &ends_);
         } catch (...) {
             fail();
         }
     }
 
   private:
-    // Called if the operation can't start, as on a pool of the parent process after a fork. The receiver of
-    // `schedule()` has no error channel: it is never completed.
+    // Completes with the current exception. The receiver of `schedule()` has no error channel: if `start`
+    // fails, as on a pool of the parent process after a fork, this receiver is never completed.
     void fail() noexcept {
         if constexpr (!is_schedule<A>) lib::set_error(std::move(receiver_), std::current_exception());
     }
@@ -105,12 +105,12 @@ class coroutine_operation final : weir::detail::detached_task_owner {
         on_stop_.reset();  // waits until a stop request on another thread returns
         if constexpr (is_schedule<A>) {
             lib::set_value(std::move(receiver_));
-        } else if (!root_.has_exception()) {
+        } else if (!task_.has_exception()) {
             succeed();
         } else if (was_stopped()) {
             lib::set_stopped(std::move(receiver_));
         } else {
-            lib::set_error(std::move(receiver_), root_.exception());
+            lib::set_error(std::move(receiver_), task_.exception());
         }
     }
 
@@ -120,7 +120,7 @@ class coroutine_operation final : weir::detail::detached_task_owner {
         } else {
             std::optional<result> value;
             try {
-                value.emplace(root_.take());
+                value.emplace(task_.take());
             } catch (...) {
                 return fail();
             }
@@ -130,7 +130,7 @@ class coroutine_operation final : weir::detail::detached_task_owner {
 
     bool was_stopped() const noexcept {
         try {
-            std::rethrow_exception(root_.exception());
+            std::rethrow_exception(task_.exception());
         } catch (const stopped&) {
             return true;
         } catch (...) {
@@ -144,7 +144,7 @@ class coroutine_operation final : weir::detail::detached_task_owner {
     stop_source stop_;
     const stop_token token_;
     const weir::detail::end_token ends_{&token_};
-    weir::detail::detached_task<result> root_;
+    weir::detail::detached_task<result> task_;
     std::optional<lib::stop_callback_for_t<token, request>> on_stop_;
 };
 

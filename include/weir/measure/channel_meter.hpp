@@ -1,4 +1,4 @@
-// weir measure, internal: the time integrals of a channel, and of a sink that is part of a channel
+// weir measure, internal: measures the waits at a channel, its empty time, and a sink that is part of it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_CHANNEL_METER_HPP
 #define WEIR_MEASURE_CHANNEL_METER_HPP
@@ -126,7 +126,7 @@ struct sink_figures {
     std::size_t bytes_before = 0;  // their bytes, if bytes are limited
     duration wait_get{};
     duration wait_put{};
-    duration empty{};  // of the queue before it
+    duration empty{};  // the time in which the queue before it was empty
     histogram get_waits;
     histogram put_waits;
     std::int64_t moved = INT64_MAX;  // the last known instant at which an item came or went

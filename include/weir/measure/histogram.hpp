@@ -179,7 +179,7 @@ class histogram {
     /// Records a duration. A negative one counts as 0.
     void record(duration d, std::uint64_t times = 1) noexcept;
 
-    /// Adds a snapshot of a recorder, as the constructor takes it.
+    /// Adds a snapshot of a recorder, with the properties that the constructor describes.
     template <class Platform>
     void add(const detail::basic_recorder<Platform>& live) noexcept {
         std::size_t top = 0;
@@ -202,7 +202,7 @@ class histogram {
     template <class Platform>
     void add(const detail::basic_recorder<Platform, false>& live) noexcept {
         const std::uint64_t added = live.in_bucket(0);
-        // After the count, as above.
+        // Read after the count, so that sum and maximum include all counted durations.
         *this += without_quantiles(added, duration(to_signed(live.sum())), duration(to_signed((live.max)())));
     }
 

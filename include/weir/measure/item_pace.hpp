@@ -14,8 +14,8 @@ namespace weir {
 
 /// A 95 % confidence interval.
 struct confidence_interval {
-    double low = 0;   ///< the figure is at least that
-    double high = 0;  ///< the figure is at most that
+    double low = 0;   ///< the lower end
+    double high = 0;  ///< the upper end
 
     /// \returns whether `value`, such as a rate, is in the interval.
     [[nodiscard]] bool holds(double value) const noexcept { return low <= value && value <= high; }
@@ -113,7 +113,7 @@ class pace_meter {
             num_marks_ = most / 2 + 1;
             next_ += step_;
             step_ *= 2;
-            return;  // the last mark remains; this item is half a new block after it
+            return;  // the last mark remains, and only half of a new block has begun since
         }
         marks_[num_marks_++] = clock();
         next_ += step_;

@@ -101,7 +101,7 @@ class stopwatch {
         8'000;                                  // ns; 4'000 costs 2.0 % of a work of 1 us, instead of 1.3 %
     static constexpr std::int64_t slack = 500;  // ns
     static constexpr std::uint32_t longest_stride = 16;
-    static constexpr std::int64_t longest_usual = INT64_MAX / 4;  // if the clock was set ahead
+    static constexpr std::int64_t longest_usual = INT64_MAX / 4;  // a limit, should the clock be set ahead
 
     const bool each_;
     std::uint32_t unread_ = 0;
@@ -110,8 +110,8 @@ class stopwatch {
     bool behind_ = false;
 };
 
-// One worker of a stage. Its chain are the worker's coroutine and the coroutines that it awaits, one of which
-// runs at a time.
+// One worker of a stage. Its chain consists of the worker's coroutine and the coroutines that it awaits, of
+// which one runs at a time.
 class slot : public basic_state_meter<> {
   public:
     slot(const std::string& stage, std::size_t number, executor& clock) noexcept
@@ -160,8 +160,8 @@ class slot : public basic_state_meter<> {
     // Whether the chain is on the stack of the calling thread, and so can't continue before the caller
     // returns.
     bool is_below() noexcept {
-        // The lock, and the acquire, which pairs with enter_thread(): a reader that sees that the chain runs
-        // also sees its thread. If that is another thread, the lock is not taken from its owner.
+        // acquire; pairs with enter_thread(): a caller that sees that the chain runs also sees its thread. If
+        // that is another thread, state() is not called, because its lock would be taken from that thread.
         const auto was_here = [this] {
             return has_thread_.load(std::memory_order_acquire) &&
                    thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();

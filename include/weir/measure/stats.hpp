@@ -33,11 +33,11 @@ namespace weir {
 
 /// The statistics of a channel.
 struct channel_stats {
-    std::string name;                 ///< the name of the stage before it, or as constructed
-    std::size_t size = 0;             ///< items in it at the snapshot
-    std::size_t capacity = 0;         ///< items it has room for at the snapshot
-    std::size_t bytes = 0;            ///< in it at the snapshot, where bytes are limited; else 0
-    std::size_t max_bytes = 0;        ///< its limit in bytes at the snapshot; 0: none
+    std::string name;                 ///< of the stage before the channel, or given to its constructor
+    std::size_t size = 0;             ///< items in the channel at the snapshot
+    std::size_t capacity = 0;         ///< items for which it has room at the snapshot
+    std::size_t bytes = 0;            ///< of the items at the snapshot, if bytes are limited; else 0
+    std::size_t max_bytes = 0;        ///< the limit in bytes at the snapshot; 0: none
     duration elapsed{};               ///< from the channel's start to the snapshot
     std::uint64_t num_put = 0;        ///< puts completed; a refused one (closed, stopped, full) is none
     std::uint64_t num_get = 0;        ///< gets completed with an item
@@ -47,8 +47,8 @@ struct channel_stats {
     duration get_wait{};              ///< time that gets waited for an item, summed over gets
     duration put_blocked{};           ///< time in which at least one put waited
     duration get_blocked{};           ///< time in which at least one get waited
-    duration empty{};                 ///< time in which no item was in it; handing an item to a get that
-                                      ///< waits does not end it
+    duration empty{};                 ///< time without an item in the channel; an item that is handed to a
+                                      ///< waiting get does not count as in the channel
     histogram put_waits;              ///< of the wait of each completed put; no wait counts as 0
     histogram get_waits;              ///< of the wait of each completed get; no wait counts as 0
 

@@ -1,4 +1,4 @@
-// weir platform, internal: a lock that needs no atomic read-modify-write while only one thread uses it
+// weir platform, internal: a lock for channels and slots, cheap as long as only one thread uses it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_BIASED_LOCK_HPP
 #define WEIR_PLATFORM_BIASED_LOCK_HPP

@@ -1,4 +1,4 @@
-// weir platform, internal: texts for exceptions and source locations; errors for a lack of memory or threads
+// weir platform, internal: texts for exceptions and source locations; errors for lack of memory or threads
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_MESSAGE_TEXT_HPP
 #define WEIR_PLATFORM_MESSAGE_TEXT_HPP
@@ -45,7 +45,7 @@ std::string place_behind(const std::source_location& where);
 // may be no memory for one. Errors of the constructors: `std::bad_alloc`.
 class memory_shortage final : public std::bad_alloc {
   public:
-    // A request for more bytes, or for at least so many slots or threads, is large.
+    // A request for more bytes than this, or for at least this number of slots or threads, is large.
     static constexpr std::size_t many_bytes = std::size_t{1} << 20;
     static constexpr std::size_t many = 100;
 

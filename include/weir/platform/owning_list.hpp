@@ -1,4 +1,4 @@
-// weir platform, internal: a vector of owning pointers that compiles faster than std::vector
+// weir platform, internal: a vector of owning pointers for runs, which compiles faster than std::vector
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_OWNING_LIST_HPP
 #define WEIR_PLATFORM_OWNING_LIST_HPP

@@ -1,4 +1,4 @@
-// weir platform, internal: random numbers as a pure function of a seed and a counter
+// weir platform, internal: random numbers as a function of seed and counter, for samplers and simulations
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_RANDOM_BITS_HPP
 #define WEIR_PLATFORM_RANDOM_BITS_HPP

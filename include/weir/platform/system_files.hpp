@@ -122,7 +122,7 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
     unsigned long n = 0;
     if (file < 0 || GetConsoleMode(handle_of(file), &n) == 0)
         return _write(file, from, static_cast<unsigned>(size < 1 << 30 ? size : 1 << 30));
-    constexpr std::size_t most = 2048;  // no byte makes more than one unit of UTF-16
+    constexpr std::size_t most = 2048;  // each byte becomes at most one unit of UTF-16
     wchar_t text[most];
     if (size > most) {  // up to the last whole character
         std::size_t whole = most;

@@ -121,7 +121,7 @@ class basic_tick_clock {
         std::int64_t steady = 0;
     };
     static constexpr double one = 4294967296.0;             // 2^32
-    static constexpr std::int64_t first_look = 25'000;      // ns
+    static constexpr std::int64_t first_look = 25'000;      // ns between the two readings for the first line
     static constexpr std::int64_t millisecond = 1'000'000;  // ns
 
     // Reads both clocks at the same instant: the fastest of four attempts.

@@ -129,7 +129,7 @@ class trampoline {
         work_of_ = nullptr;
     }
 
-    // Called if the next coroutine here is unrelated to the previous one.
+    // Settles all joins. Called if the next coroutine here is unrelated to the previous one.
     void settle_joins() noexcept {
         begun_ = nullptr;
         while (owed_ != nullptr) std::exchange(owed_, owed_->below)->settle();

@@ -174,7 +174,7 @@ class progress {
     explicit progress(weir::checkpoint start);
 
     /// Records that the consumer took `d`. A padded draw changes nothing.
-    /// Errors: as below.
+    /// Errors: those of the next function.
     void took(const draw& d);
 
     /// The same by the position of a draw that is not padded.

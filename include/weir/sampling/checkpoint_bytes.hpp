@@ -1,4 +1,4 @@
-// weir sampling, internal: the binary format of checkpoints
+// weir sampling, internal: converts checkpoints to bytes in a binary format, and back
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_CHECKPOINT_BYTES_HPP
 #define WEIR_SAMPLING_CHECKPOINT_BYTES_HPP

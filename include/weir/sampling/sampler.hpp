@@ -22,7 +22,7 @@ namespace weir {
 /// on the ranks. Draw number k of an epoch, from 0, goes to rank k % world. After a resumption, only the
 /// draws that were not taken are numbered.
 ///
-///     while (auto d = sampler.next()) load(d->index);   // one epoch; the next loop is the next one
+///     while (auto d = sampler.next()) load(d->index);   // one epoch; repeated, the next epoch
 ///
 /// The common base of `sampler` and `weighted_sampler`. `Order` computes the index at each place of an epoch.
 ///
@@ -32,8 +32,8 @@ template <class Order>
 class basic_sampler {
   public:
     /// The next draw of the current epoch.
-    /// \returns nothing at the end of an epoch, by one call; the next call begins the next epoch. Each rank
-    ///          sees the end of each epoch, also if it gets no draw of that epoch.
+    /// \returns the draw; at the end of an epoch once nothing, and then the first draw of the next epoch.
+    ///          Each rank sees the end of each epoch, also if the rank gets no draw of that epoch.
     /// Errors:  `std::overflow_error` if an epoch would go beyond position 2^64 - 2.
     [[nodiscard]] std::optional<draw> next() {
         if (!entered_) enter();
@@ -53,7 +53,7 @@ class basic_sampler {
     /// The next draw, across the ends of epochs.
     /// \param epochs  the number of epochs: draws of epoch `epochs` and later ones are not returned.
     /// \returns       nothing after the last draw of these epochs.
-    /// Errors:        as above.
+    /// Errors:        those of `next`.
     [[nodiscard]] std::optional<draw> next_before(std::uint64_t epochs) {
         while (epoch_ < epochs) {
             if (auto d = next()) return d;
