@@ -302,7 +302,7 @@ void of_defaults() {
 }
 
 void of_sampler(weir::sampler& sampler) {
-    while (auto d = sampler.next()) load(d->index);   // one epoch; the next loop is the next one
+    while (auto d = sampler.next()) load(d->index);   // one epoch; repeated, the next epoch
 }
 void of_samplers(const std::vector<double>& weights) {
     {

@@ -14,8 +14,8 @@ namespace weir {
 
 /// A 95 % confidence interval.
 struct confidence_interval {
-    double low = 0;   ///< the lower end
-    double high = 0;  ///< the upper end
+    double low = 0;   ///< the figure is at least this
+    double high = 0;  ///< the figure is at most this
 
     /// \returns whether `value`, such as a rate, is in the interval.
     [[nodiscard]] bool holds(double value) const noexcept { return low <= value && value <= high; }
