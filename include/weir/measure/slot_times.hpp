@@ -15,9 +15,45 @@
 #include <string_view>  // for std::string_view
 #include <utility>      // for std::pair
 
-namespace weir::detail {
+namespace weir {
 
-// What a worker of a stage, a slot, is doing. `slot_times` below explains each state. A slot is always in
+/// The time that one slot of a stage, one of its workers, spent in each state. A slot is always in exactly
+/// one state, so the times sum to the elapsed time.
+struct slot_times {
+    duration off{};        ///< not at work: not started yet, ended, or taken out of service
+    duration wait_get{};   ///< from suspending in get until an item is handed over: starved
+    duration runnable{};   ///< from being ready to run until a thread runs it: short of threads
+    duration run{};        ///< the stage's function has a thread
+    duration await{};      ///< the stage's function is itself suspended: a sleep, I/O, a copy
+    duration wait_put{};   ///< from suspending in put until there is room: held back
+    duration wait_turn{};  ///< done with an item that may not leave yet: earlier items have to leave
+                           ///< first, or it is not its turn in a merge
+    duration overhead{};   ///< the library wakes other threads, or calls hooks or `on_failure`
+
+    /// \returns the sum of all states.
+    [[nodiscard]] constexpr duration total() const noexcept;
+    /// \returns the time in which the slot had an item in work: `run` + `await`.
+    [[nodiscard]] constexpr duration busy() const noexcept { return detail::sum(run, await); }
+
+    /// The sum, state by state. Lifetime: the result refers to this object.
+    constexpr slot_times& operator+=(const slot_times& other) noexcept;
+    /// A lap; nothing becomes negative. Lifetime: the result refers to this object.
+    constexpr slot_times& operator-=(const slot_times& earlier) noexcept;
+    [[nodiscard]] friend constexpr slot_times operator+(slot_times a, const slot_times& b) noexcept {
+        a += b;
+        return a;
+    }
+    [[nodiscard]] friend constexpr slot_times operator-(slot_times later,
+                                                        const slot_times& earlier) noexcept {
+        later -= earlier;
+        return later;
+    }
+    [[nodiscard]] friend constexpr bool operator==(const slot_times&, const slot_times&) = default;
+};
+
+namespace detail {
+
+// What a worker of a stage, a slot, is doing. `slot_times` above explains each state. A slot is always in
 // exactly one.
 enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait_put, wait_turn, overhead };
 
@@ -152,46 +188,6 @@ class stillness {
     bool is_over_ = true;
     std::int64_t last_ = INT64_MIN;
 };
-
-}  // namespace weir::detail
-
-namespace weir {
-
-/// The time that one slot of a stage (one of its c workers) spent in each state. A slot is always in exactly
-/// one state, so the times sum to the elapsed time.
-struct slot_times {
-    duration off{};        ///< not at work: not started yet, ended, or taken out of service
-    duration wait_get{};   ///< from suspending in get until an item is handed over: starved
-    duration runnable{};   ///< from being ready to run until a thread runs it: short of threads
-    duration run{};        ///< the stage's function has a thread
-    duration await{};      ///< the stage's function is itself suspended: a sleep, I/O, a copy
-    duration wait_put{};   ///< from suspending in put until there is room: held back
-    duration wait_turn{};  ///< done with an item that may not leave yet: earlier items have to leave
-                           ///< first, or it is not its turn in a merge
-    duration overhead{};   ///< the library wakes other threads, or calls hooks or `on_failure`
-
-    /// \returns the sum of all states.
-    [[nodiscard]] constexpr duration total() const noexcept;
-    /// \returns the time in which the slot had an item in work: `run` + `await`.
-    [[nodiscard]] constexpr duration busy() const noexcept { return detail::sum(run, await); }
-
-    /// The sum, state by state. Lifetime: the result refers to this object.
-    constexpr slot_times& operator+=(const slot_times& other) noexcept;
-    /// A lap; nothing becomes negative. Lifetime: the result refers to this object.
-    constexpr slot_times& operator-=(const slot_times& earlier) noexcept;
-    [[nodiscard]] friend constexpr slot_times operator+(slot_times a, const slot_times& b) noexcept {
-        a += b;
-        return a;
-    }
-    [[nodiscard]] friend constexpr slot_times operator-(slot_times later,
-                                                        const slot_times& earlier) noexcept {
-        later -= earlier;
-        return later;
-    }
-    [[nodiscard]] friend constexpr bool operator==(const slot_times&, const slot_times&) = default;
-};
-
-namespace detail {
 
 // A state and its texts in reports.
 struct state_in_reports {
