@@ -101,8 +101,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         } else if (w.choice != nullptr) {
             w.choice->wake();
         } else {
-            ++standard_platform::
-                num_wakes();  // even if the thread still spins: it takes long to continue, too
+            // Counted even if the thread still spins: it takes long to continue, too.
+            ++standard_platform::num_wakes();
             w.thread->set();
         }
     }

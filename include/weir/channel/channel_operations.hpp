@@ -122,7 +122,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         return place_.take();
     }
 
-    // After a get without an item: the slot was recalled; else the channel is closed and drained.
+    // After a get without an item: true if the slot was recalled, false if the channel is closed and drained.
     bool was_recalled() const noexcept { return this->waiter_.outcome == outcome::stopped; }
 
     // The item's number in the order of the gets, from 0; after an item was got.

@@ -179,8 +179,8 @@ class choice_operation : public not_awaited {
     // Called before the await. `cases`: as many as the constructor's `count`; null pointers are skipped.
     void set_cases(any_case* const* cases) noexcept { cases_ = cases; }
 
-    // Called by the destructors of derived classes, before their cases are destroyed.
     ~choice_operation() = default;
+    // Called by the destructors of derived classes, before their cases are destroyed: ends the wait.
     void clean_up() noexcept;
 
     // The number of the case that was done; the number of cases if none was: then see `status_without_case`.

@@ -131,8 +131,8 @@ class byte_budget {
     byte_budget(const byte_budget&) = delete;
     byte_budget& operator=(const byte_budget&) = delete;
 
-    // Returns the set with one new source. Called before any bytes are added. With several sources, one may
-    // be the one that a later stage waits for, while the items of the others fill the budget. So each source
+    // Returns the set with one new source. Called before any bytes are added. With several sources, a later
+    // stage may wait for an item of one source, while the items of the others fill the budget. So each source
     // has a share, for the bytes in the queues that its items come through. A set of sources is a bit mask;
     // the 64th source and all after it share a bit.
     std::uint64_t add_source() noexcept {

@@ -61,7 +61,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::drive(detail::parker
         this->sleep(done, limit, false);
         return true;
     }
-    // In this order, and back in the reverse one: pairs with ends().
+    // In this order, and after the sleep in the reverse order: pairs with ends().
     blocked_.fetch_add(change + 1, std::memory_order_seq_cst);
     idle_.expect(-1);
     this->sleep(done, limit, true);

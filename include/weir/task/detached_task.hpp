@@ -182,7 +182,7 @@ inline bool help_until(parker& done, executor* ex, time_point limit) {
     return here != nullptr && here != ex && !here->traits().exclusive && here->drive(done, limit);
 }
 
-// On platforms whose threads are not the system's, executors don't take the flag.
+// For the platforms of tests: executors don't take their flags.
 template <class Platform>
 bool help_until(basic_parker<Platform>&, executor*, time_point) noexcept {
     return false;

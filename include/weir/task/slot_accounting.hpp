@@ -20,9 +20,9 @@
 
 namespace weir::detail {
 
-// A slot is a worker of a stage, with a coroutine of its own. It may await the stage's function, whose
-// coroutines then have the slot in their `coroutine_env`. In each of its states (running, waiting for an
-// item, and so on) the slot adds up the time.
+// A slot is a worker of a stage, with a coroutine of its own. The slot may await the stage's function, whose
+// coroutines then have the slot in their `coroutine_env`. The slot adds up the time that it spends in each of
+// its states (running, waiting for an item, and so on).
 
 // The current time in nanoseconds, by the clock of a slot.
 inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().time_since_epoch().count(); }

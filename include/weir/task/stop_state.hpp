@@ -219,8 +219,8 @@ class forwarded_stop_state final : public basic_stop_state<> {
   private:
     struct forward {
         forwarded_stop_state* to;
-        // The last token may go during the request, on this thread; or be about to go on another one, which
-        // then waits in the destructor of `on_stop_` until this returns.
+        // The last token may be destroyed during the request, on this thread; or just now on another thread,
+        // which then waits in the destructor of `on_stop_` until this returns.
         void operator()() const noexcept {
             if (!to->try_own()) return;
             const basic_stop_ref<> keep(to);

@@ -199,7 +199,8 @@ class task_group final : detail::task_join {
             --spawned_;
             return here->next(forker);
         }
-        // acq_rel; pairs with itself and with begin_join(): the thread that counts to 0 sees all of them
+        // acq_rel; pairs with itself and with begin_join(): the thread of the last end sees what all tasks
+        // did
         if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             thread_ != nullptr ? thread_->set() : awaiter_executor_->post(awaiter_);
         }

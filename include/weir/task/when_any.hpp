@@ -34,7 +34,7 @@ class when_any_result : public First {
     when_any_result(First&& result, Others&& rest) : First(std::move(result)), others(std::move(rest)) {}
 
     /// One `optional` for each argument, in their order. Empty for the first to end, and for arguments that
-    /// threw: a stopped one throws `stopped`.
+    /// threw. An argument that was stopped has thrown `stopped`.
     Others others;
 };
 
