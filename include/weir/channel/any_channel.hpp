@@ -193,8 +193,7 @@ class any_channel : public channel_items<Policy> {
         }
         const std::size_t before = core::size();
         if (before >= capacity_ || !fits(before, item)) return outcome::pending;
-        if (!putters_.empty())
-            return outcome::pending;  // the first put has a larger item, and keeps its turn
+        if (!putters_.empty()) return outcome::pending;  // the larger item of the first put keeps its turn
         if (before == 0) core::emptiness_changed(false, measured);
         const bool mark = is_traced(measured) && is_mark(item);
         push(item);

@@ -246,7 +246,7 @@ class basic_choice {
         return timer_ && !timer_->cancelled() ? timer_->fired().time_since_epoch().count() : 0;
     }
 
-    // The frame is destroyed while it is suspended, on an executor that has ended.
+    // The frame is destroyed while it is suspended; its executor is not running.
     void abandon() noexcept {
         static_cast<void>(claim(nullptr));
         if (!timer_) return;

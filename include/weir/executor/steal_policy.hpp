@@ -141,7 +141,7 @@ class basic_steal_policy {
     void evaluate_trial(std::int64_t now, std::uint64_t done) noexcept {
         const std::int64_t passed = now - std::exchange(judged_at_, now);
         const auto times = static_cast<std::int64_t>(done - std::exchange(judged_done_, done));
-        if (passed < 0 || passed > longest_trial) return;  // or the first trial begins
+        if (passed < 0 || passed > longest_trial) return;  // negative: the first trial begins
         const bool pays = alone_ >= surely_worthwhile || passed <= alone_ * times;
         rest_ = pays ? 0 : smaller(2 * rest_ + first_rest, longest_rest);
         if (pays && now - rested_at_ < between_rests) return;

@@ -30,8 +30,8 @@ class sleep_operation {
     sleep_operation(const sleep_operation&) = delete;
     sleep_operation& operator=(const sleep_operation&) = delete;
 
-    // Cancels the timer if the frame of the sleeping coroutine is destroyed. Its executor is not running
-    // then.
+    // Cancels the timer if the frame of the sleeping coroutine is destroyed while the executor is not
+    // running.
     ~sleep_operation() {
         if (sleeps_on_ == nullptr) return;
         on_stop_.reset();

@@ -50,8 +50,8 @@ class task_promise_base : public pooled_frame {
         h.promise().child_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
     }
 
-    // Tells the thread for which run or group the coroutine works, if the coroutine is a part of a join: that
-    // may begin on any thread. An awaited task begins on the thread of its awaiter, which works for the same.
+    // Tells the thread for which run or group the coroutine works, if the coroutine is a part of a join: such
+    // a part may begin on any thread. Other tasks begin on the thread of their awaiter, which knows the run.
     class initial_awaiter {
       public:
         explicit initial_awaiter(const task_promise_base& p) noexcept : promise_(&p) {}
