@@ -7,7 +7,6 @@
 #include <weir/report/describe.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/json.hpp>
-#include <weir/report/live_text.hpp>
 #include <weir/report/live_view.hpp>
 #include <weir/report/log.hpp>
 #include <weir/report/metrics.hpp>

@@ -44,7 +44,7 @@
 #include <weir/report/html_plots.ipp>
 #include <weir/report/html_sections.ipp>
 #include <weir/report/json.ipp>
-#include <weir/report/live_text.ipp>
+#include <weir/report/live_view.ipp>
 #include <weir/report/log.ipp>
 #include <weir/report/metric_families.ipp>
 #include <weir/report/metrics.ipp>

@@ -4,32 +4,16 @@
 #define WEIR_REPORT_CSV_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/output_file.hpp>
-#include <weir/platform/system_info.hpp>
-#include <weir/report/escape.hpp>
-#include <weir/report/fields.hpp>
-#include <weir/report/run_record.hpp>
 #include <weir/run/run_report.hpp>
 
 #include <cstdint>   // for std::uint64_t
 #include <optional>  // for std::optional
 #include <string>    // for std::string
 #include <utility>   // for std::move
-#include <vector>    // for std::vector
 
 namespace weir {
-
-namespace detail {
-
-// \returns the columns that every row has: the members of stages, then further members of queues, then of the
-//          process. A row leaves empty the columns that its object doesn't have.
-[[nodiscard]] const std::vector<std::string>& csv_columns();
-
-[[nodiscard]] std::string csv_head();
-
-}  // namespace detail
 
 /// Appends each lap of a run to a CSV file when the lap ends. Its columns: include/weir/report/README.md.
 ///

@@ -5,15 +5,23 @@
 
 #include <weir/report/csv.hpp>
 
+#include <weir/measure/process_stats.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/system_info.hpp>
+#include <weir/report/escape.hpp>
+#include <weir/report/fields.hpp>
+#include <weir/report/run_record.hpp>
 
 #include <algorithm>  // for std::ranges::find
 #include <cstddef>    // for std::size_t
 #include <random>     // for std::random_device
+#include <vector>     // for std::vector
 
 namespace weir::detail {
 
-WEIR_INLINE const std::vector<std::string>& csv_columns() {
+// \returns the columns that every row has: the members of stages, then further members of queues, then of the
+//          process. A row leaves empty the columns that its object doesn't have.
+inline const std::vector<std::string>& csv_columns() {
     static const std::vector<std::string> all = [] {
         std::vector<std::string> names;
         const auto add = [&names](const cell_row& row) {
@@ -29,7 +37,7 @@ WEIR_INLINE const std::vector<std::string>& csv_columns() {
     return all;
 }
 
-WEIR_INLINE std::string csv_head() {
+inline std::string csv_head() {
     std::string line = "run,lap,lap_begin,lap_end";
     for (const cell& each : detail::pace_cells(pipeline_stats())) line += "," + each.column;
     line += ",row,place";

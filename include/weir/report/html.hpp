@@ -3,70 +3,15 @@
 #ifndef WEIR_REPORT_HTML_HPP
 #define WEIR_REPORT_HTML_HPP
 
-#include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/unit_text.hpp>
-#include <weir/platform/output_file.hpp>
-#include <weir/report/escape.hpp>
-#include <weir/report/html_markup.hpp>
-#include <weir/report/html_plots.hpp>
-#include <weir/report/html_sections.hpp>
-#include <weir/report/html_style.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/run_recorder.hpp>
-#include <weir/report/run_view.hpp>
 #include <weir/report/structure.hpp>
-#include <weir/report/svg_graph.hpp>
-#include <weir/report/table.hpp>
 
-#include <cstddef>  // for std::size_t
 #include <string>   // for std::string
 #include <utility>  // for std::move
 
 namespace weir {
-
-namespace detail {
-
-// Writes the page of the run that `view` shows. Takes laps from `view.laps()` only, so `view.run().laps` may
-// be empty.
-class html_page {
-  public:
-    html_page(const run_view& view, std::size_t most_points)
-        : run_(view.run()), view_(view), plots_(view_, most_points) {}
-
-    [[nodiscard]] std::string text() const;
-
-  private:
-    // Appends the begin of a section, and its heading.
-    static void begin(std::string& out, const char* id, const char* title);
-    // The name of the run, for headings.
-    [[nodiscard]] std::string name() const;
-
-    void append_head(std::string& out) const;
-
-    void append_summary(std::string& out) const;
-    // Appends whether the pipeline or its consumer is slower, by SPDL's guide "Is data loading bottleneck?".
-    // `last`: the queue from which the consumer takes.
-    static void append_reading(std::string& out, const channel_stats& last);
-
-    void append_pipeline(std::string& out) const;
-
-    void append_plots(std::string& out) const;
-    // Appends a paragraph in small type.
-    static void note(std::string& out, const char* pattern, const auto&... arguments) {
-        fill_in(out, "<p class=\"note\">" + std::string(pattern) + "</p>\n", arguments...);
-    }
-
-    const run_record& run_;
-    const run_view& view_;
-    html_plots plots_;
-};
-
-// \returns the page of a run. `laps`: the figures of its laps; `run.laps` is not read. If the page gets too
-//          large, fewer points are drawn, and then fewer stages.
-[[nodiscard]] std::string html_text_of(const run_record& run, const lap_figures& laps);
-
-}  // namespace detail
 
 /// \returns the run as a page of HTML (UTF-8; also well-formed XML). It shows the pipeline as a graph, the
 ///          time of each stage by state, and plots of six figures over the run that say how to read them;

@@ -5,11 +5,60 @@
 
 #include <weir/report/html.hpp>
 
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/output_file.hpp>
+#include <weir/report/escape.hpp>
+#include <weir/report/html_markup.hpp>
+#include <weir/report/html_plots.hpp>
+#include <weir/report/html_sections.hpp>
+#include <weir/report/html_style.hpp>
+#include <weir/report/run_view.hpp>
+#include <weir/report/svg_graph.hpp>
+#include <weir/report/table.hpp>
+
+#include <cstddef>  // for std::size_t
 
 namespace weir::detail {
 
-WEIR_INLINE std::string html_page::text() const {
+// Writes the page of the run that `view` shows. Takes laps from `view.laps()` only, so `view.run().laps` may
+// be empty.
+class html_page {
+  public:
+    html_page(const run_view& view, std::size_t most_points)
+        : run_(view.run()), view_(view), plots_(view_, most_points) {}
+
+    [[nodiscard]] std::string text() const;
+
+  private:
+    // Appends the begin of a section, and its heading.
+    static void begin(std::string& out, const char* id, const char* title);
+    // The name of the run, for headings.
+    [[nodiscard]] std::string name() const;
+
+    void append_head(std::string& out) const;
+
+    void append_summary(std::string& out) const;
+    // Appends whether the pipeline or its consumer is slower, by SPDL's guide "Is data loading bottleneck?".
+    // `last`: the queue from which the consumer takes.
+    static void append_reading(std::string& out, const channel_stats& last);
+
+    void append_pipeline(std::string& out) const;
+
+    void append_plots(std::string& out) const;
+    // Appends a paragraph in small type.
+    static void note(std::string& out, const char* pattern, const auto&... arguments) {
+        fill_in(out, "<p class=\"note\">" + std::string(pattern) + "</p>\n", arguments...);
+    }
+
+    const run_record& run_;
+    const run_view& view_;
+    html_plots plots_;
+};
+
+inline std::string html_page::text() const {
     std::string out;
     append_head(out);
     append_summary(out);
@@ -37,17 +86,17 @@ WEIR_INLINE std::string html_page::text() const {
     return out += std::string("<script>") + html_script + "</script>\n</body>\n</html>\n";
 }
 
-WEIR_INLINE void html_page::begin(std::string& out, const char* id, const char* title) {
+inline void html_page::begin(std::string& out, const char* id, const char* title) {
     fill_in(out, R"(<section aria-labelledby="{}"><h2 id="{}">{}</h2>
 )",
             id, id, title);
 }
 
-WEIR_INLINE std::string html_page::name() const {
+inline std::string html_page::name() const {
     return run_.name.empty() ? "A run of a pipeline" : shortened(run_.name, long_text);
 }
 
-WEIR_INLINE void html_page::append_head(std::string& out) const {
+inline void html_page::append_head(std::string& out) const {
     fill_in(out,
             R"(<!DOCTYPE html>
 <html lang="en" xmlns="http://www.w3.org/1999/xhtml">
@@ -66,7 +115,7 @@ WEIR_INLINE void html_page::append_head(std::string& out) const {
     (out += "</style>\n</head>\n<body>\n") += html_marks;
 }
 
-WEIR_INLINE void html_page::append_summary(std::string& out) const {
+inline void html_page::append_summary(std::string& out) const {
     const std::string& host = run_.machine.host;
     fill_in(out, R"(<a class="skip" href="#main">To the pipeline</a>
 <header>
@@ -107,7 +156,7 @@ WEIR_INLINE void html_page::append_summary(std::string& out) const {
     out += "</header>\n";
 }
 
-WEIR_INLINE void html_page::append_reading(std::string& out, const channel_stats& last) {
+inline void html_page::append_reading(std::string& out, const channel_stats& last) {
     const duration get = last.ave_get_gap();
     const duration put = last.ave_put_wait();
     const bool slow = get > put;
@@ -122,7 +171,7 @@ WEIR_INLINE void html_page::append_reading(std::string& out, const channel_stats
                  : "To be faster, the program itself has to be.");
 }
 
-WEIR_INLINE void html_page::append_pipeline(std::string& out) const {
+inline void html_page::append_pipeline(std::string& out) const {
     const svg_graph graph(view_);
     out += graph.is_narrow() ? "<div class=\"two\">\n" : "<div>\n";
     begin(out, "pipeline", "Pipeline");
@@ -151,7 +200,7 @@ WEIR_INLINE void html_page::append_pipeline(std::string& out) const {
              view_.num_stages());
 }
 
-WEIR_INLINE void html_page::append_plots(std::string& out) const {
+inline void html_page::append_plots(std::string& out) const {
     begin(out, "plots", "Over the run");
     out +=
         "<p>A queue is named after the stage before it: <code>sink</code> is the last one, from which "
@@ -179,7 +228,9 @@ WEIR_INLINE void html_page::append_plots(std::string& out) const {
     out += "</section>\n";
 }
 
-WEIR_INLINE std::string html_text_of(const run_record& run, const lap_figures& laps) {
+// \returns the page of a run. `laps`: the figures of its laps; `run.laps` is not read. If the page gets too
+//          large, fewer points are drawn, and then fewer stages.
+inline std::string html_text_of(const run_record& run, const lap_figures& laps) {
     constexpr std::size_t most = 490'000;
     std::string page;
     for (std::size_t stages = run_view::most_stages; stages > 0; stages /= 2) {

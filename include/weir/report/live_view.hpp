@@ -1,4 +1,4 @@
-// weir report: shows the state of a running pipeline on a terminal
+// weir report: shows the state of a running pipeline on a terminal; the same as lines of text
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LIVE_VIEW_HPP
 #define WEIR_REPORT_LIVE_VIEW_HPP
@@ -8,7 +8,6 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system_files.hpp>
 #include <weir/report/escape.hpp>
-#include <weir/report/live_text.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_report.hpp>
@@ -29,6 +28,39 @@
 #include <vector>        // for std::vector
 
 namespace weir {
+
+/// The progress of a run.
+struct live_progress {
+    duration elapsed{};                       ///< since the start of the run
+    std::uint64_t done = 0;                   ///< items that have left the run
+    std::optional<std::uint64_t> total = {};  ///< number of all items; none: not known
+    double rate = 0;                          ///< recent items per second
+    std::uint64_t failures = 0;               ///< items that failed
+    bool ended = false;                       ///< the run has ended
+    duration idle{};                          ///< how long nothing has moved: `pipeline_stats::idle`
+};
+
+/// The size of a picture, and whether it has colours.
+struct live_frame {
+    std::size_t columns = 80;  ///< characters of a line, at most
+    std::size_t rows = 24;     ///< number of lines, at most
+    bool colour = false;  ///< ANSI colours; the characters of the bars tell states apart without them, too
+};
+
+/// \returns the lines of a picture of a run: its progress; a line for each stage, with a bar of its slots'
+///          time by state, its rate, and the readiness and fill of its queue; and a legend. If the frame has
+///          too few columns, those on the right are left out. If it has too few rows, the least busy stages
+///          are. With fewer than five rows, all but the first show stages. `?` replaces characters of names
+///          that could move the cursor.
+/// \param lap  the recent statistics.
+/// Errors: `std::bad_alloc`.
+[[nodiscard]] std::vector<std::string> live_lines(const pipeline_stats& lap, const live_progress& progress,
+                                                  const live_frame& frame);
+
+/// \returns the state of a run as one line, without a line break:
+///          `00:05  510 of 10000 (5 %)  102 /s  left 01:33  decode 97 % busy`.
+/// Errors: `std::bad_alloc`.
+[[nodiscard]] std::string live_line(const pipeline_stats& lap, const live_progress& progress);
 
 /// Options of a `live_view`.
 struct live_view_options {
@@ -225,5 +257,9 @@ class live_view final : public detail::basic_live_view<detail::standard_platform
 };
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/live_view.ipp>
+#endif
 
 #endif

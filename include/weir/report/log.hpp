@@ -3,13 +3,8 @@
 #ifndef WEIR_REPORT_LOG_HPP
 #define WEIR_REPORT_LOG_HPP
 
-#include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
-#include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/report/table.hpp>
 #include <weir/run/failure.hpp>
 
 #include <cstddef>        // for std::size_t
@@ -27,33 +22,6 @@ enum class log_style {
     current,   ///< one line for each stage with tasks, for each queue, and for the process
     document,  ///< the older one: one line for each stage with tasks and for the sink
 };
-
-namespace detail {
-
-// Sources and sinks have none: they only put and get items, and the lines of their queues show this.
-[[nodiscard]] inline bool has_tasks(const stage_stats& s) { return s.kind != "source" && s.kind != "sink"; }
-
-// \returns the quantile, or `-` in the same width if it is unknown.
-[[nodiscard]] std::string log_quantile(const histogram& h, double q);
-
-[[nodiscard]] std::string current_line(const stage_stats& s);
-
-[[nodiscard]] std::string current_line(const channel_stats& c);
-
-// \returns a duration in the older format: four decimals, in ms below 1 s. Below 100 ns, where no digit
-//          would be left, it is in ns.
-[[nodiscard]] std::string document_time(duration d, bool unit_to_the_left);
-
-[[nodiscard]] std::string document_line(const stage_stats& s);
-
-// `in` is the queue before the sink, `out` the queue behind it.
-[[nodiscard]] std::string document_line(const stage_stats& sink, const channel_stats* in,
-                                        const channel_stats& out);
-
-[[nodiscard]] std::vector<const channel_stats*> queues_at(const pipeline_stats& stats,
-                                                          const std::vector<std::size_t>& places);
-
-}  // namespace detail
 
 /// \returns the lines of one report, each with its line break. In the current style, a stage with c > 1
 ///          slots is called `name[c]`, a queue `name_queue`, and an unknown quantile is `-`. The lap of the

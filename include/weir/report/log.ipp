@@ -5,18 +5,27 @@
 
 #include <weir/report/log.hpp>
 
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/message_text.hpp>
+#include <weir/report/table.hpp>
 
 #include <mutex>    // for std::lock_guard
 #include <utility>  // for std::move
 
 namespace weir::detail {
 
-WEIR_INLINE std::string log_quantile(const histogram& h, double q) {
+// Sources and sinks have none: they only put and get items, and the lines of their queues show this.
+inline bool has_tasks(const stage_stats& s) { return s.kind != "source" && s.kind != "sink"; }
+
+// \returns the quantile, or `-` in the same width if it is unknown.
+inline std::string log_quantile(const histogram& h, double q) {
     return h.has_quantiles() ? units::log_time(h.quantile(q)) : units::right("-", 12);
 }
 
-WEIR_INLINE std::string current_line(const stage_stats& s) {
+inline std::string current_line(const stage_stats& s) {
     using namespace units;
     std::string label = s.name;
     if (s.concurrency > 1) label += "[" + std::to_string(s.concurrency) + "]";
@@ -26,7 +35,7 @@ WEIR_INLINE std::string current_line(const stage_stats& s) {
            ".\n";
 }
 
-WEIR_INLINE std::string current_line(const channel_stats& c) {
+inline std::string current_line(const channel_stats& c) {
     using namespace units;
     // Rounded down, as in SPDL: 100 % means all of the time. The small addend keeps 0.57, computed as 1 -
     // 0.43, from becoming 56 %.
@@ -40,7 +49,9 @@ WEIR_INLINE std::string current_line(const channel_stats& c) {
            ". Occupancy rate: " + std::to_string(occupancy) + "%\n";
 }
 
-WEIR_INLINE std::string document_time(duration d, bool unit_to_the_left) {
+// \returns a duration in the older format: four decimals, in ms below 1 s. Below 100 ns, where no digit
+//          would be left, it is in ns.
+inline std::string document_time(duration d, bool unit_to_the_left) {
     const std::int64_t ns = d.count();
     const bool tiny = ns > 0 && ns < 100;
     const char* const unit = tiny ? "ns" : ns < 1'000'000'000 ? "ms" : "sec";
@@ -49,7 +60,7 @@ WEIR_INLINE std::string document_time(duration d, bool unit_to_the_left) {
            (unit_to_the_left ? units::left(unit, 3) : units::right(unit, 3)) + "]";
 }
 
-WEIR_INLINE std::string document_line(const stage_stats& s) {
+inline std::string document_line(const stage_stats& s) {
     using namespace units;
     return "[" + s.name + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
            right(std::to_string(s.num_failures), 3) + " failed) in " + document_time(s.elapsed, false) +
@@ -57,8 +68,8 @@ WEIR_INLINE std::string document_line(const stage_stats& s) {
            "). Average task time: " + document_time(s.ave_time(), false) + ".\n";
 }
 
-WEIR_INLINE std::string document_line(const stage_stats& sink, const channel_stats* in,
-                                      const channel_stats& out) {
+// `in` is the queue before the sink, `out` the queue behind it.
+inline std::string document_line(const stage_stats& sink, const channel_stats* in, const channel_stats& out) {
     using namespace units;
     const duration upstream = in == nullptr ? duration(0) : in->ave_get_wait();
     return "[" + sink.name + "]\tProcessed " + right(std::to_string(out.num_put), 5) + " items in " +
@@ -67,8 +78,8 @@ WEIR_INLINE std::string document_line(const stage_stats& sink, const channel_sta
            ", Downstream: " + document_time(out.ave_put_wait(), true) + ".\n";
 }
 
-WEIR_INLINE std::vector<const channel_stats*> queues_at(const pipeline_stats& stats,
-                                                        const std::vector<std::size_t>& places) {
+inline std::vector<const channel_stats*> queues_at(const pipeline_stats& stats,
+                                                   const std::vector<std::size_t>& places) {
     std::vector<const channel_stats*> queues;
     for (const std::size_t i : places) {
         if (i < stats.channels.size()) queues.push_back(&stats.channels[i]);

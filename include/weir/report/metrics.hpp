@@ -5,18 +5,12 @@
 
 #include <weir/measure/stats.hpp>
 #include <weir/platform/output_file.hpp>
-#include <weir/report/escape.hpp>
-#include <weir/report/metric_families.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/run/run_report.hpp>
 
-#include <concepts>     // for std::same_as
-#include <cstddef>      // for std::size_t
-#include <functional>   // for std::function
-#include <iterator>     // for std::begin
-#include <string>       // for std::string
-#include <string_view>  // for std::string_view
-#include <vector>       // for std::vector
+#include <functional>  // for std::function
+#include <string>      // for std::string
+#include <vector>      // for std::vector
 
 namespace weir {
 
@@ -53,81 +47,6 @@ struct labelled_run {
     std::vector<metric_label> labels;  ///< not those of another run
     pipeline_stats stats;              ///< from the start of the run
 };
-
-namespace detail {
-
-// Labels of the library, which a user's label must not be.
-inline constexpr std::string_view metric_labels[] = {"stage",     "position", "kind",    "queue",
-                                                     "state",     "resource", "mode",    "type",
-                                                     "direction", "le",       "quantile"};
-
-void check_labels(const std::vector<metric_label>& labels);
-
-// \returns the labels sorted by name, as their order means nothing to Prometheus. A label without a value is
-//          left out, as Prometheus takes it for none.
-[[nodiscard]] std::string labels_text(std::vector<metric_label> labels);
-
-// Writes the metrics of several runs as one text.
-class metrics_writer {
-    struct labelled {
-        std::string labels;
-        const pipeline_stats& stats;
-    };
-    const metrics_format format_;
-    std::vector<labelled> runs_;
-    std::string text_;
-
-  public:
-    explicit metrics_writer(metrics_format format) noexcept : format_(format) {}
-
-    // The statistics must outlive the writer.
-    void add(const std::vector<metric_label>& of_run, const pipeline_stats& stats);
-
-    // Both formats want each family in one block, so the outer loop is over families.
-    [[nodiscard]] std::string text() &&;
-
-  private:
-    template <class T, std::size_t N>
-    void write(const metric<T> (&metrics)[N]) {
-        for (const metric<T>& m : metrics) {
-            metric_samples samples(text_, m.family, format_ == metrics_format::openmetrics);
-            for (const labelled& run : runs_) {
-                each<T>(run.stats, [&](const T& of, const std::string& own) {
-                    samples.begin(run.labels + (run.labels.empty() || own.empty() ? "" : ",") + own);
-                    m.add(samples, of);
-                });
-            }
-        }
-    }
-
-    // \returns the labels of a stage or queue. Names may be empty or equal; the position tells objects apart.
-    static std::string own_labels(std::string_view what, const std::string& name, std::size_t position);
-    // Calls `add(object, labels)` for each object of that type in the statistics.
-    template <class T, class Add>
-    static void each(const pipeline_stats& p, Add add) {
-        if constexpr (std::same_as<T, pipeline_stats>) {
-            add(p, "");
-        } else if constexpr (std::same_as<T, first_item_stats>) {
-            if (p.first_item) add(*p.first_item, "");
-        } else if constexpr (std::same_as<T, process_stats>) {
-            if (p.process) add(*p.process, "");
-        } else if constexpr (std::same_as<T, channel_stats>) {
-            for (std::size_t i = 0; i < p.channels.size(); ++i)
-                add(p.channels[i], own_labels("queue", p.channels[i].name, i));
-        } else {
-            for (std::size_t i = 0; i < p.stages.size(); ++i) {
-                const stage_stats& s = p.stages[i];
-                const std::string labels = own_labels("stage", s.name, i) + "," + label_text("kind", s.kind);
-                if constexpr (std::same_as<T, stage_stats>) add(s, labels);
-                if constexpr (std::same_as<T, added_stats>) s.added ? add(*s.added, labels) : void();
-                if constexpr (std::same_as<T, transfer_stats>)
-                    s.transfers ? add(*s.transfers, labels) : void();
-            }
-        }
-    }
-};
-
-}  // namespace detail
 
 /// \param stats  from the start of a run, because counters count from there: `run.stats()`. Not those of a
 ///               lap; `metrics_file` and `metrics_callback` add laps up.

@@ -6,10 +6,16 @@
 #include <weir/report/metrics.hpp>
 
 #include <weir/platform/config.hpp>
+#include <weir/report/escape.hpp>
+#include <weir/report/metric_families.hpp>
 
-#include <algorithm>  // for std::ranges::find, std::ranges::sort
-#include <stdexcept>  // for std::invalid_argument
-#include <utility>    // for std::move
+#include <algorithm>    // for std::ranges::find, std::ranges::sort
+#include <concepts>     // for std::same_as
+#include <cstddef>      // for std::size_t
+#include <iterator>     // for std::begin
+#include <stdexcept>    // for std::invalid_argument
+#include <string_view>  // for std::string_view
+#include <utility>      // for std::move
 
 namespace weir {
 
@@ -23,7 +29,12 @@ WEIR_INLINE std::string metrics_content_type(metrics_format format) {
 
 namespace weir::detail {
 
-WEIR_INLINE void check_labels(const std::vector<metric_label>& labels) {
+// Labels of the library, which a user's label must not be.
+inline constexpr std::string_view metric_labels[] = {"stage",     "position", "kind",    "queue",
+                                                     "state",     "resource", "mode",    "type",
+                                                     "direction", "le",       "quantile"};
+
+inline void check_labels(const std::vector<metric_label>& labels) {
     std::vector<std::string_view> known(std::begin(metric_labels), std::end(metric_labels));
     for (const metric_label& l : labels) {
         bool right =
@@ -47,7 +58,9 @@ WEIR_INLINE void check_labels(const std::vector<metric_label>& labels) {
     }
 }
 
-WEIR_INLINE std::string labels_text(std::vector<metric_label> labels) {
+// \returns the labels sorted by name, as their order means nothing to Prometheus. A label without a value is
+//          left out, as Prometheus takes it for none.
+inline std::string labels_text(std::vector<metric_label> labels) {
     std::ranges::sort(labels, {}, &metric_label::name);
     std::string text;
     for (const metric_label& l : labels) {
@@ -56,7 +69,67 @@ WEIR_INLINE std::string labels_text(std::vector<metric_label> labels) {
     return text;
 }
 
-WEIR_INLINE void metrics_writer::add(const std::vector<metric_label>& of_run, const pipeline_stats& stats) {
+// Writes the metrics of several runs as one text.
+class metrics_writer {
+    struct labelled {
+        std::string labels;
+        const pipeline_stats& stats;
+    };
+    const metrics_format format_;
+    std::vector<labelled> runs_;
+    std::string text_;
+
+  public:
+    explicit metrics_writer(metrics_format format) noexcept : format_(format) {}
+
+    // The statistics must outlive the writer.
+    void add(const std::vector<metric_label>& of_run, const pipeline_stats& stats);
+
+    // Both formats want each family in one block, so the outer loop is over families.
+    [[nodiscard]] std::string text() &&;
+
+  private:
+    template <class T, std::size_t N>
+    void write(const metric<T> (&metrics)[N]) {
+        for (const metric<T>& m : metrics) {
+            metric_samples samples(text_, m.family, format_ == metrics_format::openmetrics);
+            for (const labelled& run : runs_) {
+                each<T>(run.stats, [&](const T& of, const std::string& own) {
+                    samples.begin(run.labels + (run.labels.empty() || own.empty() ? "" : ",") + own);
+                    m.add(samples, of);
+                });
+            }
+        }
+    }
+
+    // \returns the labels of a stage or queue. Names may be empty or equal; the position tells objects apart.
+    static std::string own_labels(std::string_view what, const std::string& name, std::size_t position);
+    // Calls `add(object, labels)` for each object of that type in the statistics.
+    template <class T, class Add>
+    static void each(const pipeline_stats& p, Add add) {
+        if constexpr (std::same_as<T, pipeline_stats>) {
+            add(p, "");
+        } else if constexpr (std::same_as<T, first_item_stats>) {
+            if (p.first_item) add(*p.first_item, "");
+        } else if constexpr (std::same_as<T, process_stats>) {
+            if (p.process) add(*p.process, "");
+        } else if constexpr (std::same_as<T, channel_stats>) {
+            for (std::size_t i = 0; i < p.channels.size(); ++i)
+                add(p.channels[i], own_labels("queue", p.channels[i].name, i));
+        } else {
+            for (std::size_t i = 0; i < p.stages.size(); ++i) {
+                const stage_stats& s = p.stages[i];
+                const std::string labels = own_labels("stage", s.name, i) + "," + label_text("kind", s.kind);
+                if constexpr (std::same_as<T, stage_stats>) add(s, labels);
+                if constexpr (std::same_as<T, added_stats>) s.added ? add(*s.added, labels) : void();
+                if constexpr (std::same_as<T, transfer_stats>)
+                    s.transfers ? add(*s.transfers, labels) : void();
+            }
+        }
+    }
+};
+
+inline void metrics_writer::add(const std::vector<metric_label>& of_run, const pipeline_stats& stats) {
     check_labels(of_run);
     std::string labels = labels_text(of_run);
     if (std::ranges::find(runs_, labels, &labelled::labels) != runs_.end()) {
@@ -66,7 +139,7 @@ WEIR_INLINE void metrics_writer::add(const std::vector<metric_label>& of_run, co
     runs_.push_back({std::move(labels), stats});
 }
 
-WEIR_INLINE std::string metrics_writer::text() && {
+inline std::string metrics_writer::text() && {
     write(metrics_of::run);
     write(metrics_of::first_item);
     write(metrics_of::stage);
@@ -78,8 +151,8 @@ WEIR_INLINE std::string metrics_writer::text() && {
     return std::move(text_);
 }
 
-WEIR_INLINE std::string metrics_writer::own_labels(std::string_view what, const std::string& name,
-                                                   std::size_t position) {
+inline std::string metrics_writer::own_labels(std::string_view what, const std::string& name,
+                                              std::size_t position) {
     return label_text(what, name) + "," + label_text("position", std::to_string(position));
 }
 

@@ -4,95 +4,19 @@
 #define WEIR_REPORT_TRACE_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
-#include <weir/platform/bounds.hpp>
-#include <weir/platform/output_file.hpp>
-#include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/report/escape.hpp>
 #include <weir/report/trace_run.hpp>
 #include <weir/run/run_report.hpp>
 
 #include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::int64_t, std::uint64_t
+#include <cstdint>  // for std::uint64_t
 #include <memory>   // for std::shared_ptr
 #include <string>   // for std::string
-#include <tuple>    // for std::tuple
 #include <utility>  // for std::move
-#include <vector>   // for std::vector
 
 namespace weir {
-
-namespace detail {
-
-// Writes the events of a run as text in the Trace Event Format. Each slot is a lane, a thread of the format;
-// spans on a lane nest. A visit is the time that an item spends in a slot. Each step of an item from one
-// visit to the next is a pair of flow events: `s` where the step starts, `f` where it finishes.
-// Source: "Trace Event Format", Google 2016.
-class trace_writer {
-    struct line {
-        trace_event event;
-        std::uint32_t lane;
-        std::uint64_t id;  // of a flow event: the number of its step; else the index of the event in its ring
-
-        // The key by which lines are sorted.
-        auto place() const noexcept {
-            const bool of_queue = event.kind == trace_kind::depth;
-            return std::tuple(event.begin, event.kind, of_queue ? event.where : lane,
-                              of_queue ? event.number : id);
-        }
-    };
-    // One end of a step: an item leaves a visit, or comes into the next. `where` is a queue, or a slot that
-    // kept the item for a batch.
-    struct end_of_step {
-        std::uint64_t where;
-        std::uint64_t number;
-        std::int64_t at;
-        std::int64_t begin;  // of the visit
-        std::uint64_t item;
-        std::uint32_t lane;
-        // The same for both ends of a step.
-        auto name() const noexcept { return std::tuple(where, number); }
-    };
-
-  public:
-    trace_writer(const run_trace& run, const owning_list<stage_trace>& stages);
-
-    std::string text(const owning_list<stage_trace>& stages) const;
-
-  private:
-    // The lane of the last slot in `stages_`; lane 0 is the process.
-    std::uint32_t lane() const noexcept { return static_cast<std::uint32_t>(stages_.size()); }
-
-    void begin_lane(const stage_trace& stage, std::size_t slot);
-
-    // Reads the ring of a slot, in which the events of a visit stand before the event of the visit itself.
-    void read(const slot_trace& slot);
-    // `place`: the index of the event `e` in the ring.
-    void read_part(const trace_event& e, const trace_event& visit, std::size_t place);
-
-    // Writes each step whose two ends are both still in a ring.
-    void connect();
-
-    // In microseconds, with three decimals.
-    static void append_time(std::string& out, const char* name, std::int64_t ns);
-    void append_head(std::string& out, const char* phase, std::uint32_t lane, std::int64_t begin) const;
-    void append_span(std::string& out, const line& l, const std::string& name) const;
-
-    void write(std::string& out, const line& l, const owning_list<stage_trace>& stages) const;
-
-    const run_trace& run_;
-    std::uint64_t dropped_ = 0;
-    std::string lanes_;
-    std::vector<const stage_trace*> stages_;  // of each lane, from lane 1 on
-    std::vector<line> lines_;
-    std::vector<end_of_step> leave_;
-    std::vector<end_of_step> come_;
-};
-
-}  // namespace detail
 
 /// Options of a `trace_report`.
 struct trace_options {

@@ -5,17 +5,89 @@
 
 #include <weir/report/trace.hpp>
 
+#include <weir/measure/slot_times.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/output_file.hpp>
+#include <weir/platform/owning_list.hpp>
+#include <weir/report/escape.hpp>
 
 #include <algorithm>  // for std::ranges::sort
+#include <cstdint>    // for std::int64_t, std::uint64_t
 #include <memory>     // for std::make_shared
 #include <mutex>      // for std::lock_guard
 #include <stdexcept>  // for std::logic_error
+#include <tuple>      // for std::tuple
+#include <vector>     // for std::vector
 
 namespace weir::detail {
 
-WEIR_INLINE trace_writer::trace_writer(const run_trace& run, const owning_list<stage_trace>& stages)
-    : run_(run) {
+// Writes the events of a run as text in the Trace Event Format. Each slot is a lane, a thread of the format;
+// spans on a lane nest. A visit is the time that an item spends in a slot. Each step of an item from one
+// visit to the next is a pair of flow events: `s` where the step starts, `f` where it finishes.
+// Source: "Trace Event Format", Google 2016.
+class trace_writer {
+    struct line {
+        trace_event event;
+        std::uint32_t lane;
+        std::uint64_t id;  // of a flow event: the number of its step; else the index of the event in its ring
+
+        // The key by which lines are sorted.
+        auto place() const noexcept {
+            const bool of_queue = event.kind == trace_kind::depth;
+            return std::tuple(event.begin, event.kind, of_queue ? event.where : lane,
+                              of_queue ? event.number : id);
+        }
+    };
+    // One end of a step: an item leaves a visit, or comes into the next. `where` is a queue, or a slot that
+    // kept the item for a batch.
+    struct end_of_step {
+        std::uint64_t where;
+        std::uint64_t number;
+        std::int64_t at;
+        std::int64_t begin;  // of the visit
+        std::uint64_t item;
+        std::uint32_t lane;
+        // The same for both ends of a step.
+        auto name() const noexcept { return std::tuple(where, number); }
+    };
+
+  public:
+    trace_writer(const run_trace& run, const owning_list<stage_trace>& stages);
+
+    std::string text(const owning_list<stage_trace>& stages) const;
+
+  private:
+    // The lane of the last slot in `stages_`; lane 0 is the process.
+    std::uint32_t lane() const noexcept { return static_cast<std::uint32_t>(stages_.size()); }
+
+    void begin_lane(const stage_trace& stage, std::size_t slot);
+
+    // Reads the ring of a slot, in which the events of a visit stand before the event of the visit itself.
+    void read(const slot_trace& slot);
+    // `place`: the index of the event `e` in the ring.
+    void read_part(const trace_event& e, const trace_event& visit, std::size_t place);
+
+    // Writes each step whose two ends are both still in a ring.
+    void connect();
+
+    // In microseconds, with three decimals.
+    static void append_time(std::string& out, const char* name, std::int64_t ns);
+    void append_head(std::string& out, const char* phase, std::uint32_t lane, std::int64_t begin) const;
+    void append_span(std::string& out, const line& l, const std::string& name) const;
+
+    void write(std::string& out, const line& l, const owning_list<stage_trace>& stages) const;
+
+    const run_trace& run_;
+    std::uint64_t dropped_ = 0;
+    std::string lanes_;
+    std::vector<const stage_trace*> stages_;  // of each lane, from lane 1 on
+    std::vector<line> lines_;
+    std::vector<end_of_step> leave_;
+    std::vector<end_of_step> come_;
+};
+
+inline trace_writer::trace_writer(const run_trace& run, const owning_list<stage_trace>& stages) : run_(run) {
     for (const stage_trace* const stage : stages) {
         std::size_t slot = 0;
         for (const slot_trace* const each : stage->per_slot) {
@@ -29,7 +101,7 @@ WEIR_INLINE trace_writer::trace_writer(const run_trace& run, const owning_list<s
     std::ranges::sort(lines_, {}, &line::place);
 }
 
-WEIR_INLINE std::string trace_writer::text(const owning_list<stage_trace>& stages) const {
+inline std::string trace_writer::text(const owning_list<stage_trace>& stages) const {
     std::string all = R"({"displayTimeUnit":"ns","otherData":{"events_dropped":")" +
                       std::to_string(dropped_) + R"(","flows_lost":")" + std::to_string(run_.lost()) +
                       R"(","every":")" + std::to_string(run_.settings().every) + "\"},\n\"traceEvents\":[\n" +
@@ -45,7 +117,7 @@ WEIR_INLINE std::string trace_writer::text(const owning_list<stage_trace>& stage
     return all += "\n]}\n";
 }
 
-WEIR_INLINE void trace_writer::begin_lane(const stage_trace& stage, std::size_t slot) {
+inline void trace_writer::begin_lane(const stage_trace& stage, std::size_t slot) {
     const std::string head =
         ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(lane()) + ",\"name\":\"thread_";
     lanes_ += head + "name\",\"args\":{\"name\":";
@@ -53,7 +125,7 @@ WEIR_INLINE void trace_writer::begin_lane(const stage_trace& stage, std::size_t 
     lanes_ += "}}" + head + "sort_index\",\"args\":{\"sort_index\":" + std::to_string(lane()) + "}}";
 }
 
-WEIR_INLINE void trace_writer::read(const slot_trace& slot) {
+inline void trace_writer::read(const slot_trace& slot) {
     dropped_ += slot.events.count() - slot.events.kept();
     std::size_t first = 0;
     for (std::size_t i = 0; i < slot.events.kept(); ++i) {
@@ -65,7 +137,7 @@ WEIR_INLINE void trace_writer::read(const slot_trace& slot) {
     }
 }
 
-WEIR_INLINE void trace_writer::read_part(const trace_event& e, const trace_event& visit, std::size_t place) {
+inline void trace_writer::read_part(const trace_event& e, const trace_event& visit, std::size_t place) {
     const std::uint64_t kept = (std::uint64_t{1} << 32U) + lane();  // greater than all numbers of queues
     const auto step = [&](std::uint64_t where, std::uint64_t number) {
         return end_of_step{where, number, e.begin, visit.begin, visit.number, lane()};
@@ -78,7 +150,7 @@ WEIR_INLINE void trace_writer::read_part(const trace_event& e, const trace_event
         come_.push_back(step(kept, n));
 }
 
-WEIR_INLINE void trace_writer::connect() {
+inline void trace_writer::connect() {
     std::ranges::sort(leave_, {}, &end_of_step::name);
     std::ranges::sort(come_, {}, &end_of_step::name);
     std::uint64_t steps = 0;
@@ -96,28 +168,28 @@ WEIR_INLINE void trace_writer::connect() {
     }
 }
 
-WEIR_INLINE void trace_writer::append_time(std::string& out, const char* name, std::int64_t ns) {
+inline void trace_writer::append_time(std::string& out, const char* name, std::int64_t ns) {
     const std::string digits = std::to_string(1000 + ns % 1000);
     ((out += name) += std::to_string(ns / 1000)) += '.';
     out.append(digits, 1, 3);
 }
 
-WEIR_INLINE void trace_writer::append_head(std::string& out, const char* phase, std::uint32_t lane,
-                                           std::int64_t begin) const {
+inline void trace_writer::append_head(std::string& out, const char* phase, std::uint32_t lane,
+                                      std::int64_t begin) const {
     ((out += ",\n{\"ph\":\"") += phase) += "\",\"pid\":1,\"tid\":";
     out += std::to_string(lane);
     append_time(out, ",\"ts\":", time_between(run_.begin(), begin));
 }
 
-WEIR_INLINE void trace_writer::append_span(std::string& out, const line& l, const std::string& name) const {
+inline void trace_writer::append_span(std::string& out, const line& l, const std::string& name) const {
     append_head(out, "X", l.lane, l.event.begin);
     append_time(out, ",\"dur\":", time_between(l.event.begin, l.event.end));
     out += ",\"name\":";
     append_json(out, name);
 }
 
-WEIR_INLINE void trace_writer::write(std::string& out, const line& l,
-                                     const owning_list<stage_trace>& stages) const {
+inline void trace_writer::write(std::string& out, const line& l,
+                                const owning_list<stage_trace>& stages) const {
     const trace_event& e = l.event;
     if (e.kind == trace_kind::visit) {
         append_span(out, l, stages_[l.lane - 1]->name);

@@ -1,26 +1,35 @@
-// weir report, internal: bodies of the functions of report/live_text.hpp
+// weir report, internal: bodies of the functions of report/live_view.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_REPORT_LIVE_TEXT_IPP
-#define WEIR_REPORT_LIVE_TEXT_IPP
+#ifndef WEIR_REPORT_LIVE_VIEW_IPP
+#define WEIR_REPORT_LIVE_VIEW_IPP
 
-#include <weir/report/live_text.hpp>
+#include <weir/report/live_view.hpp>
 
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/report/table.hpp>
 
 #include <algorithm>    // for std::max, std::ranges::sort
+#include <array>        // for std::array
 #include <cmath>        // for std::round
+#include <cstdint>      // for SIZE_MAX
 #include <string_view>  // for std::string_view
 
 namespace weir::detail {
 
-WEIR_INLINE std::string clock_text(duration d) {
+// \returns `12:07`, or `1:02:07`.
+inline std::string clock_text(duration d) {
     const std::int64_t s = d.count() / 1'000'000'000;
     const auto two = [](std::int64_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
     if (s < 3600) return two(s / 60) + ":" + two(s % 60);
     return std::to_string(s / 3600) + ":" + two(s / 60 % 60) + ":" + two(s % 60);
 }
 
-WEIR_INLINE std::string progress_text(const live_progress& p, std::size_t columns) {
+// \returns the progress in words, with as many parts as fit. The estimated time left is shown after the first
+//          second only: before, few items have passed all stages.
+inline std::string progress_text(const live_progress& p, std::size_t columns = SIZE_MAX) {
     constexpr duration second(1'000'000'000);
     std::string text;
     const auto part = [&](const std::string& what, std::string_view gap = "  ") {
@@ -44,13 +53,16 @@ WEIR_INLINE std::string progress_text(const live_progress& p, std::size_t column
     return text;
 }
 
-WEIR_INLINE double busy_share(const stage_stats& s) {
+// \returns the share of time in which the slots were at work. The time of slots that are off does not count.
+inline double busy_share(const stage_stats& s) {
     const slot_times t = s.times();
     const auto there = static_cast<double>((t.total() - t.off).count());
     return there > 0 ? static_cast<double>(t.busy().count()) / there : 0;
 }
 
-WEIR_INLINE std::string live_bar(const slot_times& t, std::size_t width, bool colour) {
+// \returns a bar of `width` characters, divided among the states in proportion to their times (largest
+//          remainders).
+inline std::string live_bar(const slot_times& t, std::size_t width, bool colour) {
     const auto all = static_cast<double>(t.total().count());
     std::array<std::size_t, states_in_reports.size()> counts{};
     std::array<double, states_in_reports.size()> remainders{};
@@ -81,7 +93,34 @@ WEIR_INLINE std::string live_bar(const slot_times& t, std::size_t width, bool co
     return bar;
 }
 
-WEIR_INLINE std::vector<std::size_t> busiest(const pipeline_stats& stats, std::size_t most) {
+// A column to the right of the bar. The picture shows as many of these columns as fit, in this order.
+// `behind`: the queue behind the stage; null: there is none.
+struct live_column {
+    const char* head;
+    std::size_t width;
+    std::string (*text)(const stage_stats&, const channel_stats* behind);
+};
+inline constexpr std::array<live_column, 6> live_columns = {{
+    {"rate", 9,
+     [](const stage_stats& s, const channel_stats* q) {  // a sink has no tasks: the rate of its queue
+         return units::rate(s.kind == "sink" && q != nullptr ? q->rate() : s.rate());
+     }},
+    {"ready", 5,
+     [](const stage_stats&, const channel_stats* q) {
+         return q == nullptr ? std::string("-") : units::whole_percent(q->readiness()) + "%";
+     }},
+    {"queue", 7,
+     [](const stage_stats&, const channel_stats* q) {
+         return q == nullptr ? std::string("-")
+                             : units::count(q->size, 3) + "/" + units::count(q->capacity, 3);
+     }},
+    {"failed", 6, [](const stage_stats& s, const channel_stats*) { return units::count(s.num_failures, 6); }},
+    {"p50", 7, [](const stage_stats& s, const channel_stats*) { return quantile_cell(s.task_times, 0.5); }},
+    {"p99", 7, [](const stage_stats& s, const channel_stats*) { return quantile_cell(s.task_times, 0.99); }},
+}};
+
+// \returns the stages to show if there is room for `most`: the busiest ones, in the order of the pipeline.
+inline std::vector<std::size_t> busiest(const pipeline_stats& stats, std::size_t most) {
     std::vector<std::size_t> shown(stats.stages.size());
     for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
     if (shown.size() <= most) return shown;
@@ -96,7 +135,17 @@ WEIR_INLINE std::vector<std::size_t> busiest(const pipeline_stats& stats, std::s
     return shown;
 }
 
-WEIR_INLINE live_layout::live_layout(const pipeline_stats& lap, std::size_t width) {
+// The widths of a line's parts: the name, a bar of at least 10 characters, and as many columns as fit. The
+// bar takes the rest of the line, up to 60 characters.
+struct live_layout {
+    std::size_t name = 5;
+    std::size_t bar = 0;
+    std::size_t columns = 0;
+
+    live_layout(const pipeline_stats& lap, std::size_t width);
+};
+
+inline live_layout::live_layout(const pipeline_stats& lap, std::size_t width) {
     for (const stage_stats& s : lap.stages) name = (std::max)(name, for_terminal(s.name).width);
     name = (std::min)({name, std::size_t{20}, width / 4});
     std::size_t taken = name + 1;
@@ -105,14 +154,14 @@ WEIR_INLINE live_layout::live_layout(const pipeline_stats& lap, std::size_t widt
     bar = (std::min<std::size_t>)(width > taken ? width - taken : 0, 60);
 }
 
-WEIR_INLINE std::string live_head(const live_layout& at, std::size_t width) {
+inline std::string live_head(const live_layout& at, std::size_t width) {
     std::string head = cell_of("stage", at.name) + " " + std::string(at.bar, ' ');
     for (std::size_t i = 0; i < at.columns; ++i)
         head += " " + units::right(live_columns[i].head, live_columns[i].width);
     return head.substr(0, width);
 }
 
-WEIR_INLINE std::string live_row(const stage_stats& s, const pipeline_stats& lap, const live_layout& at,
+inline std::string live_row(const stage_stats& s, const pipeline_stats& lap, const live_layout& at,
                                  const live_frame& frame) {
     const channel_stats* const queue =
         s.outputs.empty() || s.outputs[0] >= lap.channels.size() ? nullptr : &lap.channels[s.outputs[0]];
@@ -125,7 +174,7 @@ WEIR_INLINE std::string live_row(const stage_stats& s, const pipeline_stats& lap
     return line;
 }
 
-WEIR_INLINE std::string live_legend(const live_frame& frame) {
+inline std::string live_legend(const live_frame& frame) {
     std::string legend;
     std::size_t width = 0;
     for (const state_in_reports& s : states_in_reports) {
