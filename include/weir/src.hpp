@@ -41,8 +41,6 @@
 #include <weir/report/fields.ipp>
 #include <weir/report/html.ipp>
 #include <weir/report/html_markup.ipp>
-#include <weir/report/html_plots.ipp>
-#include <weir/report/html_sections.ipp>
 #include <weir/report/json.ipp>
 #include <weir/report/live_view.ipp>
 #include <weir/report/log.ipp>

@@ -9,11 +9,13 @@
 #include <weir/report/html_markup.hpp>
 #include <weir/report/run_view.hpp>
 
-#include <cmath>    // for std::floor
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::int64_t, std::uint64_t
-#include <string>   // for std::string
-#include <vector>   // for std::vector
+#include <algorithm>  // for std::sort
+#include <cmath>      // for std::floor
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <string>     // for std::string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
 
 namespace weir::detail {
 
@@ -60,10 +62,161 @@ class html_plots {
     plot_axis x_;
 };
 
-}  // namespace weir::detail
+inline html_plots::html_plots(const run_view& view, std::size_t most_points)
+    : view_(view), points_(view.parts(most_points)), columns_(view.parts(view.num_stages() > 24 ? 4 : 10)),
+      x_(plot_axis::of_length(figure_kind::time, to_double(view.laps().start_of(view.num_drawn())))) {}
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/report/html_plots.ipp>
-#endif
+inline std::string html_plots::bounds() const {
+    std::string text;
+    for (const lap_range& p : points_) text += start_text(p.begin) + ",";
+    return text + start_text(view_.num_drawn());
+}
+
+inline void html_plots::append_to(std::string& out) const {
+    out += "<div class=\"plots\">\n";
+    for (std::size_t i = 0; i < all_.size(); ++i) append(out, i);
+    out += "</div>\n";
+}
+
+inline double html_plots::start_of(std::size_t lap) const {
+    return to_double(view_.laps().start_of(lap)) / x_.scale();
+}
+
+inline std::size_t html_plots::count_of(const quantity& q) const {
+    return q.of_stage != nullptr ? view_.num_stages() : view_.num_channels();
+}
+
+inline double html_plots::over_all(const quantity& q, std::size_t i) const {
+    const pipeline_stats& all = view_.run().total;
+    return (q.of_stage != nullptr ? q.of_stage(all.stages[i]) : q.of_queue(all.channels[i])).value();
+}
+
+inline plot html_plots::plot_of(std::size_t which) const {
+    const quantity& q = all_[which];
+    std::vector<plot_line> lines;
+    std::vector<std::vector<double>> all;
+    std::vector<double> totals;
+    for (std::size_t i = 0; i < count_of(q); ++i) {
+        plot_line line;
+        line.label = q.of_stage != nullptr ? view_.stage(i) : view_.channel(i);
+        line.over_all = over_all(q, i);
+        for (const lap_range& p : points_)
+            line.values.push_back(view_.laps().value(which, i, p.begin, p.end));
+        all.push_back(line.values);
+        // Not `over_all`: the tasks of the whole run do not fit on an axis of tasks per lap.
+        totals.push_back(view_.laps().value(which, i, 0, view_.num_drawn()));
+        lines.push_back(std::move(line));
+    }
+    assign_styles(q, lines, totals);
+    plot_axis y = plot_axis::fitting(q.kind, all, totals, q.by_differences);
+    // On a logarithmic axis each tick has its own unit.
+    const bool unit = *y.unit() != '\0' && !y.is_logarithmic();
+    std::string label = std::string(q.label) + (unit ? " [" + std::string(y.unit()) + "]" : "");
+    plot p{q.id, q.title,         std::string(q.meaning) + " " + description_of(q, lines),
+           x_,   std::move(y),    std::move(label),
+           {},   std::move(lines)};
+    for (const lap_range& each : points_) p.at.push_back((start_of(each.begin) + start_of(each.end)) / 2);
+    return p;
+}
+
+inline void html_plots::assign_styles(const quantity& q, std::vector<plot_line>& lines,
+                                      const std::vector<double>& totals) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].has_values()) order.push_back(i);
+    }
+    if (order.size() > num_line_styles) {
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            if (are_equal(totals[a], totals[b])) return a < b;
+            return q.high_is_notable ? totals[a] > totals[b] : totals[a] < totals[b];
+        });
+        order.resize(8);  // nobody can tell more lines apart
+    }
+    std::sort(order.begin(), order.end());
+    for (std::size_t k = 0; k < order.size(); ++k) lines[order[k]].style = k;
+}
+
+inline std::string html_plots::description_of(const quantity& q, const std::vector<plot_line>& lines) {
+    std::string text = "Over the whole run: ";
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (i == num_line_styles)
+            return text + ", and " + std::to_string(lines.size() - i) + " more; all are in the table.";
+        text += (i == 0 ? "" : ", ") + lines[i].label + " " + figure_text(q.kind, lines[i].over_all);
+    }
+    return lines.empty() ? "There is nothing to show." : text + ".";
+}
+
+inline void html_plots::append(std::string& out, std::size_t which) const {
+    const quantity& q = all_[which];
+    const plot p = plot_of(which);
+    fill_in(out, R"(<article aria-labelledby="{}-h"><h3 id="{}-h">{}</h3>
+<p>{}</p>
+<figure>
+)",
+            p.id, p.id, p.title, q.meaning);
+    append_svg(out, p);
+    append_legend(out, q, p);
+    const std::size_t last = points_.size() - 1;
+    fill_in(out,
+            R"(<label class="when{}">At <input type="range" min="0" max="{}" value="{}" )"
+            R"(aria-label="{}: which lap"/><output>whole run</output></label>
+</figure>
+<ul class="guide">
+)",
+            last == 0 ? " alone" : "", last, last, p.title);
+    for (const char* const sentence : q.guide) fill_in(out, "<li>{}</li>\n", sentence);
+    out += "</ul>\n";
+    append_table(out, which, p);
+    out += "</article>\n";
+}
+
+inline void html_plots::append_legend(std::string& out, const quantity& q, const plot& p) {
+    out += "<ul class=\"legend\" aria-label=\"Lines, and their figures\">\n";
+    std::size_t others = 0;   // grey lines
+    std::size_t unnamed = 0;  // grey lines, and those without figures
+    for (const plot_line& line : p.lines) {
+        if (line.style >= num_line_styles) {
+            others += line.has_values() ? 1U : 0U;
+            ++unnamed;
+            continue;
+        }
+        const std::string value = figure_text(q.kind, line.over_all);
+        fill_in(out, R"(<li><button type="button" data-s="{}"><svg class="key s{}" viewBox="0 0 138 48" )",
+                line.style, line.style);
+        fill_in(out, R"(aria-hidden="true"><path d="M6 24H132"/><use href="#mark{}" x="69" y="24"/></svg>)",
+                line.style);
+        fill_in(out, R"(<bdi>{}</bdi> <span class="v" data-whole="{}">{}</span></button></li>
+)",
+                line.label, value, value);
+    }
+    out += "</ul>\n";
+    if (others == 0) return;
+    fill_in(out,
+            "<p class=\"soft\">Named are the {} with the {} figures; the other {} are grey, and in the "
+            "table.</p>\n",
+            p.lines.size() - unnamed, q.high_is_notable ? "highest" : "lowest", others);
+}
+
+inline void html_plots::append_table(std::string& out, std::size_t which, const plot& p) const {
+    const quantity& q = all_[which];
+    fill_in(out, R"(<details class="data"><summary>{} as a table</summary>)", p.title);
+    fill_in(out, R"(<div class="scroll" role="region" aria-label="{}, table"><table>)", p.title);
+    fill_in(out, R"(<caption>{}, of the whole run and of parts of it, from … to … {}</caption>
+<thead><tr><th class="l" scope="col">{}</th><th scope="col">whole run</th>)",
+            p.title, x_.unit(), q.of_stage != nullptr ? "stage" : "queue behind");
+    for (const lap_range& c : columns_)
+        fill_in(out, R"(<th scope="col">{}–{}</th>)", start_text(c.begin), start_text(c.end));
+    out += "</tr></thead>\n<tbody>";
+    for (std::size_t i = 0; i < p.lines.size(); ++i) {
+        fill_in(out, "<tr><th>{}</th><td>{}</td>", p.lines[i].label,
+                figure_text(q.kind, p.lines[i].over_all));
+        for (const lap_range& c : columns_)
+            fill_in(out, "<td>{}</td>", figure_text(q.kind, view_.laps().value(which, i, c.begin, c.end)));
+        out += "</tr>\n";
+    }
+    out += "</tbody></table></div></details>\n";
+}
+
+}  // namespace weir::detail
 
 #endif

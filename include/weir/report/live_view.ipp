@@ -162,7 +162,7 @@ inline std::string live_head(const live_layout& at, std::size_t width) {
 }
 
 inline std::string live_row(const stage_stats& s, const pipeline_stats& lap, const live_layout& at,
-                                 const live_frame& frame) {
+                            const live_frame& frame) {
     const channel_stats* const queue =
         s.outputs.empty() || s.outputs[0] >= lap.channels.size() ? nullptr : &lap.channels[s.outputs[0]];
     if (frame.columns == 1) return live_bar(s.times(), 1, frame.colour);
