@@ -44,7 +44,6 @@
 #include <weir/report/json.ipp>
 #include <weir/report/live_view.ipp>
 #include <weir/report/log.ipp>
-#include <weir/report/metric_families.ipp>
 #include <weir/report/metrics.ipp>
 #include <weir/report/profile.ipp>
 #include <weir/report/run_record.ipp>

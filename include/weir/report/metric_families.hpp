@@ -10,6 +10,7 @@
 #include <weir/report/escape.hpp>
 
 #include <concepts>     // for std::same_as
+#include <cstdint>      // for std::int64_t, std::uint64_t
 #include <optional>     // for std::optional
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
@@ -27,16 +28,36 @@ struct metric_family {
     std::string_view help;
 };
 
-[[nodiscard]] std::string_view type_text(metric_type type) noexcept;
-[[nodiscard]] std::string_view unit_text(const metric_family& f) noexcept;
+inline std::string_view type_text(metric_type type) noexcept {
+    return type == metric_type::gauge ? "gauge" : type == metric_type::counter ? "counter" : "histogram";
+}
+
+inline std::string_view unit_text(const metric_family& f) noexcept {
+    return f.unit == "s" ? "seconds" : f.unit == "By" ? "bytes" : "";
+}
 
 // \returns the name in Prometheus, by the rules of OpenTelemetry's specification ("Prometheus and OpenMetrics
 //          Compatibility"), without the suffix `_total` of a counter.
-[[nodiscard]] std::string family_name(const metric_family& f);
-[[nodiscard]] std::string sample_name(const metric_family& f);
+inline std::string family_name(const metric_family& f) {
+    std::string name(f.name);
+    for (char& c : name) {
+        if (c == '.') c = '_';
+    }
+    if (const auto unit = unit_text(f); !unit.empty()) (name += '_') += unit;
+    return name;
+}
+
+inline std::string sample_name(const metric_family& f) {
+    return family_name(f) + (f.type == metric_type::counter ? "_total" : "");
+}
 
 // \returns the duration in seconds, exact to the nanosecond, without an exponent.
-[[nodiscard]] std::string seconds_text(duration d);
+inline std::string seconds_text(duration d) {
+    constexpr std::int64_t second = 1'000'000'000;
+    std::string fraction = std::to_string(second + d.count() % second);  // 1 and nine digits
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    return std::to_string(d.count() / second) + fraction.replace(0, 1, fraction.size() == 1 ? "" : ".");
+}
 
 // Writes the samples of one family. The head of the family comes before the first sample; a family without
 // samples has none.
@@ -57,7 +78,13 @@ class metric_samples {
 
     // Adds a number, a duration, or an optional one.
     void add(const auto& value) { add({}, {}, value); }
-    void add(const histogram& h);
+    void add(const histogram& h) {
+        const auto count = std::to_string(h.count());
+        if (h.has_quantiles()) add_buckets(h);
+        line("_bucket", "le=\"+Inf\"", count);
+        line("_sum", "", seconds_text(h.sum()));
+        line("_count", "", count);
+    }
     // Adds a sample with one more label, for families with several samples of one object: `state="run"`.
     template <class T>
     void add(std::string_view label_name, std::string_view label_value, const T& value) {
@@ -76,11 +103,36 @@ class metric_samples {
   private:
     // The bounds are the last nanosecond before a power of two, where a bucket of the histogram ends. So each
     // count is exact.
-    void add_buckets(const histogram& h);
+    void add_buckets(const histogram& h) {
+        const auto buckets = h.buckets();
+        auto next = buckets.begin();
+        std::uint64_t below = 0;
+        for (int power = 10; power <= 40; ++power) {
+            const duration bound((std::int64_t{1} << power) - 1);
+            for (; next != buckets.end() && next->greatest <= bound; ++next) below += next->count;
+            line("_bucket", label_text("le", seconds_text(bound)), std::to_string(below));
+        }
+    }
 
-    void line(std::string_view suffix, const std::string& label, const std::string& value);
+    void line(std::string_view suffix, const std::string& label, const std::string& value) {
+        if (!has_head_) head();
+        (text_ += name_) += suffix;
+        if (!labels_.empty() || !label.empty()) {
+            (text_ += '{') += labels_;
+            if (!labels_.empty() && !label.empty()) text_ += ',';
+            (text_ += label) += '}';
+        }
+        ((text_ += ' ') += value) += '\n';
+    }
     // Writes the help, the type and the unit of the family.
-    void head();
+    void head() {
+        has_head_ = true;
+        const std::string name = openmetrics_ ? family_name(family_) : name_;
+        ((((text_ += "# HELP ") += name) += ' ') += family_.help) += '\n';
+        ((((text_ += "# TYPE ") += name) += ' ') += type_text(family_.type)) += '\n';
+        const auto unit = unit_text(family_);
+        if (openmetrics_ && !unit.empty()) ((((text_ += "# UNIT ") += name) += ' ') += unit) += '\n';
+    }
 };
 
 // A family, and the function that adds the samples of an object.
@@ -238,9 +290,5 @@ inline constexpr metric<process_stats> process[] = {
 }  // namespace metrics_of
 
 }  // namespace weir::detail
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/report/metric_families.ipp>
-#endif
 
 #endif
