@@ -125,7 +125,7 @@ class ticket {
     bool submitted_ = false;
 };
 
-// Awaits an operation on a device. `Work` describes the operation. It has
+// Awaits an operation on a device. `Work` describes the operation, and has the members
 //   begin(core&, ticket&, measured)  queues the operation, if there is anything to queue; submits the ticket;
 //   on_host()                        does the operation without a device;
 //   call                             the name of the CUDA function in an error message.

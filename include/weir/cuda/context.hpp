@@ -222,7 +222,7 @@ class core {
 /// Threads:  any.
 /// Watchdog: each wait counts as an `external_wait`. Not on virtual time, which has no waits for events
 ///           outside.
-/// Cost:     a thread; it sleeps while no work is awaited.
+/// Cost:     a thread, which sleeps while no work is awaited.
 ///
 /// After an error that breaks the device (`status`), each pending wait, and each wait that begins later,
 /// throws that error.

@@ -122,14 +122,14 @@ class item_order {
 };
 
 // Limits the number of pending copies to `depth`; or to the number of slots, if the stage has got more.
-class copies_under_way {
+class pending_copies {
   public:
-    explicit copies_under_way(std::size_t depth) : free_(depth) {}
+    explicit pending_copies(std::size_t depth) : free_(depth) {}
 
     // The permission for one copy. Its owner first waits for `after`, the oldest pending copy; null: no wait.
     class place {
       public:
-        explicit place(copies_under_way& all) : after(all.begin()), all_(all) {}
+        explicit place(pending_copies& all) : after(all.begin()), all_(all) {}
         place(const place&) = delete;
         place& operator=(const place&) = delete;
         ~place() {
@@ -144,7 +144,7 @@ class copies_under_way {
         const shared_event after;
 
       private:
-        copies_under_way& all_;
+        pending_copies& all_;
         bool filled_ = false;
     };
 
@@ -193,7 +193,7 @@ struct copier {
     };
 
     copier(context& gpu, const settings& s)
-        : copies(s.on ? *s.on : stream(gpu)), pool(s.pool), when_copied(s.when_copied), under_way(s.depth),
+        : copies(s.on ? *s.on : stream(gpu)), pool(s.pool), when_copied(s.when_copied), pending(s.depth),
           log(s.timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr),
           account(s.account ? s.account
                             : std::make_shared<device_account>(gpu.shared(), nullptr, 0, "device memory")) {
@@ -205,7 +205,7 @@ struct copier {
     stream copies;
     pinned_pool* pool;
     bool when_copied;
-    copies_under_way under_way;
+    pending_copies pending;
     item_order order;
     std::shared_ptr<transfer_log> log;
     std::shared_ptr<device_account> account;
@@ -213,9 +213,9 @@ struct copier {
 
 // Measures a wait, by the executor's clock, from the construction on. `log`: records the time; null: no
 // measurement.
-class noted_wait {
+class measured_wait {
   public:
-    explicit noted_wait(transfer_log* log)
+    explicit measured_wait(transfer_log* log)
         : log_(log), clock_(*weir::detail::current_executor()),
           begin_(log == nullptr ? time_point() : clock_.now()) {}
 
@@ -250,7 +250,7 @@ inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> b
     // safe.
     std::optional<device_memory> there = device_memory::try_take(s.account, s.copies, bytes, s.log);
     if (!there) {
-        const noted_wait wait(s.log.get());
+        const measured_wait wait(s.log.get());
         there = co_await device_memory::take(s.account, s.copies, bytes, s.log, call.stop());
         wait.was_for_memory();
         if (!there) co_return std::nullopt;
@@ -258,7 +258,7 @@ inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> b
     if (packs) {
         block = s.pool->try_acquire(bytes);
         if (!block) {
-            const noted_wait wait(s.log.get());
+            const measured_wait wait(s.log.get());
             block = co_await s.pool->acquire(bytes, call.stop());
             wait.was_for_block();
             if (!block) co_return std::nullopt;
@@ -270,7 +270,7 @@ inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> b
         co_return std::move(there);
     }
     if (packs) pack(parts, block->bytes().data());
-    copies_under_way::place place(s.under_way);
+    pending_copies::place place(s.pending);
     if (place.after && !place.after->is_over()) co_await until_over(place.after->of(), place.after);
     there->fill_from(*block);
     place.fill(there->copied());

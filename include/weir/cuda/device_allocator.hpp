@@ -33,8 +33,8 @@ class device_allocator {
     /// Errors: an exception fails the batch.
     [[nodiscard]] virtual void* allocate(std::size_t bytes, cudaStream_t s) = 0;
 
-    /// Frees memory behind the work that is queued on the stream. This may be another stream than that of the
-    /// allocation. It is not captured. May be called by the context's thread.
+    /// Frees memory behind the work that is queued on the stream `s`, which may be another one than at the
+    /// allocation, and is not captured. May be called by the context's thread.
     virtual void free(void* memory, std::size_t bytes, cudaStream_t s) noexcept = 0;
 
   protected:

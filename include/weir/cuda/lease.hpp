@@ -123,7 +123,7 @@ std::tuple<std::span<Ts>...> spans_of(void* first,
 ///           returned when the device has done the queued work. May outlive its pool.
 /// Threads:  as a `std::vector`.
 /// Devices:  a stream of any GPU may copy from it, whichever context its pool was made from.
-/// Cost:     of returning it, a `try_put`; of `copy_to`, that of `stream::done`.
+/// Cost:     a `try_put` to return the block; `copy_to` costs as much as `stream::done`.
 class [[nodiscard("the block goes back at once")]] lease {
   public:
     lease(lease&& other) noexcept

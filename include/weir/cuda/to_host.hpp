@@ -75,7 +75,7 @@ inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, con
     }
     std::optional<lease> block = s.pool->try_acquire(bytes);
     if (!block) {
-        const noted_wait wait(s.log.get());
+        const measured_wait wait(s.log.get());
         block = co_await s.pool->acquire(bytes, call.stop());
         wait.was_for_block();
         if (!block) co_return std::nullopt;

@@ -13,7 +13,7 @@
 
 namespace weir {
 
-/// \returns the run as a page of HTML (UTF-8; also well-formed XML). It shows the pipeline as a graph, the
+/// \returns the run as a page of HTML (UTF-8; also well-formed XML), with the pipeline as a graph, the
 ///          time of each stage by state, and plots of six figures over the run that say how to read them;
 ///          then percentiles, failures and settings. The page loads nothing. It works without scripts, by
 ///          keyboard, in light and dark, on paper.
@@ -31,8 +31,8 @@ void write_html(const std::string& path, const run_record& run);
 ///     const auto page = std::make_shared<weir::html_report>("run.html", "training", weir::describe(loader));
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {page}});
 ///
-/// If several runs write to it, one after the other, the page of the last stays. `record()` works at any
-/// time.
+/// If several runs have the report, one after the other, the page of the last run stays. `record()` works at
+/// any time.
 class html_report : public run_recorder {
   public:
     /// \param made_of  `describe(pipeline)`; without it the page has no types, executors and branches.

@@ -38,7 +38,7 @@ void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style =
 ///
 /// Lifetime: the stream must outlive it. Threads: as the stream; each call is one `write` and a flush.
 /// Errors: those of the stream. If the stream throws (`exceptions`), the run stops, as for every exception
-///         of `on_lap`. Else the stream goes bad, and later lines are not written until somebody clears it.
+///         of `on_lap`. Else the stream goes bad, and later lines are not written until its state is cleared.
 class log_sink {
     std::ostream* out_;
     log_style style_;
@@ -77,7 +77,7 @@ struct failure_log_options {
 /// Lifetime: the stream must outlive the log and its copies.
 /// Errors:   `std::bad_alloc`, and those of the stream. If the stream throws (`exceptions`), the run stops,
 ///           as for every exception of `on_failure`. Else the stream goes bad, and later lines are not
-///           written until somebody clears it. A failure whose line could not be written counts as not
+///           written until its state is cleared. A failure whose line could not be written counts as not
 ///           shown.
 /// Cost:     one look-up per failure; about 100 bytes per kind.
 class failure_log {

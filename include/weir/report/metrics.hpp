@@ -69,7 +69,7 @@ struct labelled_run {
 
 namespace detail {
 
-// The base of reports that write metrics. It adds up the laps, as counters count from the start of the run.
+// The base of reports that write metrics. Adds up the laps, as counters count from the start of the run.
 class metrics_report : public run_report {
   public:
     void begins(const pipeline_stats& all) final { update(all); }
@@ -96,8 +96,8 @@ class metrics_report : public run_report {
 ///     auto run = loader.start(pool, {.lap = 15s, .reports = {metrics}});
 ///
 /// The file is replaced as a whole when the run begins, at each lap and when the run ends; a reader never
-/// sees half of one. The last file stays until somebody removes it. Processes, and runs at the same time,
-/// need a file each, and a label that tells them apart.
+/// sees half of a file. The last file stays. Each process, and each of several runs at the same time, needs a
+/// file of its own, and a label that tells its samples from others.
 ///
 /// Errors: if the file can't be written, the `report_warning` is called with path and reason. The run goes on
 ///         without this report.

@@ -160,7 +160,7 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 ///
 /// Each source gives `items` items. The first stage works on them, the second on the results, and so on.
 /// Each item passes each stage once: half of the items are divided evenly among the concurrencies, half in
-/// proportion to them. A stage with one slot by its nature (an aggregate) gets all of them. A trial ends
+/// proportion to them. A stage that has one slot by its nature (an aggregate) gets all items. A trial ends
 /// after `profile_options::time_limit`, or when it has more results than it had items, or than a limit in
 /// bytes allows. A stage in which nothing moves any more gets no further trials: see `profile_trial::end`.
 /// Stages behind a batch have fewer items. If these are too few, the sources give more: up to 16 times

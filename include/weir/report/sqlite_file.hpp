@@ -144,7 +144,7 @@ inline constexpr std::int64_t sqlite_schema = 4;
     return ask.step() ? ask.number(0) : 0;
 }
 
-// The columns of the table `runs`, and those of `laps`.
+// \returns a row of the table `runs`, and of the table `laps`.
 [[nodiscard]] inline cell_row head_cells(const run_record& run) {
     cell_row row;
     detail::add_cells(row, "name", run.name);

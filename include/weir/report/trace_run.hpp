@@ -1,5 +1,5 @@
-// weir report, internal: the events of traced items for trace.hpp; each slot records them in a ring of its
-// own SPDX-License-Identifier: BSL-1.0
+// weir report, internal: the events of traced items, which each slot records in a ring; used by trace.hpp
+// SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_TRACE_RUN_HPP
 #define WEIR_REPORT_TRACE_RUN_HPP
 

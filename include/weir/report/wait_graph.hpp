@@ -122,7 +122,7 @@ class wait_graph {
 
     bool has_failed(const wait& w) const { return w.slot != none && stages_[slots_[w.slot].stage].failed; }
 
-    // Groups the waits that depend on each other. All waits that anybody could end are one group.
+    // Groups the waits that depend on each other. All waits for which `by_anyone` is true are one group.
     void group();
 
     std::vector<known_run> runs_;

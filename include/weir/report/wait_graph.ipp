@@ -42,7 +42,7 @@ WEIR_INLINE void wait_graph::read(const wait_site& site) {
         const auto found = slot_of_.find(w.who);
         const std::size_t slot = found == slot_of_.end() ? none : found->second;
         if (slot != none && w.kind == wait_kind::bench) {
-            slots_[slot].seen.gone = true;  // out of service until somebody outside calls it back
+            slots_[slot].seen.gone = true;  // out of service until the program calls the slot back
         } else {
             waits.push_back({sites.size(), w, slot});
         }

@@ -252,12 +252,15 @@ class watchdog {
 
     void work();
 
-    // Why a report is true: an inspection reads one object after the other while they change. But every
-    // reported wait was found by the previous inspection, too, and is still the same wait. So at some
-    // instant between the two, all of them waited at once. At that instant nothing else could end any of
-    // them. A slot that could have had ended, and closed its channels, before this inspection read the
-    // waits. If anybody could, then every executor ran nothing and had nothing to run, and no thread and no
-    // external wait did anything. So none of these waits can be the first to end.
+    // Why a report is true: an inspection reads one object after the other while they change. But the
+    // previous inspection has found every reported wait, too, and each is still the same wait. So at an
+    // instant between the two inspections, all reported waits were in progress, and nothing but their own
+    // slots could end one:
+    // - Other slots that could end one had ended, and closed their channels, before this inspection read the
+    //   waits.
+    // - If any coroutine or thread could end one: no executor ran anything or had anything to run, and no
+    //   thread and no external wait did anything.
+    // So none of these waits can be the first to end.
     void inspect_all(time_point now, std::vector<deadlock_report>& deadlocks,
                      std::vector<stall_report>& stalls);
 
