@@ -9,12 +9,11 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/output_file.hpp>
-#include <weir/platform/owning_list.hpp>
 #include <weir/report/escape.hpp>
 
 #include <algorithm>  // for std::ranges::sort
 #include <cstdint>    // for std::int64_t, std::uint64_t
-#include <memory>     // for std::make_shared
+#include <memory>     // for std::make_shared, std::unique_ptr
 #include <mutex>      // for std::lock_guard
 #include <stdexcept>  // for std::logic_error
 #include <tuple>      // for std::tuple
@@ -53,9 +52,9 @@ class trace_writer {
     };
 
   public:
-    trace_writer(const run_trace& run, const owning_list<stage_trace>& stages);
+    trace_writer(const run_trace& run, const std::vector<std::unique_ptr<stage_trace>>& stages);
 
-    std::string text(const owning_list<stage_trace>& stages) const;
+    std::string text(const std::vector<std::unique_ptr<stage_trace>>& stages) const;
 
   private:
     // The lane of the last slot in `stages_`; lane 0 is the process.
@@ -76,7 +75,8 @@ class trace_writer {
     void append_head(std::string& out, const char* phase, std::uint32_t lane, std::int64_t begin) const;
     void append_span(std::string& out, const line& l, const std::string& name) const;
 
-    void write(std::string& out, const line& l, const owning_list<stage_trace>& stages) const;
+    void write(std::string& out, const line& l,
+               const std::vector<std::unique_ptr<stage_trace>>& stages) const;
 
     const run_trace& run_;
     std::uint64_t dropped_ = 0;
@@ -87,11 +87,13 @@ class trace_writer {
     std::vector<end_of_step> come_;
 };
 
-inline trace_writer::trace_writer(const run_trace& run, const owning_list<stage_trace>& stages) : run_(run) {
-    for (const stage_trace* const stage : stages) {
+inline trace_writer::trace_writer(const run_trace& run,
+                                  const std::vector<std::unique_ptr<stage_trace>>& stages)
+    : run_(run) {
+    for (const auto& stage : stages) {
         std::size_t slot = 0;
-        for (const slot_trace* const each : stage->per_slot) {
-            stages_.push_back(stage);
+        for (const auto& each : stage->per_slot) {
+            stages_.push_back(stage.get());
             begin_lane(*stage, slot++);
             read(*each);
         }
@@ -101,7 +103,7 @@ inline trace_writer::trace_writer(const run_trace& run, const owning_list<stage_
     std::ranges::sort(lines_, {}, &line::place);
 }
 
-inline std::string trace_writer::text(const owning_list<stage_trace>& stages) const {
+inline std::string trace_writer::text(const std::vector<std::unique_ptr<stage_trace>>& stages) const {
     std::string all = R"({"displayTimeUnit":"ns","otherData":{"events_dropped":")" +
                       std::to_string(dropped_) + R"(","flows_lost":")" + std::to_string(run_.lost()) +
                       R"(","every":")" + std::to_string(run_.settings().every) + "\"},\n\"traceEvents\":[\n" +
@@ -189,7 +191,7 @@ inline void trace_writer::append_span(std::string& out, const line& l, const std
 }
 
 inline void trace_writer::write(std::string& out, const line& l,
-                                const owning_list<stage_trace>& stages) const {
+                                const std::vector<std::unique_ptr<stage_trace>>& stages) const {
     const trace_event& e = l.event;
     if (e.kind == trace_kind::visit) {
         append_span(out, l, stages_[l.lane - 1]->name);

@@ -6,7 +6,6 @@
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t
@@ -127,7 +126,7 @@ struct stage_trace {
     explicit stage_trace(const std::string& of) : name(of) {}
     const std::string name;
     std::size_t share = 0;  // the number of events for each slot
-    owning_list<slot_trace> per_slot;
+    std::vector<std::unique_ptr<slot_trace>> per_slot;
 };
 
 // The events of a run. While the run is made, it adds its stages, queues and slots.
@@ -161,8 +160,8 @@ class run_trace final : public run_trail {
     const trace_settings settings_;
     std::int64_t begin_ = 0;
     mutable standard_platform::mutex lock_;  // guards the slots of the stages once the run has begun
-    owning_list<stage_trace> stages_;
-    owning_list<trail_marks> queues_;
+    std::vector<std::unique_ptr<stage_trace>> stages_;
+    std::vector<std::unique_ptr<trail_marks>> queues_;
     std::vector<std::string> queue_names_;
 };
 

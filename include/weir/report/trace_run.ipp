@@ -163,25 +163,25 @@ WEIR_INLINE slot_trail& run_trace::add_slot(std::size_t stage) {
 }
 
 WEIR_INLINE void run_trace::reserve() {
-    for (stage_trace* const stage : stages_) {
+    for (const auto& stage : stages_) {
         const std::size_t num_slots =
             larger<std::size_t>(1, stage->per_slot.size());  // no slots: nothing is measured
         const std::size_t share = settings_.most / stages_.size() / num_slots;
         stage->share = larger<std::size_t>(1, share);
-        for (slot_trace* const slot : stage->per_slot) slot->events.reserve(stage->share);
+        for (const auto& slot : stage->per_slot) slot->events.reserve(stage->share);
     }
 }
 
 WEIR_INLINE std::uint64_t run_trace::lost() const noexcept {
     std::uint64_t all = 0;
-    for (const trail_marks* const each : queues_) all += each->lost();
+    for (const auto& each : queues_) all += each->lost();
     return all;
 }
 
 WEIR_INLINE void run_trace::end() noexcept {
     const std::lock_guard guard(lock_);
-    for (stage_trace* const stage : stages_) {
-        for (slot_trace* const slot : stage->per_slot) slot->end();
+    for (const auto& stage : stages_) {
+        for (const auto& slot : stage->per_slot) slot->end();
     }
 }
 

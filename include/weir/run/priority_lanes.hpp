@@ -8,13 +8,13 @@
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/owning_list.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/task/detached_task.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::terminate
+#include <memory>     // for std::unique_ptr
 #include <vector>     // for std::vector
 
 namespace weir {
@@ -114,7 +114,7 @@ class priority_lanes final : detail::detached_task_owner {
 
     static constexpr int longest_slice = 64;
     detail::executor_use base_;
-    detail::owning_list<lane> lanes_;
+    std::vector<std::unique_ptr<lane>> lanes_;
     detail::spin_lock lock_;                     // guards the members below
     std::vector<std::coroutine_handle<>> idle_;  // pumps that rest; has capacity for all
     std::vector<detail::detached_task<void>> pumps_;

@@ -42,9 +42,9 @@ WEIR_INLINE executor& priority_lanes::add() {
 
 WEIR_INLINE bool priority_lanes::has_more_urgent(const executor& than) const noexcept {
     bool ahead = false;
-    for (const lane* each : lanes_) {
+    for (const auto& each : lanes_) {
         if (ahead && !each->waiting.empty()) return true;
-        ahead = ahead || each == &than;
+        ahead = ahead || each.get() == &than;
     }
     return false;
 }
@@ -97,8 +97,8 @@ WEIR_INLINE void priority_lanes::add(detail::basic_inbox<>& waiting, std::corout
 }
 
 WEIR_INLINE bool priority_lanes::has_lane(const executor* ex) const noexcept {
-    for (const lane* each : lanes_) {
-        if (each == ex) return true;
+    for (const auto& each : lanes_) {
+        if (each.get() == ex) return true;
     }
     return false;
 }
@@ -130,7 +130,7 @@ WEIR_INLINE bool priority_lanes::rest(std::coroutine_handle<> h) noexcept {
     bool last;
     {
         const std::lock_guard guard(lock_);
-        for (const lane* each : lanes_) {
+        for (const auto& each : lanes_) {
             if (!each->waiting.empty()) return false;
         }
         idle_.push_back(h);

@@ -14,7 +14,6 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
-#include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_interfaces.hpp>
@@ -194,8 +193,8 @@ class run_graph : public run_context, public watched_run {
     std::size_t last_ = 0;  // index of the queue from which the consumer, or else the last stage, takes
     // Destroyed in reverse: the stages' coroutines before the queues that they use.
     std::unique_ptr<any_channel<Policy>> end_;  // of a run without a consumer; see append_last()
-    owning_list<any_channel<Policy>> queues_;
-    owning_list<running_stage<Policy>> stages_;
+    std::vector<std::unique_ptr<any_channel<Policy>>> queues_;
+    std::vector<std::unique_ptr<running_stage<Policy>>> stages_;
 
   private:
     void add_first_item(pipeline_stats& s) const;

@@ -115,7 +115,7 @@ WEIR_INLINE void run_graph<Policy>::set_capacity(std::string_view name, std::siz
     refuse_unless(!end_ || name != stages_[stages_.size() - 1]->name(), named,
                   "is the last one, and has no queue behind it");
     any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
-    const bool is_merged = sink_ && &queue == queues_[last_];
+    const bool is_merged = sink_ && &queue == queues_[last_].get();
     memory_shortage::with_prefix(stage(named), [&] {
         queue.set_capacity(is_merged ? sink_->set_capacity_before(capacity) : capacity);
     });
@@ -131,12 +131,12 @@ WEIR_INLINE auto run_graph<Policy>::stage_names() const -> std::vector<std::stri
 
 template <class Policy>
 WEIR_INLINE void run_graph<Policy>::inspect(run_seen& seen, bool states) const {
-    seen.last = end_ ? end_.get() : queues_[last_];
+    seen.last = end_ ? end_.get() : queues_[last_].get();
     seen.has_failed = has_failed();
     for (const auto& stage : stages_) {
         stage_seen& s = seen.stages.emplace_back();
-        for (const std::size_t i : stage->inputs()) s.from.push_back(queues_[i]);
-        for (const std::size_t i : stage->outputs()) s.to.push_back(queues_[i]);
+        for (const std::size_t i : stage->inputs()) s.from.push_back(queues_[i].get());
+        for (const std::size_t i : stage->outputs()) s.to.push_back(queues_[i].get());
         stage->inspect(s, states);
     }
     if (end_) seen.stages.back().to.push_back(end_.get());
@@ -188,7 +188,7 @@ WEIR_INLINE auto run_graph<Policy>::indexes_of(const std::vector<queue_id>& chan
     std::vector<std::size_t> numbers;
     for (const queue_id channel : channels) {
         for (std::size_t i = 0; i < queues_.size(); ++i) {
-            if (queues_[i] == channel.site) numbers.push_back(i);
+            if (queues_[i].get() == channel.site) numbers.push_back(i);
         }
     }
     return numbers;

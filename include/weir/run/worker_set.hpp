@@ -13,7 +13,6 @@
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
-#include <weir/platform/owning_list.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_interfaces.hpp>
@@ -178,7 +177,7 @@ class worker_set : public stage_gate {
     template <class Function>
     void for_each_slot(Function function) const {
         const std::lock_guard guard(lock_);
-        for (slot* const each : slots_) function(*each);
+        for (const auto& each : slots_) function(*each);
     }
 
     // See `watched_run::inspect`.
@@ -228,7 +227,7 @@ class worker_set : public stage_gate {
     const end_token ends_{&run_.ends(), &name_};  // the address of the name identifies the stage
     // Guards the members below, up to concurrency_, against a change of the concurrency.
     mutable standard_platform::mutex lock_;
-    owning_list<slot> slots_;
+    std::vector<std::unique_ptr<slot>> slots_;
     std::vector<worker> workers_;
     std::size_t concurrency_;
     std::int64_t begin_ = 0;

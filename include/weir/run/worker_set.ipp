@@ -61,7 +61,7 @@ inline bool stage_gate::must_wait(std::uint64_t sources, bool counted) const noe
 
 template <class Policy>
 WEIR_INLINE void worker_set<Policy>::make_workers() {
-    for (slot* const s : slots_) workers_.push_back(make_worker(*s));
+    for (const auto& s : slots_) workers_.push_back(make_worker(*s));
 }
 
 template <class Policy>
@@ -73,7 +73,7 @@ WEIR_INLINE auto worker_set<Policy>::concurrency() const -> std::size_t {
 template <class Policy>
 WEIR_INLINE void worker_set<Policy>::begin(std::int64_t now) noexcept {
     begin_ = now;
-    for (slot* const s : slots_) s->begin(now);
+    for (const auto& s : slots_) s->begin(now);
 }
 
 template <class Policy>
@@ -84,9 +84,9 @@ WEIR_INLINE void worker_set<Policy>::start() noexcept {
 template <class Policy>
 WEIR_INLINE void worker_set<Policy>::inspect(stage_seen& seen, [[maybe_unused]] bool states) const {
     const std::lock_guard guard(lock_);
-    for (slot* const each : slots_) {
+    for (const auto& each : slots_) {
         // acquire; pairs with running_stage::leave(): the last slot has closed the outputs before
-        slot_seen s{each, each->gone.load(std::memory_order_acquire)};
+        slot_seen s{each.get(), each->gone.load(std::memory_order_acquire)};
         if constexpr (Policy::statistics) {
             if (states) s.runs = has_thread(each->state());
         }
@@ -99,7 +99,7 @@ WEIR_INLINE bool worker_set<Policy>::is_below() const {
     if (trampoline::is_below(&name_)) return true;
     if constexpr (Policy::statistics) {
         const std::lock_guard guard(lock_);
-        for (slot* const each : slots_) {
+        for (const auto& each : slots_) {
             if (each->is_below()) return true;
         }
     }
@@ -146,7 +146,7 @@ WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) const -> std::
 
 template <class Policy>
 WEIR_INLINE void worker_set<Policy>::start(std::size_t i) noexcept {
-    workers_[i].start(executor_, Policy::statistics ? slots_[i] : nullptr, run_, &ends_);
+    workers_[i].start(executor_, Policy::statistics ? slots_[i].get() : nullptr, run_, &ends_);
 }
 
 template <class Policy>
@@ -240,9 +240,9 @@ WEIR_INLINE void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] 
     s.concurrency = concurrency_;
     s.per_slot.resize(slots_.size());
     if constexpr (Policy::statistics) {
-        for (slot* const each : slots_) each->lock();
+        for (const auto& each : slots_) each->lock();
         std::int64_t at = until;
-        for (slot* const each : slots_) at = detail::larger(at, each->last_transition());
+        for (const auto& each : slots_) at = detail::larger(at, each->last_transition());
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             still.add(slots_[i]->entered().first, slots_[i]->entered().second);
             const auto& spent = slots_[i]->spent_until(at);
@@ -250,9 +250,9 @@ WEIR_INLINE void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] 
                 s.per_slot[i].*state.time = duration(spent[static_cast<std::size_t>(state.state)]);
             }
         }
-        for (slot* const each : slots_) each->unlock();
+        for (const auto& each : slots_) each->unlock();
         s.elapsed = duration(time_between(begin_, at));
-        for (slot* const each : slots_) {
+        for (const auto& each : slots_) {
             s.task_times.add(each->tasks);
             s.num_failures += each->failures();
             s.failure_time = detail::sum(s.failure_time, duration(each->failure_time()));
