@@ -115,7 +115,7 @@ class svg_graph {
     };
     void append_box(std::string& out, const graph_point& p, const box& b) const;
     void append_stage(std::string& out, std::size_t i) const;
-    // Items that leave the stage, per second.
+    // The rate at which items leave the stage, per second.
     [[nodiscard]] double rate_of(const stage_stats& s) const;
     void append_consumer(std::string& out) const;
 

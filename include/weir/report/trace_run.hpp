@@ -112,13 +112,13 @@ class slot_trace final : public slot_trail {
     const trace_settings& settings_;
     const std::int64_t& run_begins_;
     const std::uint64_t stage_;
-    trace_event came_{};
-    trace_event visit_{};
-    bool gave_current_ = false;
-    std::uint64_t first_state_ = 0;
-    std::int64_t last_end_ = INT64_MIN;
-    std::uint64_t kept_ = 0;  // the tag of the first kept item
-    std::uint64_t next_kept_ = 0;
+    trace_event came_{};                 // how the current item came in
+    trace_event visit_{};                // the visit in progress, or the last one
+    bool gave_current_ = false;          // a result that holds the current item was given
+    std::uint64_t first_state_ = 0;      // the first state in the journal that may have to be written
+    std::int64_t last_end_ = INT64_MIN;  // the end of the last visit
+    std::uint64_t kept_ = 0;             // the tag of the first kept item
+    std::uint64_t next_kept_ = 0;        // the number of the next kept item
 };
 
 // The events of one stage.

@@ -37,20 +37,24 @@ class wait_graph {
     std::vector<wait> waits;
 
     // Reads which slots there are and which have ended; called before any site is read. A slot that has
-    // ended closed its channels before, so no wait that it could still end is read afterwards.
+    // ended closed its channels before, so no wait that it could still end is read afterwards. `states`: also
+    // reads which functions have a thread, for `each_running`.
     void read(const registry::reader& all, bool states);
 
+    // Calls `function(site)` for each queue of a run.
     template <class Function>
     void each_queue(Function function) const {
         for (const wait_site* p : queues_) function(*p);
     }
 
+    // Reads the waits at a site, unless this was done before.
     void read(const wait_site& site);
 
     // Finds the waits that are alive. `anybody`: code outside of the graph may run, and could end each wait
     // for which `by_anyone` is true. False: no code runs. So each function of a stage that has a thread
     // blocks this thread, and the graph gets a wait for the function.
     void revive(bool anybody);
+    // Whether any slot or wait is alive, or code outside of the graph may run. Called after `revive`.
     bool somebody_lives() const noexcept { return somebody_lives_; }
 
     // \returns the waits of the slots that could end `w`. A wait inside of a stage's function may need the
@@ -69,16 +73,17 @@ class wait_graph {
     }
 
   private:
+    // The stages at both ends of a queue.
     struct queue_ends {
         std::vector<std::size_t> givers;  // the stages that put
         std::vector<std::size_t> takers;  // the stages that get
-        bool is_last = false;
+        bool is_last = false;             // the consumer of the run takes from the queue
     };
     struct known_stage {
         std::size_t run;
         std::size_t first;  // slot
         std::size_t count;  // of slots
-        bool failed;
+        bool failed;        // the run has failed
     };
     struct known_slot {
         slot_seen seen;
@@ -131,7 +136,7 @@ class wait_graph {
     std::unordered_map<const slot*, std::size_t> slot_of_;
     std::vector<const wait_site*> queues_;  // the queues of all runs
     std::unordered_map<const wait_site*, queue_ends> ends_;
-    std::unordered_set<const wait_site*> seen_;
+    std::unordered_set<const wait_site*> seen_;  // the sites that read() has read
     bool somebody_lives_ = false;
 };
 
