@@ -7,7 +7,9 @@
 #include <weir/channel/channel_accounts.hpp>
 #include <weir/channel/channel_awaiter.hpp>
 #include <weir/channel/channel_core.hpp>
+#include <weir/channel/channel_items.hpp>
 #include <weir/channel/choice.hpp>
+#include <weir/channel/item_storage.ipp>
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deque.hpp>
 #include <weir/executor/executor.hpp>
@@ -77,6 +79,10 @@
 #include <weir/simulation/world.ipp>
 #include <weir/stages/epochs.ipp>
 #include <weir/stages/iteration.ipp>
+#include <weir/stages/slot_loop.ipp>
+#include <weir/stages/stage.ipp>
+#include <weir/stages/time_limit.ipp>
+#include <weir/task/sleep.ipp>
 #include <weir/task/stop_state.hpp>
 #include <weir/task/task_group.ipp>
 
@@ -95,6 +101,17 @@ namespace detail {
 
 void one_source_file_has_to_include_weir_src_hpp_or_link_weir_compiled() {}
 
+template class basic_tick_clock<>;
+template class wait_queue<turn_rule>;
+template class wait_queue<turn_rule>::awaiter<timed_slot<true>>;
+template void wait_queue<turn_rule>::update(leave_turn, timed_slot<true>&);
+template void wait_queue<turn_rule>::update(block_turn);
+template class wait_queue<pause_rule>;
+template class wait_queue<pause_rule>::awaiter<timed_slot<true>>;
+template class wait_queue<budget_rule>;
+template class wait_queue<budget_rule>::awaiter<timed_slot<true>>;
+template class wait_queue<service_rule>;
+template class wait_queue<service_rule>::awaiter<timed_slot<true>>;
 template class basic_process_meter<standard_platform>;
 template class basic_idle_workers<standard_platform>;
 template class basic_worker_queues<standard_platform>;
@@ -108,6 +125,14 @@ template class basic_thieves<standard_platform>;
 template class basic_stop_state<standard_platform>;
 template class channel_accounts<measured>;
 template class channel_accounts<summed>;
+template class basic_recorder<standard_platform, true>;
+template class admission_wait<timed_slot<true>>;
+template class channel_ends<measured>;
+template class channel_ends<summed>;
+template class channel_ends<unmeasured>;
+template class channel_items<measured>;
+template class channel_items<summed>;
+template class channel_items<unmeasured>;
 template class channel_core<measured>;
 template class channel_core<summed>;
 template class any_channel<measured>;

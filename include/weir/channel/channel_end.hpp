@@ -207,6 +207,10 @@ class channel_ends {
     byte_gauge bytes_;
 };
 
+WEIR_COMPILED(class channel_ends<measured>);
+WEIR_COMPILED(class channel_ends<summed>);
+WEIR_COMPILED(class channel_ends<unmeasured>);
+
 }  // namespace weir::detail
 
 #endif

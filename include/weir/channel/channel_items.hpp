@@ -279,6 +279,10 @@ class channel_items : public channel_core<Policy> {
     ring ring_;
 };
 
+WEIR_COMPILED(class channel_items<measured>);
+WEIR_COMPILED(class channel_items<summed>);
+WEIR_COMPILED(class channel_items<unmeasured>);
+
 }  // namespace weir::detail
 
 #endif

@@ -15,12 +15,11 @@
 #include <weir/platform/system.hpp>
 #include <weir/platform/thread_record.hpp>
 
-#include <coroutine>     // for std::coroutine_handle
-#include <cstddef>       // for std::size_t
-#include <cstdint>       // for std::int64_t
-#include <exception>     // for std::exception_ptr
-#include <system_error>  // for std::system_error
-#include <vector>        // for std::vector
+#include <coroutine>  // for std::coroutine_handle
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t
+#include <exception>  // for std::exception_ptr
+#include <vector>     // for std::vector
 
 namespace weir {
 
@@ -129,7 +128,7 @@ class loop_turns {
 /// Cost:     a short lock for each post and for each resumption.
 class run_loop final : public executor, detail::loop_turns::loop {
   public:
-    run_loop() : run_loop(executor_traits{.passing = true, .counts_wakes = true}) {}
+    run_loop();
 
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override;
@@ -170,35 +169,12 @@ class foreign_run_loop {
   public:
     // Errors: `forked_error` in a process that was forked after the first use; `std::system_error` if no
     //         thread can be started.
-    static executor& get() {
-        static foreign_run_loop* const only = new foreign_run_loop;  // its thread never ends
-        if (!only->process_.is_here()) throw forked_error();
-        return *only->loop_;
-    }
+    static executor& get();
 
   private:
-    foreign_run_loop() {
-        starting() = this;
-        if (!begin_thread<&run>(nullptr)) {
-            throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                                    "weir: no thread for the coroutines that no executor runs");
-        }
-        while (!started_.wait()) {
-        }
-    }
-
-    static void run(void*) {
-        run_loop loop{executor_traits()};
-        starting()->loop_ = &loop;
-        starting()->started_.set();
-        parker never;
-        while (true) loop.drive(never, (time_point::max)());
-    }
-
-    static foreign_run_loop*& starting() noexcept {
-        static foreign_run_loop* loop = nullptr;
-        return loop;
-    }
+    foreign_run_loop();
+    static void run(void*);
+    static foreign_run_loop*& starting() noexcept;
 
     const process_of_origin process_;
     run_loop* loop_ = nullptr;

@@ -7,9 +7,10 @@
 
 #include <weir/platform/config.hpp>
 
-#include <cstddef>  // for std::ptrdiff_t
-#include <mutex>    // for std::lock_guard
-#include <utility>  // for std::exchange
+#include <cstddef>       // for std::ptrdiff_t
+#include <mutex>         // for std::lock_guard
+#include <system_error>  // for std::system_error
+#include <utility>       // for std::exchange
 
 namespace weir::detail {
 
@@ -138,6 +139,8 @@ WEIR_INLINE void loop_turns::hold_no_more() noexcept {
 
 namespace weir {
 
+WEIR_INLINE run_loop::run_loop() : run_loop(executor_traits{.passing = true, .counts_wakes = true}) {}
+
 WEIR_INLINE void run_loop::post(std::coroutine_handle<> h) noexcept {
     const std::lock_guard guard(lock_);
     ready_.push_back(h);
@@ -204,6 +207,39 @@ WEIR_INLINE void run_loop::sleep(detail::parker& done, time_point limit) noexcep
     looks_again_ = true;
     if (sleeper_ != nullptr) sleeper_->poke();
 }
+
+namespace detail {
+
+WEIR_INLINE executor& foreign_run_loop::get() {
+    static foreign_run_loop* const only = new foreign_run_loop;  // its thread never ends
+    if (!only->process_.is_here()) throw forked_error();
+    return *only->loop_;
+}
+
+WEIR_INLINE foreign_run_loop::foreign_run_loop() {
+    starting() = this;
+    if (!begin_thread<&run>(nullptr)) {
+        throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                                "weir: no thread for the coroutines that no executor runs");
+    }
+    while (!started_.wait()) {
+    }
+}
+
+WEIR_INLINE void foreign_run_loop::run(void*) {
+    run_loop loop{executor_traits()};
+    starting()->loop_ = &loop;
+    starting()->started_.set();
+    parker never;
+    while (true) loop.drive(never, (time_point::max)());
+}
+
+WEIR_INLINE foreign_run_loop*& foreign_run_loop::starting() noexcept {
+    static foreign_run_loop* loop = nullptr;
+    return loop;
+}
+
+}  // namespace detail
 
 }  // namespace weir
 

@@ -117,6 +117,7 @@ class basic_recorder {
     std::uint64_t sum() const noexcept { return sum_.load(std::memory_order_relaxed); }
     std::uint64_t(max)() const noexcept { return max_.load(std::memory_order_relaxed); }
 };
+WEIR_COMPILED(class basic_recorder<standard_platform, true>);
 
 using recorder = basic_recorder<>;
 

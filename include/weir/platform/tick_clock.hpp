@@ -201,6 +201,8 @@ class basic_tick_clock {
     alignas(64) shared_line lines_[2];
 };
 
+WEIR_COMPILED(class basic_tick_clock<>);
+
 }  // namespace weir::detail
 
 #endif

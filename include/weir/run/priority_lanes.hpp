@@ -74,13 +74,7 @@ class priority_lanes final : detail::detached_task_owner {
     };
 
     // A coroutine that runs the coroutines of the lanes; one for each thread of the executor. Never ends.
-    static detail::detached_task<void> pump(priority_lanes& all) {
-        while (true) {
-            int left = longest_slice;
-            while (left > 0 && all.run_first()) --left;
-            co_await pause(all, left == 0);
-        }
-    }
+    static detail::detached_task<void> pump(priority_lanes& all);
     void ended() noexcept override { std::terminate(); }  // by an exception that left a coroutine
 
     // Waits until a coroutine is posted to a lane; or, if it `yields`, lets others of the executor run.

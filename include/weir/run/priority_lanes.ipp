@@ -35,6 +35,14 @@ WEIR_INLINE priority_lanes::~priority_lanes() {
     if (busy) detail::block_until(all_idle_, *base_);
 }
 
+WEIR_INLINE detail::detached_task<void> priority_lanes::pump(priority_lanes& all) {
+    while (true) {
+        int left = longest_slice;
+        while (left > 0 && all.run_first()) --left;
+        co_await pause(all, left == 0);
+    }
+}
+
 WEIR_INLINE executor& priority_lanes::add() {
     lanes_.push_back(std::make_unique<lane>(*this));
     return *lanes_[lanes_.size() - 1];

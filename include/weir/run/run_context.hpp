@@ -9,6 +9,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
@@ -161,7 +162,7 @@ class run_context : public detached_task_owner {
     void worker_left() noexcept;
 
   protected:
-    ~run_context() = default;
+    ~run_context();
 
     // relaxed, both: the start of a worker orders them
     void expect_workers(std::size_t workers) noexcept;
@@ -214,6 +215,11 @@ class run_context : public detached_task_owner {
     const stop_token ended_{ends_.get_token()};
     failure_counter failure_counts_{options_.max_failures};
 };
+
+WEIR_COMPILED(class wait_queue<pause_rule>);
+WEIR_COMPILED(class wait_queue<pause_rule>::awaiter<timed_slot<true>>);
+WEIR_COMPILED(class wait_queue<budget_rule>);
+WEIR_COMPILED(class wait_queue<budget_rule>::awaiter<timed_slot<true>>);
 
 }  // namespace weir::detail
 

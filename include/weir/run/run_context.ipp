@@ -42,6 +42,8 @@ WEIR_INLINE run_context::run_context(executor& ex, run_options options)
     change_pause([](pause_rule&) {});
 }
 
+WEIR_INLINE run_context::~run_context() = default;
+
 WEIR_INLINE executor& run_context::executor_of(const stage_options& options) {
     if (options.executor != nullptr && !executor_->traits().exclusive) {
         check_threads_of(*options.executor);

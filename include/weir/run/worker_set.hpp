@@ -235,6 +235,9 @@ class worker_set : public stage_gate {
     wait_queue<service_rule> out_of_service_{service_rule{}, "out of service", wait_kind::bench};
 };
 
+WEIR_COMPILED(class admission_wait<timed_slot<true>>);
+WEIR_COMPILED(class wait_queue<service_rule>);
+WEIR_COMPILED(class wait_queue<service_rule>::awaiter<timed_slot<true>>);
 WEIR_COMPILED(class worker_set<measured>);
 WEIR_COMPILED(class worker_set<summed>);
 WEIR_COMPILED(class worker_set<unmeasured>);

@@ -68,7 +68,21 @@ class turn_rule {
     turn blocked_{UINT64_MAX, UINT64_MAX, false};
 };
 
+// Arguments of `output_sequencer::update`.
+struct leave_turn {
+    const turn& place;
+    void operator()(turn_rule& rule) const noexcept { rule.leave(place); }
+};
+struct block_turn {
+    const turn& place;
+    void operator()(turn_rule& rule) const noexcept { rule.block(place); }
+};
+
 using output_sequencer = wait_queue<turn_rule>;
+WEIR_COMPILED(class wait_queue<turn_rule>);
+WEIR_COMPILED(class wait_queue<turn_rule>::awaiter<timed_slot<true>>);
+WEIR_COMPILED(void wait_queue<turn_rule>::update(leave_turn, timed_slot<true>&));
+WEIR_COMPILED(void wait_queue<turn_rule>::update(block_turn));
 
 // Empty placeholder type: used where a stage kind has no input, no per-iteration state or no per-slot
 // resources.

@@ -69,11 +69,11 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
         return turns_.wait(it.place, me, slot_state::wait_turn);
     }
     bool leave_turn(const auto& it) noexcept {
-        turns_.update([&it](turn_rule& rule) { rule.leave(it.place); }, it.context->slot);
+        turns_.update(detail::leave_turn{it.place}, it.context->slot);
         return true;
     }
     void block_turns(const auto& it) noexcept {
-        if (takes_turns_) turns_.update([&it](turn_rule& rule) { rule.block(it.place); });
+        if (takes_turns_) turns_.update(detail::block_turn{it.place});
     }
 
   private:

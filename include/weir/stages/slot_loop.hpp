@@ -271,22 +271,12 @@ class erased_wait {
 };
 
 // The coroutine of a worker. The coroutine owns the state machine, and destroys it before it signals its end.
-inline detached_task<void> run_machine(std::unique_ptr<slot_machine> given) {
-    // A local variable: a parameter would be destroyed after the promise, whose environment the machine
-    // uses.
-    const std::unique_ptr<slot_machine> machine = std::move(given);
-    machine->begin(*co_await my_env());
-    while (any_awaiter* const next = machine->advance()) {
-        if (next->uses_symmetric_transfer()) {
-            erased_wait<std::coroutine_handle<>> wait(*next);
-            co_await wait;
-        } else {
-            erased_wait<bool> wait(*next);
-            co_await wait;
-        }
-    }
-}
+detached_task<void> run_machine(std::unique_ptr<slot_machine> given);
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/stages/slot_loop.ipp>
+#endif
 
 #endif

@@ -59,11 +59,7 @@ class kept_options : public stage_options {
     explicit(false) kept_options(stage_options given) : stage_options(std::move(given)) {}
 
     // `kind`: the kind of the stage, for its default name. A string literal.
-    kept_options(stage_options given, std::string_view kind) : stage_options(std::move(given)) {
-        if (!name.empty()) return;
-        kind_ = kind;
-        name = default_name(place_);
-    }
+    kept_options(stage_options given, std::string_view kind);
     // The same for the stage of a function: a class `Function` with a name gives the default name.
     template <class Function>
     static kept_options of_function(stage_options given, std::string_view kind) {
@@ -74,16 +70,10 @@ class kept_options : public stage_options {
 
     // Sets the place of the stage in its pipeline, and the default name, unless the user has changed the
     // name.
-    void set_place(std::size_t place) {
-        if (kind_.empty() || name != default_name(place_)) return;
-        place_ = place;
-        name = default_name(place_);
-    }
+    void set_place(std::size_t place);
 
   private:
-    std::string default_name(std::size_t place) const {
-        return std::string(kind_) + "#" + std::to_string(place);
-    }
+    std::string default_name(std::size_t place) const;
 
     std::string_view kind_;  // empty: the user has named the stage
     std::size_t place_ = 1;  // the place behind a source
@@ -237,5 +227,9 @@ void replace(std::optional<T>& place, std::optional<T>&& other) {
 }  // namespace detail
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/stages/stage.ipp>
+#endif
 
 #endif

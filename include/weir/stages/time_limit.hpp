@@ -26,10 +26,7 @@ namespace weir {
 class time_limit_exceeded : public std::runtime_error {
   public:
     /// \param limit  the time limit of the stage.
-    explicit time_limit_exceeded(duration limit)
-        : std::runtime_error("weir: an invocation took longer than its stage's time limit of " +
-                             std::to_string(limit.count()) + " ns"),
-          limit_(limit) {}
+    explicit time_limit_exceeded(duration limit);
 
     [[nodiscard]] duration limit() const noexcept { return limit_; }  ///< the time limit of the stage
 
@@ -43,15 +40,10 @@ namespace detail {
 // the environment of the worker. While the timer exists, this stop also ends a wait of the worker.
 class task_timer {
   public:
-    task_timer(coroutine_env& env, duration limit, stop_token run_ends)
-        : env_(env), outer_(env.ends), executor_(*env.executor), limit_(limit),
-          deadline_(saturating_add(executor_.now(), limit)),
-          on_end_(std::move(run_ends), forward_stop{&stop_}), delayed_(executor_, limit, expire{this}) {
-        env.ends = &ends_;
-    }
+    task_timer(coroutine_env& env, duration limit, stop_token run_ends);
     task_timer(const task_timer&) = delete;
     task_timer& operator=(const task_timer&) = delete;
-    ~task_timer() { env_.ends = outer_; }
+    ~task_timer();
 
     const stop_token& token() const noexcept { return token_; }
 
@@ -61,22 +53,7 @@ class task_timer {
         return delayed_.cancel();
     }
     // Called after `off`. Returns true if the task took too long. The task then fails: `error` is set.
-    bool fail_if_late(std::exception_ptr& error) const noexcept {
-        if (!was_late_ && !expired_) return false;
-        try {
-            if (!error) throw time_limit_exceeded(limit_);
-            try {
-                std::rethrow_exception(error);
-            } catch (const stopped&) {
-                throw time_limit_exceeded(limit_);
-            } catch (...) {
-                std::throw_with_nested(time_limit_exceeded(limit_));
-            }
-        } catch (...) {
-            error = std::current_exception();
-        }
-        return true;
-    }
+    bool fail_if_late(std::exception_ptr& error) const noexcept;
 
   private:
     struct forward_stop {
@@ -113,25 +90,10 @@ class invocation_guard {
     invocation_guard(const std::vector<shared_hook>& hooks, const stop_token& run_ends,
                      const std::string& stage, std::uint64_t item, std::uint64_t epoch, std::size_t slot,
                      const any_item& input, duration time_limit, coroutine_env& env,
-                     std::exception_ptr& error) noexcept
-        : hooks_(hooks), call_(stage, item, epoch, slot, run_ends) {
-        try {
-            if (time_limit > duration(0)) {
-                timer_.emplace(env, time_limit, run_ends);
-                call_ = invocation(stage, item, epoch, slot, timer_->token());
-            }
-            call_.input_ = input;
-            while (entered_ < hooks_.size()) {
-                hooks_[entered_]->before(call_);
-                ++entered_;
-            }
-        } catch (...) {
-            error = std::current_exception();
-        }
-        call_.input_ = any_item();  // the function moves from the item
-    }
+                     std::exception_ptr& error) noexcept;
     invocation_guard(const invocation_guard&) = delete;
     invocation_guard& operator=(const invocation_guard&) = delete;
+    ~invocation_guard();
 
     const invocation& call() const noexcept { return call_; }
     // The timer of the time limit, or null. The worker awaits its `off()` after the function has ended.
@@ -139,16 +101,7 @@ class invocation_guard {
 
     // Ends the task: the hooks whose `before` has returned are called, the last one first. They may set
     // `error`.
-    void end(const any_item& output, std::exception_ptr& error) noexcept {
-        call_.output_ = output;
-        while (entered_ > 0) {
-            try {
-                hooks_[--entered_]->after(call_, error);
-            } catch (...) {
-                if (!error) error = std::current_exception();
-            }
-        }
-    }
+    void end(const any_item& output, std::exception_ptr& error) noexcept;
 
   private:
     const std::vector<shared_hook>& hooks_;
@@ -160,5 +113,9 @@ class invocation_guard {
 }  // namespace detail
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/stages/time_limit.ipp>
+#endif
 
 #endif

@@ -32,54 +32,28 @@ class sleep_operation {
 
     // Cancels the timer if the frame of the sleeping coroutine is destroyed while the executor is not
     // running.
-    ~sleep_operation() {
-        if (sleeps_on_ == nullptr) return;
-        on_stop_.reset();
-        on_end_.reset();
-        timer_->forget_waiter();
-        sleeps_on_->cancel(*timer_);
-    }
+    ~sleep_operation();
 
     bool await_ready() const noexcept { return false; }
 
     // Resumes on the coroutine's executor, which posts the coroutine when the timer fires or is cancelled.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        const coroutine_env env = detail::env_of(h);
-        executor& ex = detail::executor_of(env);
-        const time_point now = ex.now();
-        const time_point deadline =
-            relative_ ? saturating_add(now, duration_ < duration(0) ? duration(0) : duration_) : deadline_;
-        timer_.emplace(deadline, h, order_);
-        if (deadline <= now && order_ == timer_order::normal) {
-            yielded_at_ = now;
-            ex.post(h);  // the coroutine may be running elsewhere from here on
-            return true;
-        }
-        if (stop_.stop_possible()) {
-            // May run at once, and cancel the timer: `add` posts the coroutine then.
-            on_stop_.emplace(stop_, wake_early{&ex, &*timer_});
-        }
-        if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, wake_early{&ex, &*timer_});
-        sleeps_on_ = &ex;
-        ex.add(*timer_);  // the coroutine may be running elsewhere from here on
+        begin(h, detail::env_of(h));
         return true;
     }
 
     // False if the stop token ended the sleep.
-    bool await_resume() {
-        on_stop_.reset();  // waits for a callback that runs right now
-        on_end_.reset();
-        sleeps_on_ = nullptr;
-        if (timer_->cancelled() && !stop_.stop_requested()) throw stopped();
-        return !timer_->cancelled();
-    }
+    bool await_resume();
 
     std::int64_t ready_at() const noexcept {
         return (yielded_at_ ? *yielded_at_ : timer_->fired()).time_since_epoch().count();
     }
 
   private:
+    // The coroutine may be running elsewhere once this returns.
+    void begin(std::coroutine_handle<> sleeper, const coroutine_env& env);
+
     struct wake_early {
         weir::executor* executor;
         timer* sleeper;
@@ -135,22 +109,15 @@ class sleep_operation {
 
 namespace detail {
 
-// Calls `action()` on the executor once `after` has passed there, unless it is cancelled before. The owner
-// has to `co_await cancel()` before it destroys this.
-template <class Action>
-class delayed_action final : detached_task_owner {
+// The part of a `delayed_action` that does not depend on its function.
+class any_delayed_action : detached_task_owner {
   public:
-    delayed_action(executor& ex, duration after, Action action)
-        : action_(std::move(action)), detached_task_(act_after(*this, after)) {
-        detached_task_.start(ex, nullptr, *this);
-    }
-    delayed_action(const delayed_action&) = delete;
-    delayed_action& operator=(const delayed_action&) = delete;
-    ~delayed_action() = default;
+    any_delayed_action(const any_delayed_action&) = delete;
+    any_delayed_action& operator=(const any_delayed_action&) = delete;
 
     class [[nodiscard("co_await this, or the action may still happen")]] cancel_operation {
       public:
-        explicit cancel_operation(delayed_action& a) noexcept : delayed_(a) {}
+        explicit cancel_operation(any_delayed_action& a) noexcept : delayed_(a) {}
         bool await_ready() const noexcept {
             delayed_.stop_.request_stop();
             return delayed_.state_.load(std::memory_order_acquire) == has_ended;  // pairs with ended()
@@ -158,44 +125,34 @@ class delayed_action final : detached_task_owner {
         // Resumes on the coroutine's executor, which posts it when the action has returned or never will run.
         template <class Promise>
         bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
-            const coroutine_env env = detail::env_of(h);
-            delayed_.waiter_ = h;
-            delayed_.executor_ = env.executor;
-            measured_ = env.measured;
-            ends_ = env.ends;
-            if (measured_ != nullptr) measured_->leave_thread();
-            int expected = running;
-            // acq_rel; pairs with the exchange in ended()
-            return delayed_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
+            return begin(h, detail::env_of(h));
         }
-        void await_resume() const noexcept {
-            measured_ != nullptr ? measured_->enter_thread() : trampoline::is_work_of(work_of(ends_));
-        }
+        void await_resume() const noexcept;
 
       private:
-        delayed_action& delayed_;
+        bool begin(std::coroutine_handle<> waiter, const coroutine_env& env) noexcept;
+
+        any_delayed_action& delayed_;
         slot* measured_ = nullptr;  // the slot whose function waits here: this is time of the function
         const end_token* ends_ = nullptr;
     };
     // Awaitable of void: then the action has run, or never will. Resumes on the coroutine's executor.
     cancel_operation cancel() noexcept { return cancel_operation(*this); }
 
-  private:
-    static detached_task<void> act_after(delayed_action& me, duration after) {
-        const bool passed = co_await sleep_for(after, me.stop_.get_token());
-        if (passed) me.action_();
-    }
+  protected:
+    explicit any_delayed_action(duration after);
+    ~any_delayed_action() = default;
+    // Called by the constructor of the derived class, whose members are then complete.
+    void start(executor& ex) noexcept { detached_task_.start(ex, nullptr, *this); }
 
-    void ended() noexcept override {
-        // acq_rel; pairs with await_suspend(). If nobody waits yet, this object may be gone afterwards. If a
-        // coroutine waits, the object stays until that coroutine has been posted.
-        if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) executor_->post(waiter_);
-    }
+  private:
+    static detached_task<void> act_after(any_delayed_action& me, duration after);
+    virtual void act() = 0;
+    void ended() noexcept override;
 
     static constexpr int running = 0;
     static constexpr int awaited = 1;
     static constexpr int has_ended = 2;
-    Action action_;
     stop_source stop_;
     standard_platform::atomic<int> state_{running};
     executor* executor_ = nullptr;
@@ -203,8 +160,28 @@ class delayed_action final : detached_task_owner {
     detached_task<void> detached_task_;
 };
 
+// Calls `action()` on the executor once `after` has passed there, unless it is cancelled before. The owner
+// has to `co_await cancel()` before it destroys this.
+template <class Action>
+class delayed_action final : public any_delayed_action {
+  public:
+    delayed_action(executor& ex, duration after, Action action)
+        : any_delayed_action(after), action_(std::move(action)) {
+        start(ex);
+    }
+
+  private:
+    void act() override { action_(); }
+
+    Action action_;
+};
+
 }  // namespace detail
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/task/sleep.ipp>
+#endif
 
 #endif
