@@ -124,6 +124,7 @@ WEIR_INLINE void run_graph<Policy>::set_capacity(std::string_view name, std::siz
 template <class Policy>
 WEIR_INLINE auto run_graph<Policy>::stage_names() const -> std::vector<std::string> {
     std::vector<std::string> names;
+    names.reserve(stages_.size() + 1);
     for (const auto& stage : stages_) names.push_back(stage->name());
     if (sink_) names.push_back(sink_->name());
     return names;
