@@ -39,22 +39,22 @@ class channel_clock {
 
     // The executor, which a waiting thread may have to run; null: none. Without a lock: a hint.
     executor* owner() const noexcept {
-        executor* const it = owner_.load(std::memory_order_acquire);  // pairs with bind()
-        return it == nullptr || end_.is_set() ? nullptr : it;
+        executor* const ex = owner_.load(std::memory_order_acquire);  // pairs with bind()
+        return ex == nullptr || end_.is_set() ? nullptr : ex;
     }
 
     // Whether the threads of the executor are in another process, where they may have locked the channel.
     // Cost: one load in a process that was not forked.
     bool is_orphaned() const noexcept {
         if (!was_forked()) return false;
-        const executor* const it = owner();
-        return it != nullptr && it->orphaned();
+        const executor* const ex = owner();
+        return ex != nullptr && ex->orphaned();
     }
 
     // The time in ns; 0 before the channel has a clock. INT64_MIN if the executor was destroyed: the times of
     // the channel stand still then.
     std::int64_t now() const noexcept {
-        if (const executor* const it = owner()) return it->now().time_since_epoch().count();
+        if (const executor* const ex = owner()) return ex->now().time_since_epoch().count();
         if (owner_.load(std::memory_order_relaxed) != nullptr) return INT64_MIN;
         return bound_ ? Platform::now() : 0;
     }

@@ -71,11 +71,11 @@ struct item_functions {
     }
     static void destroy(void* item) noexcept { std::destroy_at(static_cast<T*>(item)); }
     static std::size_t bytes(const void* item) noexcept {
-        const T& it = *static_cast<const T*>(item);
+        const T& typed = *static_cast<const T*>(item);
         if constexpr (is_epoch_item<T>) {
-            return it.is_mark() ? 0 : item_size<typename T::value_type>::of(it.value());
+            return typed.is_mark() ? 0 : item_size<typename T::value_type>::of(typed.value());
         } else {
-            return item_size<T>::of(it);
+            return item_size<T>::of(typed);
         }
     }
     static bool is_mark(const void* item) noexcept
@@ -185,15 +185,15 @@ class nested_destruction {
     nested_destruction& operator=(const nested_destruction&) = delete;
     ~nested_destruction() {
         while (mine_.depth == 1 && mine_.first != nullptr) {
-            rest* const it = mine_.first;
-            mine_.first = it->next_;
-            delete it;
+            rest* const deferred = mine_.first;
+            mine_.first = deferred->next_;
+            delete deferred;
         }
         --mine_.depth;
     }
 
     bool is_deep() const noexcept { return mine_.depth > most; }
-    void put_off(rest* it) noexcept { it->next_ = std::exchange(mine_.first, it); }
+    void put_off(rest* deferred) noexcept { deferred->next_ = std::exchange(mine_.first, deferred); }
 
   private:
     struct of_this_thread {

@@ -73,7 +73,8 @@ WEIR_INLINE void destroy_items(ring& from, const item_type& type, std::uint64_t 
     if (first == last) return;
     nested_destruction here;
     if (here.is_deep()) {
-        if (rest* const it = new (std::nothrow) rest(from, type, first, last)) return here.put_off(it);
+        rest* const deferred = new (std::nothrow) rest(from, type, first, last);
+        if (deferred != nullptr) return here.put_off(deferred);
     }
     for (; first != last; ++first) from.destroy(first);
 }

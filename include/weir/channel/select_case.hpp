@@ -29,14 +29,15 @@ class [[nodiscard]] select_result {
   public:
     /// For `select`: the case of index `Index`.
     template <std::size_t Index, class Result>
-    select_result(std::in_place_index_t<Index> which, Result&& it) : it_(which, std::forward<Result>(it)) {}
+    select_result(std::in_place_index_t<Index> which, Result&& result)
+        : chosen_(which, std::forward<Result>(result)) {}
 
     /// The number of the chosen case, in the order of the arguments, from 0.
-    [[nodiscard]] std::size_t(index)() const noexcept { return (it_.index)(); }
+    [[nodiscard]] std::size_t(index)() const noexcept { return (chosen_.index)(); }
 
     /// `success`, `closed`, `timed_out` or `stopped`.
     [[nodiscard]] channel_status status() const noexcept {
-        return std::visit([](const auto& it) { return status_of(it); }, it_);
+        return std::visit([](const auto& result) { return status_of(result); }, chosen_);
     }
 
     /// The result of case `Index`: a `get_result` for a get, a `get_from` for a get from a range, else the
@@ -68,16 +69,16 @@ class [[nodiscard]] select_result {
                       "weir: this select has fewer cases; they are counted from 0, in the order of its "
                       "arguments");
         if constexpr (Index < sizeof...(Results)) {
-            if (auto* const it = std::get_if<Index>(&self.it_)) return *it;
-            throw std::logic_error("weir: the select chose case " + std::to_string((self.it_.index)()) +
+            if (auto* const chosen = std::get_if<Index>(&self.chosen_)) return *chosen;
+            throw std::logic_error("weir: the select chose case " + std::to_string((self.chosen_.index)()) +
                                    ", and is asked for case " + std::to_string(Index) +
                                    "; look at its index() before");
         } else {
-            return self.it_;
+            return self.chosen_;
         }
     }
 
-    std::variant<Results...> it_;
+    std::variant<Results...> chosen_;
 };
 
 }  // namespace weir
@@ -171,7 +172,7 @@ struct put_case {
     static constexpr select_kind kind = select_kind::operation;
     static constexpr std::size_t size() noexcept { return 1; }
 
-    put_case(Channel& c, Item&& it) : channel(&c), item(static_cast<Item&&>(it)) {}
+    put_case(Channel& c, Item&& given) : channel(&c), item(static_cast<Item&&>(given)) {}
 
     class place {
       public:

@@ -32,7 +32,7 @@ class basic_pool_threads {
     using thread = typename Platform::thread;
 
     struct member {
-        thread it{};
+        thread handle{};
         typename Platform::template atomic<bool> over{false};  // the thread is about to end
         // acquire; pairs with the release in begin()
         bool is_over() const noexcept { return over.load(std::memory_order_acquire); }
@@ -178,7 +178,7 @@ class basic_pool_threads {
         beginning first;
         beginning* const told = on_start_ ? &first : nullptr;
         try {
-            me->it = thread_shortage::start_thread<thread>(
+            me->handle = thread_shortage::start_thread<thread>(
                 [this, i, work, me, told, name = name_ + (" " + std::to_string(i))]() mutable {
                     Platform::name_thread(name.c_str());
                     if (told == nullptr || is_begun(*told, i)) serve(i, work);
@@ -190,7 +190,7 @@ class basic_pool_threads {
         }
         while (told != nullptr && !first.over.wait()) continue;
         if (first.failure) {
-            me->it.join();
+            me->handle.join();
             members_.pop_back();
             std::rethrow_exception(first.failure);
         }

@@ -27,7 +27,7 @@ WEIR_INLINE void basic_pool_threads<Platform>::dismiss() noexcept {
 template <class Platform>
 WEIR_INLINE void basic_pool_threads<Platform>::join() noexcept {
     if (are_elsewhere()) return forget();
-    while (const std::unique_ptr<member> one = take_last()) one->it.join();
+    while (const std::unique_ptr<member> one = take_last()) one->handle.join();
 }
 
 template <class Platform>
@@ -37,9 +37,9 @@ WEIR_INLINE void basic_pool_threads<Platform>::leave(std::size_t others, std::in
     while (num_left() > others && Platform::now() < end) nobody.wait(100'000);
     while (std::unique_ptr<member> one = take_last()) {
         if (one->is_over()) {
-            one->it.join();
+            one->handle.join();
         } else {
-            one->it.detach();
+            one->handle.detach();
             static_cast<void>(one.release());  // the thread may still write to it
         }
     }
@@ -79,14 +79,14 @@ WEIR_INLINE bool basic_pool_threads<Platform>::stand_by(unsigned i) noexcept {
 
 template <class Platform>
 WEIR_INLINE void basic_pool_threads<Platform>::forget() noexcept {
-    for (const auto& m : members_) std::construct_at(&m->it);
+    for (const auto& m : members_) std::construct_at(&m->handle);
 }
 
 template <class Platform>
 WEIR_INLINE void basic_pool_threads<Platform>::join_ended() noexcept {  // under the lock
     for (std::size_t i = members_.size(); i-- > 0;) {
         if (!members_[i]->is_over()) continue;
-        members_[i]->it.join();
+        members_[i]->handle.join();
         members_[i] = std::move(members_.back());
         members_.pop_back();
     }

@@ -16,9 +16,9 @@
 namespace weir::detail {
 
 inline void* left_executor::functions() {
-    static const left_executor& it = *new left_executor;
+    static const left_executor& one = *new left_executor;
     void* table = nullptr;
-    std::memcpy(static_cast<void*>(&table), static_cast<const void*>(&it), sizeof table);
+    std::memcpy(static_cast<void*>(&table), static_cast<const void*>(&one), sizeof table);
     return table;
 }
 

@@ -73,14 +73,14 @@ class signal_watch {
         tell_signal_thread(0);
     }
 
-    static void remove(signal_request& it) noexcept {
+    static void remove(signal_request& request) noexcept {
         signal_watch& me = *only;
         const std::lock_guard guard(me.lock_);
         signal_request** at = &me.first_;
-        while (*at != nullptr && *at != &it) at = &(*at)->next_;
+        while (*at != nullptr && *at != &request) at = &(*at)->next_;
         if (*at == nullptr) return;
-        *at = it.next_;
-        me.release(it);
+        *at = request.next_;
+        me.release(request);
     }
 
   private:
@@ -114,8 +114,8 @@ class signal_watch {
     }
 
     // Under the lock, as `is_named`. Restores the handlers of signals that no other request names.
-    void release(const signal_request& it) noexcept {
-        for (const int number : it.numbers_) {
+    void release(const signal_request& request) noexcept {
+        for (const int number : request.numbers_) {
             if (number > 0 && number < end_of_signals && !is_named(number)) give_back_signal(number);
         }
     }

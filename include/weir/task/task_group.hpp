@@ -181,15 +181,16 @@ class task_group final : detail::task_join {
     static constexpr std::int64_t unjoined = std::int64_t{1} << 62;
 
     // Destroys the frame.
-    WEIR_NOINLINE std::coroutine_handle<> task_ended(detail::task_promise_base& it) noexcept override {
-        const std::coroutine_handle<> forker = it.forked_before();
+    WEIR_NOINLINE std::coroutine_handle<> task_ended(detail::task_promise_base& promise) noexcept override {
+        const std::coroutine_handle<> forker = promise.forked_before();
         detail::trampoline* const here = forker ? detail::trampoline::of_this_call() : nullptr;
         bool begun = false;
         {
-            const task<> owned = detail::joined_task_ref<void>::adopt(it);
+            const task<> owned = detail::joined_task_ref<void>::adopt(promise);
             const detail::joined_task_ref<void> ended(owned);
             if (ended.has_exception()) keep(ended.exception());
-            begun = here != nullptr && here->has_begun(ended.address()) && it.env().executor == &*executor_;
+            begun =
+                here != nullptr && here->has_begun(ended.address()) && promise.env().executor == &*executor_;
         }
         // `begun`: since the fork, only this task and coroutines that it awaits have run on this thread. If
         // no other thread has taken the forking coroutine either, the fork was in effect an await of the
