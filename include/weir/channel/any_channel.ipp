@@ -19,14 +19,14 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
     w.set_thread(&flag, max_wait != (duration::max)());
     wakes woken;
     executor* ex = nullptr;
-    outcome how;
+    outcome result;
     {
         const typename core::whole_lock held(*this);
-        how = attempt(line, w, woken);
-        if (how == outcome::pending) ex = core::wait_in_line(w, line);
+        result = attempt(line, w, woken);
+        if (result == outcome::pending) ex = core::wait_in_line(w, line);
     }
     core::wake_all(woken);
-    return how == outcome::pending ? block_in_line(w, line, flag, ex, max_wait) : how;
+    return result == outcome::pending ? block_in_line(w, line, flag, ex, max_wait) : result;
 }
 
 template <class Policy>

@@ -193,10 +193,10 @@ class channel final : detail::any_channel<Policy>,
     channel_status try_put(T&& item) {
         if (this->put_unawaited(item)) return channel_status::success;
         change locked(*this);
-        const detail::outcome how = this->offer(&item, nullptr, locked.woken());
-        return how == detail::outcome::done     ? channel_status::success
-               : how == detail::outcome::closed ? channel_status::closed
-                                                : channel_status::full;
+        const detail::outcome result = this->offer(&item, nullptr, locked.woken());
+        return result == detail::outcome::done     ? channel_status::success
+               : result == detail::outcome::closed ? channel_status::closed
+                                                   : channel_status::full;
     }
 
     /// Takes the next item if that is possible without waiting.
@@ -206,9 +206,10 @@ class channel final : detail::any_channel<Policy>,
         std::uint64_t number = 0;
         if (this->get_unawaited(place.address(), number)) return get_result<T>(*place.take());
         change locked(*this);
-        const detail::outcome how = this->take(place.address(), number, nullptr, locked.woken());
-        if (how == detail::outcome::done) return get_result<T>(*place.take());
-        return get_result<T>(how == detail::outcome::closed ? channel_status::closed : channel_status::empty);
+        const detail::outcome result = this->take(place.address(), number, nullptr, locked.woken());
+        if (result == detail::outcome::done) return get_result<T>(*place.take());
+        return get_result<T>(result == detail::outcome::closed ? channel_status::closed
+                                                               : channel_status::empty);
     }
 
     /// For plain threads: adds one item; blocks while the channel is full, at most for `max_wait`. If the
@@ -220,10 +221,10 @@ class channel final : detail::any_channel<Policy>,
     /// Errors: `deadlock_error` on virtual time, if nothing can run any more; `forked_error` if the executor
     ///         is a pool that was made before a fork. The item did not go in then.
     channel_status blocking_put(T&& item, duration max_wait = (duration::max)()) {
-        const detail::outcome how = base::block(core::side::put, &item, max_wait);
-        return how == detail::outcome::done        ? channel_status::success
-               : how == detail::outcome::timed_out ? channel_status::timed_out
-                                                   : channel_status::closed;
+        const detail::outcome result = base::block(core::side::put, &item, max_wait);
+        return result == detail::outcome::done        ? channel_status::success
+               : result == detail::outcome::timed_out ? channel_status::timed_out
+                                                      : channel_status::closed;
     }
 
     /// For plain threads: takes the next item; blocks while the channel is empty, at most for `max_wait`.
@@ -231,10 +232,10 @@ class channel final : detail::any_channel<Policy>,
     /// Errors: as of `blocking_put`; no item is lost.
     [[nodiscard]] get_result<T> blocking_get(duration max_wait = (duration::max)()) {
         detail::uninitialised_slot<T> place;
-        const detail::outcome how = base::block(core::side::get, place.address(), max_wait);
-        if (how == detail::outcome::done) return get_result<T>(*place.take());
-        return get_result<T>(how == detail::outcome::timed_out ? channel_status::timed_out
-                                                               : channel_status::closed);
+        const detail::outcome result = base::block(core::side::get, place.address(), max_wait);
+        if (result == detail::outcome::done) return get_result<T>(*place.take());
+        return get_result<T>(result == detail::outcome::timed_out ? channel_status::timed_out
+                                                                  : channel_status::closed);
     }
 
     /// Closes the channel: puts fail from now on; the items inside can still be got. All waits end: puts with

@@ -145,8 +145,8 @@ class channel_awaiter : public not_awaited {
     // The callback of a stop: ends the wait. If the waiter is not yet in line, it will not wait.
     struct stop_waiting {
         store* channel;
-        waiter* who;
-        void operator()() const noexcept { channel->stop(*who, line_); }
+        waiter* waiting;
+        void operator()() const noexcept { channel->stop(*waiting, line_); }
     };
     // Initialises the members after `is_prepared_`; called before the first use of them.
     void prepare() noexcept {
@@ -217,11 +217,11 @@ class channel_awaiter : public not_awaited {
     // Whether the coroutine has to yield, as its slice has ended. If the operation puts a traced item, its
     // end will be reported to the trace.
     WEIR_NOINLINE bool has_to_yield(const coroutine_env& env) noexcept {
-        const slot* const who = waiter_.measured;
-        if (Policy::statistics && Puts && who != nullptr && who->is_following()) {
+        const slot* const owner = waiter_.measured;
+        if (Policy::statistics && Puts && owner != nullptr && owner->is_following()) {
             prepare();
             reports_put_ = true;
-            if (!is_end_of_slice<Policy>(Puts, channel_->count_at(line_), who)) return false;
+            if (!is_end_of_slice<Policy>(Puts, channel_->count_at(line_), owner)) return false;
         }
         return env.executor != nullptr;
     }

@@ -74,12 +74,12 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
 
     // Ends the get of a slot (a worker of a stage) whose flag `recalled` was set.
-    void recall(const slot& who) noexcept {
+    void recall(const slot& getter) noexcept {
         waiter* found = nullptr;
         {
             const whole_lock held(*this);
             found = getters_.front();
-            while (found != nullptr && found->measured != &who) found = found->next;
+            while (found != nullptr && found->measured != &getter) found = found->next;
             if (found == nullptr) return;
             remove_waiter(*found, side::get, outcome::stopped, reading(nullptr));
         }
@@ -182,14 +182,14 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     // A wait ends. Slot and channel record the same instants, so that their sums agree.
     // `counts`: false for a wait with an end-of-epoch mark, which is not counted as an operation.
-    void remove_waiter(waiter& w, side line, detail::outcome how, std::int64_t now,
+    void remove_waiter(waiter& w, side line, detail::outcome result, std::int64_t now,
                        [[maybe_unused]] bool counts = true) noexcept {
         line_of(line).remove(w);
-        w.outcome = how;
+        w.outcome = result;
         if constexpr (Policy::statistics) {
             w.ready = meter_.settle(now);
             --side_of(line).waiting;
-            if (how == outcome::done && counts && meter_.started()) {
+            if (result == outcome::done && counts && meter_.started()) {
                 // A thread may have begun to wait before the channel had a clock.
                 side_of(line).waits.record(time_between(larger(w.since, meter_.begin()), w.ready));
             }

@@ -191,8 +191,8 @@ class choice_operation : public not_awaited {
   private:
     struct end_waiting {
         basic_choice<Platform>* choice;
-        stopped_by who;
-        void operator()() const noexcept { choice->stop(who); }
+        stopped_by by;
+        void operator()() const noexcept { choice->stop(by); }
     };
 
     // The number of the case to try first: random, but the same in each replay of a schedule.

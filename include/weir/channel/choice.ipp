@@ -84,9 +84,9 @@ WEIR_NOINLINE WEIR_INLINE bool choice_operation<Platform>::suspend(std::coroutin
     is_unsettled_ = true;
     for (std::size_t i = 0; i < count_; ++i) {
         if (cases_[i] == nullptr) continue;
-        const auto how = cases_[i]->join(choice_, env.measured);
-        if (how == any_case::joined::waits) continue;
-        if (how == any_case::joined::too_late) break;
+        const auto result = cases_[i]->join(choice_, env.measured);
+        if (result == any_case::joined::waits) continue;
+        if (result == any_case::joined::too_late) break;
         chosen_ = i;
         return false;
     }

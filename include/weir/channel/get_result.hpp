@@ -83,8 +83,8 @@ template <class T>
 class [[nodiscard]] get_from : public get_result<T> {
   public:
     /// For `select`.
-    get_from(std::size_t which, get_result<T>&& what) noexcept
-        : get_result<T>(std::move(what)), which_(which) {}
+    get_from(std::size_t which, get_result<T>&& result) noexcept
+        : get_result<T>(std::move(result)), which_(which) {}
     /// The number of the channel in the range, from 0.
     [[nodiscard]] std::size_t which() const noexcept { return which_; }
 

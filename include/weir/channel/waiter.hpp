@@ -33,7 +33,7 @@ enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, tim
 // it.
 template <class Platform>
 struct basic_waiter {
-    basic_waiter(void* where, slot* who) noexcept : item(where), measured(who) {}
+    basic_waiter(void* place, slot* waiting) noexcept : item(place), measured(waiting) {}
     basic_waiter(const basic_waiter&) = delete;
     basic_waiter& operator=(const basic_waiter&) = delete;
 
@@ -215,9 +215,9 @@ class basic_choice {
     }
 
     // Ends the wait, unless the choice was claimed before.
-    void stop(stopped_by who) noexcept {
+    void stop(stopped_by by) noexcept {
         if (!claim(nullptr)) return;
-        stopped_by_ = who;
+        stopped_by_ = by;
         wake();
     }
 
@@ -240,7 +240,7 @@ class basic_choice {
         }
         return winner_;
     }
-    bool was_stopped(stopped_by who) const noexcept { return stopped_by_ == who; }
+    bool was_stopped(stopped_by by) const noexcept { return stopped_by_ == by; }
     // When the time limit passed, in ns of the executor's clock; 0: the timer was cancelled, or none exists.
     std::int64_t timed_out_at() const noexcept {
         return timer_ && !timer_->cancelled() ? timer_->fired().time_since_epoch().count() : 0;

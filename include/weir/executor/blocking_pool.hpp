@@ -180,21 +180,21 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     // from 6 to 12 us, as it wakes the timekeeper. And several coroutines posted at once start one after the
     // other: 28 us an item in a pipeline with four slots here, instead of 12.)
     void wait(unsigned number) noexcept {
-        const bool mine = !kept_.exchange(true, std::memory_order_seq_cst);
-        auto& event = mine ? keeper_ : sleepers_;
+        const bool keeps_time = !kept_.exchange(true, std::memory_order_seq_cst);
+        auto& event = keeps_time ? keeper_ : sleepers_;
         const auto ticket = event.prepare_wait();
         // The wait is announced: check once more for work. seq_cst; pairs with post(), add(), join(), take()
         const std::int64_t until = timers_.next();
         if (is_unkept(until) || !inbox_.empty() || is_last() || !this->is_wanted(number)) {
             event.cancel_wait();
         } else {
-            const bool without_limit = !mine || until == timers_.never;
+            const bool without_limit = !keeps_time || until == timers_.never;
             resting_.fetch_add(1, std::memory_order_seq_cst);
             event.commit_wait(ticket,
                               without_limit ? -1 : (std::max<std::int64_t>)(until - Platform::now(), 0));
             resting_.fetch_sub(1, std::memory_order_seq_cst);
         }
-        if (mine) kept_.store(false, std::memory_order_seq_cst);
+        if (keeps_time) kept_.store(false, std::memory_order_seq_cst);
     }
 
     // Wakes the timekeeper only if no other thread sleeps: another one would have to replace it.

@@ -109,10 +109,10 @@ class basic_idle_workers {
         std::lock_guard guard(lock_);
         --active_;
         ++idle_;
-        const bool mine = !taken_;
+        const bool is_watcher = !taken_;
         taken_ = true;
         publish();
-        return mine;
+        return is_watcher;
     }
 
     // Sleeps until the worker is chosen as the watcher, becomes surplus (`is_surplus()`: it is active then),

@@ -124,9 +124,9 @@ class woken_timers : public std::enable_shared_from_this<Derived> {
         using added = basic_locked_timers<>::added;
         const std::coroutine_handle<> waiter = t.waiter();
         const auto me = this->shared_from_this();  // the executor may be destroyed when the timer has fired
-        const added what = queue_.add(t);
-        if (what == added::refused) executor_->post(waiter);
-        if (what == added::earliest) me->set();
+        const added result = queue_.add(t);
+        if (result == added::refused) executor_->post(waiter);
+        if (result == added::earliest) me->set();
     }
     void cancel(timer& t) noexcept {
         const std::coroutine_handle<> waiter = t.waiter();

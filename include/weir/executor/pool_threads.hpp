@@ -176,26 +176,26 @@ class basic_pool_threads {
         members_.push_back(std::make_unique<member>());
         member* const me = members_.back().get();
         beginning first;
-        beginning* const told = on_start_ ? &first : nullptr;
+        beginning* const result = on_start_ ? &first : nullptr;
         try {
             me->handle = thread_shortage::start_thread<thread>(
-                [this, i, work, me, told, name = name_ + (" " + std::to_string(i))]() mutable {
+                [this, i, work, me, result, name = name_ + (" " + std::to_string(i))]() mutable {
                     Platform::name_thread(name.c_str());
-                    if (told == nullptr || is_begun(*told, i)) serve(i, work);
+                    if (result == nullptr || is_begun(*result, i)) serve(i, work);
                     me->over.store(true, std::memory_order_release);  // pairs with is_over()
                 });
         } catch (...) {
             members_.pop_back();
             throw;
         }
-        while (told != nullptr && !first.over.wait()) continue;
+        while (result != nullptr && !first.over.wait()) continue;
         if (first.failure) {
             me->handle.join();
             members_.pop_back();
             std::rethrow_exception(first.failure);
         }
     }
-    bool is_begun(beginning& told, unsigned i) noexcept;
+    bool is_begun(beginning& result, unsigned i) noexcept;
 
     template <class Work>
     void serve(unsigned i, Work& work) {

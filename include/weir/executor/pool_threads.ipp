@@ -54,14 +54,14 @@ WEIR_INLINE void basic_pool_threads<Platform>::call(spare& s, bool is_to_work) n
 }
 
 template <class Platform>
-WEIR_INLINE bool basic_pool_threads<Platform>::is_begun(beginning& told, unsigned i) noexcept {
+WEIR_INLINE bool basic_pool_threads<Platform>::is_begun(beginning& result, unsigned i) noexcept {
     try {
         on_start_(i);
     } catch (...) {
-        told.failure = std::current_exception();
+        result.failure = std::current_exception();
     }
-    const bool begun = !told.failure;
-    told.over.set();  // `told` may be destroyed from now on
+    const bool begun = !result.failure;
+    result.over.set();  // `result` may be destroyed from now on
     return begun;
 }
 

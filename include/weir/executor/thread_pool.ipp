@@ -134,14 +134,14 @@ WEIR_INLINE auto basic_thread_pool<Platform>::ends() const noexcept -> std::uint
 template <class Platform>
 WEIR_NOINLINE WEIR_INLINE auto basic_thread_pool<Platform>::idle(worker& me) noexcept -> idle_end {
     const auto is_surplus = [&] { return !this->is_wanted(me.number); };
-    const bool mine = idle_.go_idle();
-    if (!mine) {
+    const bool took_watch = idle_.go_idle();
+    if (!took_watch) {
         const auto why = idle_.sleep(is_surplus);
         if (why != watch::woken::to_watch) return {nullptr, why == watch::woken::by_the_end};
     }
     // A worker that has just run out of work spins first; one that was woken to watch does not.
     const idle_end end = idle_.keep(
-        me, mine ? Platform::now() + spin : 0, timers_, [this] { return ends(); }, is_surplus,
+        me, took_watch ? Platform::now() + spin : 0, timers_, [this] { return ends(); }, is_surplus,
         [&](std::int64_t now, std::int64_t since) { return this->search(me, now, since); });
     if (end.over) {
         idle_.close();

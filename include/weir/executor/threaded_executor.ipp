@@ -28,8 +28,8 @@ WEIR_INLINE void threaded_executor<Platform>::add(timer& t) noexcept {
     const std::int64_t deadline = t.deadline().time_since_epoch().count();
     const std::coroutine_handle<> waiter = t.waiter();
     wake_up wake;
-    const added what = timers_.add(t, [&] { wake = wake_up_for_timer(deadline); });
-    if (what == added::refused) return post(waiter);
+    const added result = timers_.add(t, [&] { wake = wake_up_for_timer(deadline); });
+    if (result == added::refused) return post(waiter);
     wake();
 }
 

@@ -55,7 +55,7 @@ WEIR_INLINE void virtual_time::cancel(timer& t) noexcept {
 
 WEIR_INLINE void virtual_time::run() {
     run_to((time_point::max)());
-    if (const std::string who = waiters(); !who.empty()) throw_deadlock(who);
+    if (const std::string waiting = waiters(); !waiting.empty()) throw_deadlock(waiting);
 }
 
 WEIR_INLINE bool virtual_time::drive(detail::parker& done, time_point limit) {

@@ -149,14 +149,14 @@ class when_all_join final : public task_join, owed_join {
         if (here != home_ || ended.env().executor != executor_) [[unlikely]]
             return ended_elsewhere(ended, here);
         const bool owes = here->owes(*this);
-        const std::size_t mine = owes ? owed_ + 1 : 1;
-        if (is_last(mine)) {
+        const std::size_t ended_here = owes ? owed_ + 1 : 1;
+        if (is_last(ended_here)) {
             if (owes) here->owe_no_more(*this);
             if (measured_ != nullptr) record_end();
             return here->next(awaiter());
         }
         if (!owes) here->owe(*this);
-        owed_ = mine;
+        owed_ = ended_here;
         return continue_with(*here, ended.forked_before());
     }
 

@@ -36,13 +36,13 @@ class signal_request {
     // Whether this signal would request the stop.
     bool has(int number) const noexcept {
         for (const int each : numbers_) {
-            if (each == number) return !told_;
+            if (each == number) return !is_served_;
         }
         return false;
     }
 
     std::vector<int> numbers_;
-    bool told_ = false;
+    bool is_served_ = false;
     std::uint64_t serial_ = 0;
     signal_request* next_ = nullptr;
 };
@@ -106,7 +106,7 @@ class signal_watch {
         const std::lock_guard guard(lock_);
         for (signal_request* each = first_; each != nullptr; each = each->next_) {
             if (!each->has(number) || each->serial_ > last) continue;
-            each->told_ = true;
+            each->is_served_ = true;
             release(*each);
             return each->stop;
         }
