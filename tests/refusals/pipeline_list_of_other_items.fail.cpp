@@ -2,6 +2,7 @@
 // A list of stages takes items of its own type.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/stage_list.hpp>
 
 #include <string>
 

@@ -49,7 +49,9 @@ struct profile_trial {
     std::optional<item_pace> pace = std::nullopt;
 
     /// \returns items taken per second (by a source: made), from `pace` if there is one, else from `elapsed`.
-    [[nodiscard]] double rate() const noexcept;
+    [[nodiscard]] double rate() const noexcept {
+        return pace ? pace->rate() : detail::per_second(num_items, elapsed);
+    }
     /// \returns a confidence interval of the rate divided by that of `base`, which may be of another stage.
     ///          If it contains 1, there is no difference. None if one of them has no pace or took no time.
     [[nodiscard]] std::optional<confidence_interval> speed_up(const profile_trial& base) const noexcept;

@@ -11,10 +11,6 @@
 
 namespace weir {
 
-WEIR_INLINE double profile_trial::rate() const noexcept {
-    return pace ? pace->rate() : detail::per_second(num_items, elapsed);
-}
-
 WEIR_INLINE std::optional<confidence_interval> profile_trial::speed_up(
     const profile_trial& base) const noexcept {
     if (!pace || !base.pace) return std::nullopt;

@@ -52,10 +52,19 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     stage_activity activity(std::size_t stage) const override;
     const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }
     stage_figures figures(std::size_t stage) const override;
-    void set_slots(std::size_t stage, std::size_t num_slots) override;
-    void reset_slots(std::size_t stage) override;
+    void set_slots(std::size_t stage, std::size_t num_slots) override {
+        stages_[stage]->set_concurrency(num_slots);
+        slots_[stage].now = num_slots;
+    }
+    void reset_slots(std::size_t stage) override {
+        const changed& of_stage = slots_[stage];
+        if (of_stage.now == of_stage.before || stages_[stage]->concurrency() != of_stage.now) return;
+        set_slots(stage, of_stage.before);
+    }
     void add_capacity(std::size_t stage, std::size_t items) override;
-    void admit(std::size_t stage, std::size_t items) noexcept override;
+    void admit(std::size_t stage, std::size_t items) noexcept override {
+        stages_[stage]->quota()->admit(items, slots_[stage].now);
+    }
     pace_meter meter(std::size_t stage) const noexcept override { return stages_[stage]->quota()->meter(); }
 
   protected:
@@ -71,7 +80,11 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     // Restores the described capacities and slots, unless they were changed by others meanwhile.
     void release_stages() noexcept;
     // The run ends: refuses slots that wait for their quota.
-    void end_profiling() noexcept;
+    void end_profiling() noexcept {
+        for (auto& stage : stages_) {
+            if (stage->quota() != nullptr) stage->quota()->end();
+        }
+    }
 
   private:
     // `sum`: gets the sum of the times at which the slots entered their states: another sum shows that a slot

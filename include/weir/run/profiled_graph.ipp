@@ -70,19 +70,6 @@ WEIR_INLINE auto profiled_graph<Policy>::figures(std::size_t stage) const -> sta
 }
 
 template <class Policy>
-WEIR_INLINE void profiled_graph<Policy>::set_slots(std::size_t stage, std::size_t num_slots) {
-    stages_[stage]->set_concurrency(num_slots);
-    slots_[stage].now = num_slots;
-}
-
-template <class Policy>
-WEIR_INLINE void profiled_graph<Policy>::reset_slots(std::size_t stage) {
-    const changed& of_stage = slots_[stage];
-    if (of_stage.now == of_stage.before || stages_[stage]->concurrency() != of_stage.now) return;
-    set_slots(stage, of_stage.before);
-}
-
-template <class Policy>
 WEIR_INLINE void profiled_graph<Policy>::add_capacity(std::size_t stage, std::size_t items) {
     for (const std::size_t each : stages_[stage]->outputs()) {
         const site_seen seen = look(each);
@@ -90,11 +77,6 @@ WEIR_INLINE void profiled_graph<Policy>::add_capacity(std::size_t stage, std::si
         queue_capacities_[each].now = seen.size + items;
         queues_[each]->set_capacity(queue_capacities_[each].now);
     }
-}
-
-template <class Policy>
-WEIR_INLINE void profiled_graph<Policy>::admit(std::size_t stage, std::size_t items) noexcept {
-    stages_[stage]->quota()->admit(items, slots_[stage].now);
 }
 
 template <class Policy>
@@ -138,13 +120,6 @@ WEIR_INLINE void profiled_graph<Policy>::release_stages() noexcept {
     }
     this->set_profiled(false);
     for (auto& stage : stages_) stage->quota()->open();
-}
-
-template <class Policy>
-WEIR_INLINE void profiled_graph<Policy>::end_profiling() noexcept {
-    for (auto& stage : stages_) {
-        if (stage->quota() != nullptr) stage->quota()->end();
-    }
 }
 
 template <class Policy>

@@ -53,14 +53,19 @@ class fused_sink {
         : options_(options), before_(capacity_before) {}
 
     const stage_options& options() const noexcept { return options_; }
-    const std::string& name() const noexcept { return options_.name; }
 
     // The capacity of both queues, and one item in the slot.
     std::size_t total_capacity() const noexcept { return before_ + 1 + options_.capacity; }
 
     // Change the capacity of the queue behind the sink, or before it; return the total.
-    std::size_t set_capacity_behind(std::size_t capacity) noexcept;
-    std::size_t set_capacity_before(std::size_t capacity) noexcept;
+    std::size_t set_capacity_behind(std::size_t capacity) noexcept {
+        options_.capacity = capacity;
+        return total_capacity();
+    }
+    std::size_t set_capacity_before(std::size_t capacity) noexcept {
+        before_ = capacity;
+        return total_capacity();
+    }
 
     // Divides the statistics of the queue at index `last` among two queues and the sink. `kept`: the figures
     // of the sink, if the run measures.
@@ -71,7 +76,7 @@ class fused_sink {
                          const sink_figures& kept);
 
     stage_options options_;
-    std::size_t before_;
+    std::size_t before_;  // the capacity of the queue before the sink
 };
 
 // Owns the queues and stages of a run. `pipeline::start` adds them; later only their capacities and

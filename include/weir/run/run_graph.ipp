@@ -11,16 +11,6 @@
 
 namespace weir::detail {
 
-inline std::size_t fused_sink::set_capacity_behind(std::size_t capacity) noexcept {
-    options_.capacity = capacity;
-    return total_capacity();
-}
-
-inline std::size_t fused_sink::set_capacity_before(std::size_t capacity) noexcept {
-    before_ = capacity;
-    return total_capacity();
-}
-
 inline void fused_sink::split(pipeline_stats& s, std::size_t last,
                               const std::optional<sink_figures>& kept) const {
     channel_stats& before = s.channels[last];
@@ -87,7 +77,7 @@ WEIR_INLINE void run_graph<Policy>::add_stage(std::unique_ptr<running_stage<Poli
 
 template <class Policy>
 WEIR_INLINE void run_graph<Policy>::set_concurrency(std::string_view name, std::size_t concurrency) {
-    if (sink_ && name == sink_->name()) {
+    if (sink_ && name == sink_->options().name) {
         refuse_unless(concurrency == 1, sink_->options(),
                       "works on one item after the other; its concurrency is 1");
         return;
@@ -106,7 +96,7 @@ WEIR_INLINE void run_graph<Policy>::set_capacity(std::string_view name, std::siz
     refuse_unless(!was_negative(capacity), named,
                   "can't have a queue of a negative capacity; give it 1 or more");
     const std::lock_guard guard(capacities_);
-    if (sink_ && name == sink_->name()) {
+    if (sink_ && name == sink_->options().name) {
         memory_shortage::with_prefix(stage(named), [&] {
             queues_[last_]->set_capacity(sink_->set_capacity_behind(capacity), capacity);
         });
@@ -126,7 +116,7 @@ WEIR_INLINE auto run_graph<Policy>::stage_names() const -> std::vector<std::stri
     std::vector<std::string> names;
     names.reserve(stages_.size() + 1);
     for (const auto& stage : stages_) names.push_back(stage->name());
-    if (sink_) names.push_back(sink_->name());
+    if (sink_) names.push_back(sink_->options().name);
     return names;
 }
 

@@ -63,23 +63,19 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
     /// Do not compile: there are no items to take.
     template <class Run = run>
     auto get() {
-        refuse<Run>();
-        return std::optional<int>();
+        return refuse<Run, std::optional<int>>();
     }
     template <class Run = run>
     auto next() {
-        refuse<Run>();
-        return std::optional<int>();
+        return refuse<Run, std::optional<int>>();
     }
     template <class Run = run>
     auto drain() {
-        refuse<Run>();
-        return run_result();
+        return refuse<Run, run_result>();
     }
     template <class Run = run>
     detail::not_an_iterator<int> begin() {
-        refuse<Run>();
-        return {};
+        return refuse<Run, detail::not_an_iterator<int>>();
     }
     detail::not_an_iterator<int> end() const { return {}; }
 
@@ -89,12 +85,13 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
 
     run(std::unique_ptr<detail::run_core<Policy>> owned, queue& end) : base(std::move(owned)), end_(&end) {}
 
-    template <class Run>
-    static void refuse() {
+    template <class Run, class Result>
+    static Result refuse() {
         static_assert(
             std::is_void_v<Run>,
             "weir: this run ends with a for_each, to which all items go: there is none to be taken; "
             "wait() or co_await run for its end, or put weir::sink() in the place of the for_each");
+        return {};
     }
 
     run_result result() {

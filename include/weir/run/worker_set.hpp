@@ -47,11 +47,18 @@ class item_quota {
     // Admits so many items, and measures their pace in a stage of `num_slots` slots.
     void admit(std::size_t items, std::size_t num_slots = 1) noexcept;
     // The pace of the items that were admitted last.
-    pace_meter meter() const noexcept;
+    pace_meter meter() const noexcept {
+        return slots_.read([this](const pause_rule&) { return meter_; });
+    }
     // Admits all items from now on. A quota that was opened remains open.
-    void open() noexcept;
+    void open() noexcept {
+        is_open_.store(true, std::memory_order_relaxed);  // a slot that misses the store asks under the lock
+        admit(SIZE_MAX);
+    }
     // The run ends: slots that wait are refused.
-    void end() noexcept;
+    void end() noexcept {
+        slots_.update([](pause_rule& rule) { rule.over = true; });
+    }
 
   private:
     standard_platform::atomic<bool> is_open_{false};
@@ -108,7 +115,10 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
 struct service_rule {
     using ticket = const slot*;
     bool over = false;
-    admission ask(const slot* who) const noexcept;
+    admission ask(const slot* who) const noexcept {
+        if (over) return admission::refused;
+        return who->recalled.load(std::memory_order_relaxed) ? admission::wait : admission::go;
+    }
 };
 
 // The base of every stage of a run: where the stage runs, and whether its slots may begin with an item.
@@ -160,11 +170,21 @@ class worker_set : public stage_gate {
     const std::source_location& where() const noexcept { return where_; }
 
     // Called before the start; may throw. The workers then wait for `start`.
-    void make_workers();
+    void make_workers() {
+        for (const auto& s : slots_) workers_.push_back(make_worker(*s));
+    }
     std::size_t num_workers() const noexcept { return slots_.size(); }
-    std::size_t concurrency() const;
-    void begin(std::int64_t now) noexcept;
-    void start() noexcept;
+    std::size_t concurrency() const {
+        const std::lock_guard guard(lock_);
+        return concurrency_;
+    }
+    void begin(std::int64_t now) noexcept {
+        begin_ = now;
+        for (const auto& s : slots_) s->begin(now);
+    }
+    void start() noexcept {
+        for (std::size_t i = 0; i < workers_.size(); ++i) start(i);
+    }
 
     // See `run_control::set_concurrency`.
     void set_concurrency(std::size_t concurrency);

@@ -34,51 +34,11 @@ inline void item_quota::admit(std::size_t items, std::size_t num_slots) noexcept
     });
 }
 
-inline pace_meter item_quota::meter() const noexcept {
-    return slots_.read([this](const pause_rule&) { return meter_; });
-}
-
-inline void item_quota::open() noexcept {
-    is_open_.store(true, std::memory_order_relaxed);  // a slot that misses the store asks under the lock
-    admit(SIZE_MAX);
-}
-
-inline void item_quota::end() noexcept {
-    slots_.update([](pause_rule& rule) { rule.over = true; });
-}
-
-inline admission service_rule::ask(const slot* who) const noexcept {
-    if (over) return admission::refused;
-    return who->recalled.load(std::memory_order_relaxed) ? admission::wait : admission::go;
-}
-
 inline bool stage_gate::must_wait(std::uint64_t sources, bool counted) const noexcept {
     if (!run_.may_have_to_wait()) return false;
     if (run_.is_paused() || run_.yields_to_later_stages(executor_)) return true;
     if (sources != 0 && run_.budget() != nullptr && run_.budget()->is_spent(sources)) return true;
     return quota_ != nullptr && !quota_->try_admit(run_.main_executor(), counted);
-}
-
-template <class Policy>
-WEIR_INLINE void worker_set<Policy>::make_workers() {
-    for (const auto& s : slots_) workers_.push_back(make_worker(*s));
-}
-
-template <class Policy>
-WEIR_INLINE auto worker_set<Policy>::concurrency() const -> std::size_t {
-    const std::lock_guard guard(lock_);
-    return concurrency_;
-}
-
-template <class Policy>
-WEIR_INLINE void worker_set<Policy>::begin(std::int64_t now) noexcept {
-    begin_ = now;
-    for (const auto& s : slots_) s->begin(now);
-}
-
-template <class Policy>
-WEIR_INLINE void worker_set<Policy>::start() noexcept {
-    for (std::size_t i = 0; i < workers_.size(); ++i) start(i);
 }
 
 template <class Policy>

@@ -99,40 +99,37 @@ class skip_op {
     std::uint64_t left_;
 };
 
-struct take_stage : transform_stage<take_stage> {
-    static constexpr const char* kind = "take";
-    static constexpr const char* one_slot =
-        "takes the first items, one after the other: its concurrency is 1";
-    static constexpr const char* no_checkpoint = "would take as many items again in a resumed run";
-
-    take_stage(std::uint64_t items, const take_options& o)
-        : transform_stage{detail::stage_options_of(o, kind)}, n(items) {
-        refuse_negative(n, "weir: take can't give a negative number of items; 0 gives none");
+// The base of the descriptions of `take` and `skip`. `Own`: the derived class; `Op`: the operation.
+template <class Own, template <class> class Op>
+struct counting_stage : transform_stage<Own> {
+    counting_stage(std::uint64_t items, const take_options& o)
+        : transform_stage<Own>{detail::stage_options_of(o, Own::kind)}, n(items) {
+        refuse_negative(n, Own::negative);
     }
     template <class T>
-    static take_op<T> op(const take_stage& self) {
-        return take_op<T>(self.n);
+    static Op<T> op(const Own& self) {
+        return Op<T>(self.n);
     }
 
     std::uint64_t n;
 };
 
-struct skip_stage : transform_stage<skip_stage> {
+struct take_stage : counting_stage<take_stage, take_op> {
+    static constexpr const char* kind = "take";
+    static constexpr const char* one_slot =
+        "takes the first items, one after the other: its concurrency is 1";
+    static constexpr const char* no_checkpoint = "would take as many items again in a resumed run";
+    static constexpr const char* negative = "weir: take can't give a negative number of items; 0 gives none";
+    using counting_stage::counting_stage;
+};
+
+struct skip_stage : counting_stage<skip_stage, skip_op> {
     static constexpr const char* kind = "skip";
     static constexpr const char* one_slot =
         "skips the first items, one after the other: its concurrency is 1";
     static constexpr const char* no_checkpoint = "would skip as many items again in a resumed run";
-
-    skip_stage(std::uint64_t items, const take_options& o)
-        : transform_stage{detail::stage_options_of(o, kind)}, n(items) {
-        refuse_negative(n, "weir: skip can't drop a negative number of items; 0 drops none");
-    }
-    template <class T>
-    static skip_op<T> op(const skip_stage& self) {
-        return skip_op<T>(self.n);
-    }
-
-    std::uint64_t n;
+    static constexpr const char* negative = "weir: skip can't drop a negative number of items; 0 drops none";
+    using counting_stage::counting_stage;
 };
 
 }  // namespace detail

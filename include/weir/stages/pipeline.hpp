@@ -15,7 +15,6 @@
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/stage_list.hpp>
 #include <weir/stages/stage_row.hpp>
 #include <weir/task/awaitable.hpp>
 
@@ -29,6 +28,9 @@
 #include <utility>      // for std::forward
 
 namespace weir {
+
+template <class T, class Policies>
+class stage_list;
 
 namespace detail {
 
