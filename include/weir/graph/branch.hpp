@@ -180,7 +180,7 @@ struct stage_of_branches : stage_base {
             named.name = name;
             begins.push_back(&run.template add_queue<Part>(named));
         }
-        // NOLINTBEGIN(bugprone-use-after-move): another part of it
+        // NOLINTBEGIN(bugprone-use-after-move): moves another member
         run.template add<Divider>({&in}, std::vector<queue_id>(begins.begin(), begins.end()), self.options,
                                   Function(std::forward<Self>(self).chooses), self.names, in, begins,
                                   std::forward<Args>(args)...);

@@ -29,7 +29,7 @@ namespace weir {
 /// The options of `merge`.
 struct merge_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// The executor of the stage; null: that of the run. Outlives the run.
+    /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of the queue behind the stage, in items, at least 1.
     std::size_t capacity = 2;
@@ -44,7 +44,7 @@ struct merge_options {
     /// A function of the user, instead of an order: returns the index of the input that has the next turn.
     /// The argument has the indices of the inputs that may have more items in this epoch, ascending. If the
     /// chosen input has none, the function is called again, without this index. Each run has a copy.
-    /// Threads: those of the stage, one call at a time. Errors: an exception, or an index that is not in the
+    /// Threads: the stage's threads, one call at a time. Errors: an exception, or an index that is not in the
     /// argument, stops the run, as a failure of the merge. Lifetime: objects that it refers to outlive the
     /// run.
     std::function<std::size_t(std::span<const std::size_t>)> rule = nullptr;
@@ -98,7 +98,7 @@ struct merge_stage : stage_of_inputs<Inputs...> {
         }
         const auto in = merge_stage::attach_inputs(std::forward<Self>(self), run);
         auto queues = std::apply([](auto*... each) { return std::vector{each...}; }, in);
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        // NOLINTNEXTLINE(bugprone-use-after-move): moves another member
         return detail::attach_fan_in(run, kind, static_cast<const stage_options&>(self.options),
                                      {.order = how.order,
                                       .weights = how.weights,

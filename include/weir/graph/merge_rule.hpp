@@ -35,7 +35,7 @@ struct merge_ticket {
 // Only then the inputs continue with the next epoch.
 //
 // Turns depend on the items of the inputs and not on their times: an end or a mark of an input counts when it
-// is the turn of this input, even if it is known before.
+// is the turn of this input, even if the stage knows of it earlier.
 class merge_rule {
   public:
     using ticket = merge_ticket;
@@ -53,6 +53,8 @@ class merge_rule {
     // Called by each input before `ask`.
     void arrive(const merge_ticket& t) noexcept;
 
+    // Whether an input may put its item now. `judge` changes nothing; `ask` also records that the item is
+    // put.
     admission ask(const merge_ticket& t) noexcept;
     admission judge(const merge_ticket& t) const noexcept;
 
@@ -82,8 +84,8 @@ class merge_rule {
         std::uint64_t share = 0;  // the weight as a whole number
     };
 
-    // Inputs that have ended, or have ended the epoch, lose their turns. Credits then begin anew, as they
-    // balance each other.
+    // Inputs that have ended, or have ended the epoch, lose their turns. All credits then
+    // become 0, because their sum has to be 0.
     void skip_ended_inputs() noexcept;
 
     void next_turn() noexcept;

@@ -33,7 +33,7 @@ namespace weir {
 /// The options of `route`.
 struct route_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// The executor of the choosing and the joining stage; null: that of the run. Outlives the run.
+    /// The executor of the choosing and the joining stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of the queue before each branch and of the queue behind the join, in items, at least 1.
     std::size_t capacity = 2;

@@ -27,7 +27,7 @@ namespace weir {
 /// The options of `tee`.
 struct tee_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// The executor of the stage; null: that of the run. Outlives the run.
+    /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of each of the two queues behind the stage, in items, at least 1.
     std::size_t capacity = 2;
@@ -37,7 +37,7 @@ struct tee_options {
 
 namespace detail {
 
-// Until the side has ended, the tee waits at its own end.
+// The rule of a wait queue: a tee ends after its side, and waits until then.
 struct side_rule {
     using ticket = char;
     bool ended = false;

@@ -29,7 +29,7 @@ namespace weir {
 /// The options of `zip`.
 struct zip_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// The executor of the stage; null: that of the run. Outlives the run.
+    /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of the queue behind the stage, in items, at least 1.
     std::size_t capacity = 2;

@@ -28,10 +28,10 @@
 // - A trial has 10 s, or 3 s without a change; all trials have 60 s. Then the run continues. The table names
 //   stages that were not tried, for example because a source waits for the consumer.
 // - Functions that never suspend leave one thread of their executor free, of three or more, as only a later
-//   stage may unblock them. Their concurrency of the description is always possible. A coroutine that blocks
-//   its thread after a tenth of the items needs threads for 32 of them.
-// - A run that is stopped or fails before the end of the profile prints this. Runs at the same time disturb
-//   each other's figures.
+//   stage may unblock them. Their concurrency of the description is always possible. If a coroutine
+//   blocks its thread only after a tenth of the items, its executor needs threads for 32 calls.
+// - A run that is stopped, or fails, before the end of the profile prints a line about this. Runs at the same
+//   time disturb each other's figures.
 // With `WEIR_DIAGNOSE=0`, or empty, there is no profile; with any other value `start` throws
 // `std::invalid_argument`.
 

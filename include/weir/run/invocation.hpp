@@ -72,16 +72,15 @@ class invocation {
     ///          function that waits should then return.
     [[nodiscard]] const stop_token& stop() const noexcept { return stop_; }
 
-    /// \returns for `hook::before`: the item; null if it is no `T`, in a source, and after the function took
-    ///          it.
+    /// \returns in `hook::before`, the item; null if the item is no `T`, in a source, and after `before`.
     /// Lifetime: until `before` returns.
     template <class T>
     [[nodiscard]] const T* input() const noexcept {
         return input_.as<T>();
     }
 
-    /// \returns for `hook::after`: the result of a source, or of a stage with one result per item; null if it
-    ///          is no `T`, if the function failed, and if there is no result.
+    /// \returns in `hook::after`, the result of a source, or of a stage with one result per item; null if the
+    ///          result is no `T`, if the function failed, and if there is no result.
     /// Lifetime: until `after` returns.
     template <class T>
     [[nodiscard]] const T* output() const noexcept {
@@ -101,12 +100,12 @@ class invocation {
 };
 
 /// Functions that are called before and after every invocation of a stage, of all stages of a run, or of all
-/// runs of a process: see `stage_options::hooks`, `run_options::hooks`, `run_defaults::hooks`. Also for the
-/// invocations of a source that find the end of an epoch or of the stream. Override some of them.
+/// runs of a process: see `stage_options::hooks`, `run_options::hooks`, `run_defaults::hooks`. They are
+/// also called when a source finds the end of an epoch or of the stream. Override some of them.
 ///
 /// Errors:  an exception from `before` or `after` fails the item, like one from the function; an exception
 ///          from `stage_begins` or `stage_ends` stops the run, as a failure of the stage.
-/// Threads: those of the stage, several at once.
+/// Threads: the stage's threads, several at once.
 /// Cost:    two or three readings of the clock for each invocation. The time of a hook counts as
 ///          `slot_times::overhead`, not as task time.
 class hook {

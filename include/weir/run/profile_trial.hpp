@@ -37,9 +37,9 @@ struct profile_trial {
     duration ave_time{};             ///< the average time of a successful task
     slot_times times;                ///< the sum over all slots; `runnable` if there were too few threads
 
-    /// The share of the time in which the queue before the stage had an item. Near 1, the rate is that of the
-    /// stage; else the stage could be faster. None for a source, for a stage with several inputs, and if no
-    /// time has passed.
+    /// The share of the time in which the queue before the stage had an item. Near 1, the stage itself limits
+    /// the rate; else the stage could be faster. None for a source, for a stage with several inputs, and if
+    /// no time has passed.
     std::optional<double> readiness;
 
     trial_end end = trial_end::complete;  ///< why the trial ended
@@ -52,7 +52,7 @@ struct profile_trial {
     [[nodiscard]] double rate() const noexcept {
         return pace ? pace->rate() : detail::per_second(num_items, elapsed);
     }
-    /// \returns a confidence interval of the rate divided by that of `base`, which may be of another stage.
+    /// \returns a confidence interval of the rate divided by the rate of `base`, maybe of another stage.
     ///          If it contains 1, there is no difference. None if one of them has no pace or took no time.
     [[nodiscard]] std::optional<confidence_interval> speed_up(const profile_trial& base) const noexcept;
 

@@ -43,11 +43,11 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     bool was_interrupted() const override { return this->has_failed() || this->was_stopped(); }
     bool is_halted() const noexcept override { return this->is_paused() && !this->ends().stop_requested(); }
     std::size_t num_stages() const noexcept override { return stages_.size(); }
-    // Not for a for_each of one slot: the order of its actions may matter.
+    // False for a for_each of one slot: the order of its calls may matter.
     bool can_change_slots(std::size_t stage) const noexcept override;
-    // For a stage that blocks its threads: the threads of its executor that no slot occupies now, less one
-    // that stays free; but at least the described concurrency. Of two threads none stays free: trials with
-    // one slot only would compare nothing.
+    // For a stage that blocks its threads: the number of threads of its executor that no slot occupies now.
+    // Less one thread, which stays free for later stages, unless there are two: with one slot only, trials
+    // could not be compared. At least the concurrency that the pipeline describes.
     std::size_t max_slots(std::size_t stage) const override;
     stage_activity activity(std::size_t stage) const override;
     const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }

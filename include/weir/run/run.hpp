@@ -45,7 +45,7 @@ namespace weir {
 ///           longest running invocation, but sleeps, channel operations and Asio operations that a stage's
 ///           function awaits end at once, with `stopped`. In work of the run itself, where `stop` would
 ///           throw, the destructor and the assignment print the message and abort. The executors, and the
-///           objects that stages refer to, outlive the run. No consumer may wait when it is moved or
+///           objects that stages refer to, outlive the run. No consumer may wait when the run is moved or
 ///           destroyed: if runs take from each other, stop all of them first.
 /// Cost:     per item, that of `channel::get`; one more coroutine if the source has epochs.
 ///
@@ -89,7 +89,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     }
 
     /// Takes the next item, for a thread, which blocks while there is none. If the run's executor has no
-    /// threads of its own (virtual time), the calling thread runs it meanwhile.
+    /// threads of its own (virtual time), the calling thread runs the coroutines meanwhile.
     /// \returns an item; nothing at the end of the stream.
     [[nodiscard]] std::optional<value_type> get() {
         while (true) {
@@ -100,7 +100,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         }
     }
 
-    /// The same for at most `max_wait`.
+    /// Takes the next item, as `get()` does, but waits at most for `max_wait`.
     /// \returns an item, `timed_out`, or `closed` at the end. A time-out loses no item.
     [[nodiscard]] get_result<value_type> get(duration max_wait) {
         const time_point begin = detail::is_epoch_item<T> ? core().main_executor().now() : time_point();
@@ -131,7 +131,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return run_result{items, this->stats()};
     }
 
-    /// `co_await run`: the same for a coroutine. Suspends: until the end. Resumes: on its executor.
+    /// `co_await run`: `drain` for a coroutine. Suspends: until the end. Resumes: on its executor.
     friend auto operator co_await(run& all) {
         all.core().refuse_within_run();
         return drain_operation(all.drain_task());
@@ -159,7 +159,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         static_cast<void>(core());
         return next_of_epochs(false);
     }
-    /// The same for a thread, which blocks.
+    /// `next_in_epoch` for a thread, which blocks.
     template <class Item = T>
     [[nodiscard]] detail::with_epochs_t<Item, std::optional<value_type>> get_in_epoch() {
         get_result<T> got = take();

@@ -44,7 +44,7 @@ class run_core final : public profiled_graph<Policy> {
     // Asks the run to end, without waiting. May be called in work of the run.
     void request_stop(run_outcome how = run_outcome::stopped) noexcept;
 
-    // The same, and blocks until all coroutines of the run have ended. Any number of threads.
+    // Asks the run to end, and blocks until all coroutines of the run have ended. In any number of threads.
     void stop();
 
     // Throws if it is called in work of this run: a wait for the end of the run would then last for ever.

@@ -106,7 +106,7 @@ class profiled_run {
     ~profiled_run() = default;
 };
 
-// Decides what is done with a profiled run. Called on a thread of the run's executor.
+// Decides the steps of a profile. Called on a thread of the run's executor.
 class run_profiler {
   public:
     virtual ~run_profiler() = default;

@@ -32,8 +32,8 @@ class run_reports;
 ///
 /// Errors:  after an exception from a function, the `report_warning` is called, and no more functions of this
 ///          report; the run continues.
-/// Threads: `failed`: those of the stages, several at once; `begins`: the one that starts the run; others:
-///          those of the executor, one call after the other.
+/// Threads: `failed`: the stages' threads, several at once; `begins`: the thread that starts the run; others:
+///          the executor's threads, one call after the other.
 class run_report {
   public:
     run_report() = default;

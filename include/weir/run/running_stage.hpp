@@ -88,7 +88,7 @@ class running_stage : public worker_set<Policy> {
         if constexpr (Policy::statistics) me.tasks.record(spent);
     }
 
-    // The same for a task that never suspends. Short tasks share a clock reading: see `stopwatch`.
+    // Records a successful task that never suspends. Short tasks share a clock reading: see `stopwatch`.
     void record_task([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             if (me.meter.count_invocation()) read_clock(me);

@@ -43,7 +43,7 @@ struct stage_options {
     /// threads call the function at once. A slot is occupied while its result waits for room.
     std::size_t concurrency = 1;
 
-    /// The executor of the stage; null: that of the run. Use a `blocking_pool` for a function that blocks.
+    /// The executor of the stage; null: the run's executor. Use a `blocking_pool` for a function that blocks.
     /// Not used on virtual time. Outlives the run.
     weir::executor* executor = nullptr;
 
@@ -62,8 +62,8 @@ struct stage_options {
 
     /// How long one invocation may take; 0: no limit. An invocation that reaches the limit fails with
     /// `time_limit_exceeded`, and its result, if any, is dropped. At the limit, awaited operations end with
-    /// `stopped` (whose documentation lists them), and `invocation::stop` is stopped, for all else. The slot
-    /// continues when the function has ended.
+    /// `stopped` (whose documentation lists them), and `invocation::stop` is stopped, for other operations.
+    /// The slot continues when the function has ended.
     duration time_limit = duration(0);
 
     /// For a function from a batch to a batch: element k of the result is made of element k of the argument,
@@ -86,7 +86,7 @@ struct run_options {
     failure_limit max_failures = {};
 
     /// Called for every item that failed, within the limit or not, before the stage continues.
-    /// Threads: those of the stage, several at once. Errors: an exception stops the run, as a failure.
+    /// Threads: the stage's threads, several at once. Errors: an exception stops the run, as a failure.
     std::function<void(const failure&)> on_failure = nullptr;
 
     /// Called around every invocation and every stage, in this order.

@@ -31,7 +31,7 @@ namespace weir {
 /// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, by a wait, or is reported
 ///           to the `failure_sink`; else as of any run. `std::logic_error` from a wait in a stage of the run.
 /// Threads:  any number may wait, threads and coroutines.
-/// Lifetime: that of any run. No thread or coroutine may wait when it is moved or destroyed.
+/// Lifetime: that of any run. No thread or coroutine may wait when the run is moved or destroyed.
 /// Cost:     nothing per item; a wait, that of `channel::get`.
 template <class Policy>
 class [[nodiscard("destroying the run stops it: keep it, and wait() for its end")]] run<void, Policy>

@@ -128,7 +128,7 @@ class stage_gate {
 
     executor& own_executor() const noexcept { return executor_; }
 
-    // Called before the run begins, if it is profiled.
+    // Called before the run begins, if the run is profiled.
     void add_quota() { quota_ = std::make_unique<item_quota>(); }
     // Null: the run is not profiled.
     item_quota* quota() const noexcept { return quota_.get(); }

@@ -239,7 +239,7 @@ template <class Batch = void>
     return detail::aggregate_stage<Batch, detail::no_weight>(size, UINT64_MAX, {}, std::move(options));
 }
 
-/// The same, by position: `aggregate(4, true)` drops a last batch that is not full.
+/// The same as `aggregate(size, {.drop_last = drop_last})`.
 template <class Batch = void>
 [[nodiscard]] auto aggregate(std::size_t size, std::same_as<bool> auto drop_last,
                              std::source_location where = detail::call_place::current()) {
@@ -250,8 +250,8 @@ template <class Batch = void>
 /// the next item would exceed this weight. An item heavier than `max_weight` is a batch of its own.
 ///
 /// \param weigh  called with each item, const; returns an integer that is not negative.
-/// Order:  as of `aggregate`.
-/// Errors: as of `aggregate`. An exception from `weigh`, and a negative weight, stop the run.
+/// Order:  as for `aggregate`.
+/// Errors: as for `aggregate`. An exception from `weigh`, and a negative weight, stop the run.
 template <class Batch = void, class Weigh>
 [[nodiscard]] auto aggregate_by_weight(std::uint64_t max_weight, Weigh weigh,
                                        aggregate_options options = {}) {
@@ -262,7 +262,7 @@ template <class Batch = void, class Weigh>
 
 /// Gathers the items that come within `max_delay` after the first item of a batch.
 ///
-/// Order:  as of `aggregate`.
+/// Order:  as for `aggregate`.
 /// Errors: `std::invalid_argument` unless `max_delay` is more than 0.
 template <class Batch = void>
 [[nodiscard]] auto aggregate_for(duration max_delay, aggregate_options options = {}) {

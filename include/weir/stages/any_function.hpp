@@ -61,8 +61,8 @@ class any_function {
     std::unique_ptr<callee> callee_;
 };
 
-// Whether the type can be hidden. Not that of a factory of functions, and not that of a function with a
-// member that the stage calls.
+// Whether the type of a function can be hidden. Not if it is a factory of functions (`per_slot`), or has one
+// of these members, which the stage calls.
 template <class Function>
 inline constexpr bool is_erasable =
     !is_slot_factory<Function> && !requires(Function& f, const invocation& call) { f.left_out(call); } &&

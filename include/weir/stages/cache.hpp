@@ -1,4 +1,4 @@
-// weir stages: the stage that records the first epoch and repeats it, so that it is made only once
+// weir stages: `cache`, which records the items of the first epoch, and repeats them in later epochs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_CACHE_HPP
 #define WEIR_STAGES_CACHE_HPP
@@ -41,7 +41,8 @@ struct cached_item {
     bool is_end = false;  // the mark at the end of an epoch
 };
 
-// The items of the first epoch come from the queue before the stage, those of all others from the record.
+// The items of the first epoch come from the queue before the stage, the items of later epochs from the
+// record.
 template <class C, class Policy>
 class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using T = carried_value_t<C>;

@@ -104,7 +104,8 @@ class items_of<epochs_of<Make>> {
     std::optional<inner> items_;
 };
 
-// The same items as one stream, without marks at the ends of epochs.
+// The description of a source with the items of `epochs_of` as one stream, without marks at the ends of
+// epochs.
 template <class Make>
 struct repetitions_of {
     epochs_of<Make> each;
@@ -157,8 +158,8 @@ class items_of<repetitions_of<Make>> {
     bool gave_any_ = false;  // whether this repetition has given an item
 };
 
-// Makes the checkpoints of a run. Each item calls `settle` when a consumer takes it, or it is dropped. Any
-// thread.
+// Makes the checkpoints of a run. Each item calls `settle` when a consumer takes the item, or when the
+// item is dropped. Any thread may call it.
 class progress_recorder final : public progress_listener {
   public:
     explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}
@@ -251,7 +252,7 @@ template <class Make>
 
 /// The items of `epochs(make, count)` as one stream without epochs: `source(repeat(files, 3))`.
 ///
-/// Errors: as of `epochs`.
+/// Errors: as for `epochs`.
 /// Ends:   after `count` repetitions, or after one without items.
 template <class Make>
 [[nodiscard]] auto repeat(Make make, std::uint64_t count = endless) {

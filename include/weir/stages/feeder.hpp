@@ -91,8 +91,8 @@ class yield_awaiter {
     Slot& me_;
 };
 
-// How a worker of a traversal takes an item: one that its own function or that of another slot has added, or
-// the next one of the queue before the stage. Also the feeder of its function.
+// Takes the items for a worker of a traversal: items that the function has added, in this slot or in another
+// one, and items of the queue before the stage. It is also the feeder that the function gets.
 template <class C, class Policy>
 class traversal_intake final : task_intake, public traversal_slot, public feeder<carried_value_t<C>> {
     using T = carried_value_t<C>;

@@ -170,7 +170,7 @@ void filter(Function&&, Options&& = {}) noexcept;
 /// checkpoint.
 ///
 /// Order:  kept.
-/// Errors: as of `take`.
+/// Errors: as for `take`.
 [[nodiscard]] inline auto skip(std::uint64_t n, take_options options = {}) {
     return detail::skip_stage(n, options);
 }

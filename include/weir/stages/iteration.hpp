@@ -40,6 +40,7 @@ class turn_rule {
     turn_rule(bool one_by_one, std::uint64_t first_epoch) noexcept
         : one_by_one_(one_by_one), epoch_(first_epoch) {}
 
+    // Whether the item of this turn may leave now.
     admission ask(const turn& t) const noexcept {
         if (one_by_one_) {
             if (t.number > blocked_.number) return admission::refused;
@@ -96,7 +97,7 @@ enum class result_origin : std::uint8_t { its_item, all_held, unknown };
 struct stage_traits {
     // Each call of `work` counts as a task: hooks run, and statistics record its time.
     bool counts_tasks = true;
-    // The task ends with its last result, and `fetch_result` makes each of them. Otherwise the task ends with
+    // The task ends with its last result; `fetch_result` makes each result. Otherwise the task ends with
     // `work`.
     bool makes_results_later = false;
     // The stage puts the item that it has taken, so the item outlives the task.
@@ -106,7 +107,8 @@ struct stage_traits {
     bool works_without_item = false;
     // Several input items are the parts of one: `work` is called once for all. See `completes_item`.
     bool gathers_parts = false;
-    // The number of an item is the number of tasks before it. Otherwise it is its position in the input.
+    // Items are numbered by the tasks of the stage. Otherwise the number of an item is its position in the
+    // input.
     bool numbers_results = false;
     // See `result_origin`. If it is `all_held`, the kind has `has_item` and `holds_items`.
     result_origin origin = result_origin::its_item;
@@ -165,7 +167,8 @@ class item_tracer {
         if (origin_ == result_origin::its_item) me_.follow(me_.trail->current());
         return true;
     }
-    // The same for an item that the stage makes without input. `nth`: the number of items made before.
+    // The work begins on an item that the stage makes without input. Returns true if the item is followed.
+    // `nth`: the number of items made before.
     bool begin_new(std::uint64_t nth, std::uint64_t item, std::uint64_t epoch) noexcept;
     // The work begins without a followed item: on a mark, an added item, gathered parts, or no item.
     void begin_none() noexcept { stop_following(); }

@@ -264,7 +264,7 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 /// \param options   see `stage_options`.
 /// Order:    with one slot, items leave in the order in which they came; with more, as they are done, or
 ///           as `stage_options::output_order` says. No item overtakes the end of an epoch.
-/// Resumes:  a function that awaits, where its awaitable resumes it; the stage, on its own executor.
+/// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`.
 template <class Function>
 [[nodiscard]] auto pipe(Function&& function, stage_options options = {}) {

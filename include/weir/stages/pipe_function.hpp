@@ -68,8 +68,8 @@ decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation
 }
 
 // The traits of calling a `Function` with a `Given` and with references to `More`. `Given`: a reference, or
-// the type of an item that is moved in. Stage kinds assert what they require in a template whose name is part
-// of the compiler's message: `the_function<Function>::is_given<T>`.
+// the type of an item that is moved in. Stage kinds assert their requirements in a template whose name is
+// part of the compiler's message: `the_function<Function>::is_given<T>`.
 template <class Function, class Given, class... More>
 struct call_traits {
     static constexpr bool takes_item = callable<Function, Given, More&...>;

@@ -81,11 +81,11 @@ class pipeline {
     /// Use `|`, which checks that the stages fit.
     explicit pipeline(Row stages) : stages_(std::move(stages)) {}
 
-    /// Starts a run on an executor, and returns at once. In a coroutine, give it a statement of its own:
-    /// g++ 12 destroys options that are built inside an awaited expression twice.
+    /// Starts a run on an executor, and returns at once. In a coroutine, write the call as a statement of its
+    /// own: g++ 12 destroys options that are built inside an awaited expression twice.
     ///
     /// \tparam Policy   `summed` for a run without histograms, `unmeasured` for one without statistics.
-    /// \param ex      the executor of all stages without one of their own; its clock is that of the run. On
+    /// \param ex      the executor of all stages without one of their own; the run uses its clock. On
     ///                  virtual time all stages run on this executor.
     /// \param options   see `run_options`.
     /// Errors:   `std::invalid_argument` that names the stage and the wrong option, before anything has
@@ -115,7 +115,7 @@ class pipeline {
                       "weir: a pipeline is started on an executor that outlives the run: a thread_pool, a "
                       "run_loop, virtual_time, or what derives from weir::executor, with a name");
     }
-    /// The same for options.
+    /// Rejects options of another type at compile time.
     template <class Policy = measured, class Options>
         requires(!std::is_convertible_v<Options, run_options>)
     auto start(executor&, Options&&) const {

@@ -32,7 +32,7 @@ struct retry_options {
     duration max_delay = std::chrono::minutes(1);
     /// Whether to call again after this exception; null: always. An exception from `when` itself fails the
     /// item.
-    /// Threads: those of the stage, several at once.
+    /// Threads: the stage's threads, several at once.
     std::function<bool(const std::exception_ptr&)> when = nullptr;
 };
 

@@ -199,9 +199,9 @@ struct for_each_stage : stage_base {
 ///                  is dropped.
 /// \param options   see `stage_options`. No queue is behind the stage: it has no `capacity`, no `max_bytes`,
 ///                  and no `output_order`.
-/// Order:    with one slot, that of the items. With more slots the function is called for several items at
-///           once, also of two epochs.
-/// Resumes:  a function that awaits, where its awaitable resumes it; the stage, on its own executor.
+/// Order:    with one slot, the order of the items. With more slots the function is called for several items
+///           at once, also of two epochs.
+/// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. For a
 ///           checkpoint an item is taken when the function has ended, or its failure is tolerated.
 template <class Function>

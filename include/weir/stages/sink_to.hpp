@@ -29,7 +29,7 @@ namespace weir {
 /// The options of `sink_to`.
 struct sink_to_options {
     std::string name = "sink_to";  ///< see `stage_options::name`
-    /// The executor of the stage; null: that of the run. Outlives the run.
+    /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// Whether the stage closes the channel at its end, so that consumers of the channel see the end. Set
     /// this to false if others put into the channel, too.

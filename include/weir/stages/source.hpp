@@ -30,7 +30,7 @@ namespace weir {
 /// The options of a source.
 struct source_options {
     std::string name = "src";  ///< see `stage_options::name`
-    /// The executor of the stage; null: that of the run. Outlives the run.
+    /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of the queue behind the stage, in items; at least 1.
     std::size_t capacity = 2;
@@ -201,8 +201,7 @@ template <class S>
     return weir::source(std::to_array(std::forward<S>(items)), std::move(options));
 }
 
-/// The same from a channel, into which threads, or coroutines, put items: until the channel is closed and
-/// empty.
+/// Gives the items that threads or coroutines put into a channel, until the channel is closed and empty.
 ///
 ///     weir::channel<request> requests(100);
 ///     auto run = (weir::source(requests) | weir::pipe(answer) | weir::sink()).start(pool);

@@ -83,13 +83,13 @@ struct stage_row {
     template <class Self, class Function>
     static void each(Self&& self, Function&& function) {
         Before::each(std::forward<Self>(self).before, function);
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        // NOLINTNEXTLINE(bugprone-use-after-move): moves another member
         function(std::forward<Self>(self).last);
     }
     // Calls `function` with all stages.
     template <class Self, class Function>
     static decltype(auto) apply(Self&& self, Function&& function) {
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        // NOLINTNEXTLINE(bugprone-use-after-move): moves another member
         return Before::apply(std::forward<Self>(self).before, [&](auto&&... earlier) -> decltype(auto) {
             return function(std::forward<decltype(earlier)>(earlier)..., std::forward<Self>(self).last);
         });
@@ -99,7 +99,7 @@ struct stage_row {
     template <class Self, class Policy, class C>
     static auto& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         auto& between = Before::attach(std::forward<Self>(self).before, run, in);
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        // NOLINTNEXTLINE(bugprone-use-after-move): moves another member
         return Last::attach(std::forward<Self>(self).last, run, between);
     }
     template <class Self, class Policy>
@@ -108,7 +108,7 @@ struct stage_row {
             return Last::attach(std::forward<Self>(self).last, run);
         } else {
             auto& between = Before::attach(std::forward<Self>(self).before, run);
-            // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+            // NOLINTNEXTLINE(bugprone-use-after-move): moves another member
             return Last::attach(std::forward<Self>(self).last, run, between);
         }
     }

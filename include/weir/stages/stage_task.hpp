@@ -71,7 +71,7 @@ class worker_waits {
     worker_waits(Kind& stage, slot& me) noexcept : stage_(stage), me_(me) {}
 
     // Begins the wait for the step `next` of the iteration. Returns null if the worker need not wait. The
-    // worker calls `end` then, or when it is resumed.
+    // worker then calls `end`; at once after null, otherwise when the worker is resumed.
     WEIR_NOINLINE any_awaiter* begin(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:

@@ -264,7 +264,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 // Base of the description of a transform. `Own` declares:
 //     static constexpr const char* kind;           its name in statistics
 //     static constexpr const char* one_slot;       end of the sentence that says why the stage has one slot
-//     static constexpr const char* no_checkpoint;  the same for why its run has none; default: null
+//     static constexpr const char* no_checkpoint;  the same: why the run has no checkpoint; default: null
 //     template <class T> using result = ...;       type of the results for items T; default: T
 //     template <class T> static auto op(const Own&)   makes the operation for one run
 //     static constexpr bool takes_elements         T includes the provenance that items have in the queues
@@ -290,7 +290,7 @@ struct transform_stage : stage_base {
         if (Own::no_checkpoint) run.set_no_checkpoint(self.options, Own::no_checkpoint);
         auto op = Own::template op<typename types<C>::item>(std::forward<Self>(self));
         using running = stage_of<running_transform<decltype(op), C, typename types<C>::made, Policy>>;
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        // NOLINTNEXTLINE(bugprone-use-after-move): moves another member
         return run.template append<running>(self.options, in, Own::kind, std::move(op));
     }
 };

@@ -122,7 +122,8 @@ class traversal_slot {
     ~traversal_slot() = default;
 };
 
-// The next step of a slot without a pending item.
+// The next step of a slot that has found no pending item: to search again, to take from the queue before the
+// stage, to wait, or to end.
 enum class idle_step : std::uint8_t { search, lead, wait, end };
 
 // A slot that finds no pending item is idle. One idle slot at a time, the leader, takes from the queue before
@@ -138,6 +139,7 @@ class traversal_rule {
     // all slots, or null if each slot has its own.
     traversal_rule(count& idle, const pending_items* shared) noexcept : idle_(&idle), shared_(shared) {}
 
+    // Whether a waiting slot may go on. `judge` changes nothing; `ask` also records that the slot goes on.
     admission judge(ticket t) const noexcept {
         if (has_ended_) return admission::refused;
         if (t->has_mark) return all_idle() && nothing_pending() ? admission::go : admission::wait;

@@ -41,7 +41,7 @@ struct traverse_options {
     std::string name = {};  ///< see `stage_options::name`
     /// How many items the stage works on at the same time: see `stage_options::concurrency`.
     std::size_t concurrency = 1;
-    /// The executor of the stage; null: that of the run. Outlives the run.
+    /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The order in which slots take pending items. The order bounds their number: with `depth_first`, for
     /// each slot, by the depth of the tree times the children of a node; with `as_found`, by the nodes of two
@@ -124,7 +124,7 @@ struct traverse_stage : traversal_stage<Function> {
         stage_options options = self.options;
         if (first_found_first) options.output_order = output_order::input;
         using kind_of_stage = running_traversal<pipe_kind<Function, C, Policy, traversal_call<Function, C>>>;
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        // NOLINTNEXTLINE(bugprone-use-after-move): moves another member
         return run.template append<stage_of<kind_of_stage>>(options, in, first_found_first, self.max_waiting,
                                                             std::forward<Self>(self).function);
     }
@@ -144,7 +144,7 @@ struct traverse_each_stage : traversal_stage<Function> {
         self.refuse_limits(run);
         using kind_of_stage =
             running_traversal<running_for_each<Function, C, Policy, traversal_call<Function, C>>>;
-        // NOLINTNEXTLINE(bugprone-use-after-move): another part of it
+        // NOLINTNEXTLINE(bugprone-use-after-move): moves another member
         return run.template append_last<stage_of<kind_of_stage>>(self.options, in,
                                                                  self.order == traverse_order::as_found,
                                                                  self.max_waiting,
@@ -181,7 +181,7 @@ auto traversal_of(Function&& function, const traverse_options& o) {
 /// Order:  see `traverse_order`. Pending items come before the next item of the stage before. An added item
 ///         belongs to the epoch of the item for which it was added, and leaves before the end of that epoch.
 /// Ends:   when the stage before has ended, no item is pending, and no slot works on one.
-/// Resumes: as of a `pipe`.
+/// Resumes: as for a `pipe`.
 /// Errors: an exception from the function fails its item: see `stage_options::max_failures`. Items that the
 ///         call has added stay added. `std::invalid_argument` at the start for a `max_waiting` of 0. A stop
 ///         of the run, or a failure behind this stage, destroys the pending items.
