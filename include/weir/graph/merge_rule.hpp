@@ -51,7 +51,10 @@ class merge_rule {
     merge_rule(const settings& how, std::uint64_t first_epoch);
 
     // Called by each input before `ask`.
-    void arrive(const merge_ticket& t) noexcept;
+    void arrive(const merge_ticket& t) noexcept {
+        inputs_[t.input].has = t.mark ? state::mark : state::item;
+        skip_ended_inputs();
+    }
 
     // Whether an input may put its item now. `judge` changes nothing; `ask` also records that the item is
     // put.
@@ -67,7 +70,10 @@ class merge_rule {
     // inputs with turns, and the caller has to call `choose` with one of them. `open` has capacity for all
     // inputs.
     bool claim_choice(std::vector<std::size_t>& open) noexcept;
-    void choose(std::size_t which) noexcept;
+    void choose(std::size_t which) noexcept {
+        turn_ = which;
+        skip_ended_inputs();
+    }
 
     void close() noexcept { closed_ = true; }
     bool is_closed() const noexcept { return closed_; }

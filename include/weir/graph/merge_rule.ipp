@@ -24,11 +24,6 @@ WEIR_INLINE merge_rule::merge_rule(const settings& how, std::uint64_t first_epoc
     next_turn();
 }
 
-WEIR_INLINE void merge_rule::arrive(const merge_ticket& t) noexcept {
-    inputs_[t.input].has = t.mark ? state::mark : state::item;
-    skip_ended_inputs();
-}
-
 WEIR_INLINE admission merge_rule::ask(const merge_ticket& t) noexcept {
     const admission answer = judge(t);
     if (answer == admission::go) busy_ = true;
@@ -90,11 +85,6 @@ WEIR_INLINE bool merge_rule::claim_choice(std::vector<std::size_t>& open) noexce
         if (!inputs_[i].has_no_turn) open.push_back(i);
     }
     return true;
-}
-
-WEIR_INLINE void merge_rule::choose(std::size_t which) noexcept {
-    turn_ = which;
-    skip_ended_inputs();
 }
 
 WEIR_INLINE void merge_rule::skip_ended_inputs() noexcept {

@@ -44,7 +44,10 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     bool is_halted() const noexcept override { return this->is_paused() && !this->ends().stop_requested(); }
     std::size_t num_stages() const noexcept override { return stages_.size(); }
     // False for a for_each of one slot: the order of its calls may matter.
-    bool can_change_slots(std::size_t stage) const noexcept override;
+    bool can_change_slots(std::size_t stage) const noexcept override {
+        const bool acts = stages_[stage]->outputs().empty();
+        return stages_[stage]->is_resizable() && (!acts || slots_[stage].before > 1);
+    }
     // For a stage that blocks its threads: the number of threads of its executor that no slot occupies now.
     // Less one thread, which stays free for later stages, unless there are two: with one slot only, trials
     // could not be compared. At least the concurrency that the pipeline describes.

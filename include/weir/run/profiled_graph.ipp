@@ -21,12 +21,6 @@ WEIR_INLINE profiled_graph<Policy>::profiled_graph(executor& ex, run_options opt
 }
 
 template <class Policy>
-WEIR_INLINE bool profiled_graph<Policy>::can_change_slots(std::size_t stage) const noexcept {
-    const bool acts = stages_[stage]->outputs().empty();
-    return stages_[stage]->is_resizable() && (!acts || slots_[stage].before > 1);
-}
-
-template <class Policy>
 WEIR_INLINE auto profiled_graph<Policy>::max_slots(std::size_t stage) const -> std::size_t {
     const executor_traits& where = stages_[stage]->own_executor().traits();
     if (!stages_[stage]->blocks_threads() || where.exclusive) return SIZE_MAX;

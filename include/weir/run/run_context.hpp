@@ -38,7 +38,10 @@ struct pause_rule {
     using ticket = char;
     bool paused = false;
     bool over = false;
-    admission ask(ticket) const noexcept;
+    admission ask(ticket) const noexcept {
+        if (over) return admission::refused;
+        return paused ? admission::wait : admission::go;
+    }
 };
 
 // The rule of a wait queue: sources wait while the queues of the run hold too many bytes.
@@ -46,7 +49,9 @@ struct budget_rule {
     using ticket = std::uint64_t;  // the sources that wait, as bits
     const byte_budget* budget;
     bool over = false;
-    admission ask(ticket sources) const noexcept;
+    admission ask(ticket sources) const noexcept {
+        return budget->is_spent(sources) && !over ? admission::wait : admission::go;
+    }
 };
 // The limit of bytes of a run: see `run_options::max_bytes`.
 class run_budget final : public byte_budget {
@@ -55,7 +60,9 @@ class run_budget final : public byte_budget {
     void has_room() noexcept override {
         room_.update([](budget_rule&) {});
     }
-    void end() noexcept;
+    void end() noexcept {
+        room_.update([](budget_rule& rule) { rule.over = true; });
+    }
     template <class Slot>
     auto wait(std::uint64_t sources, Slot& me) noexcept {
         return room_.wait(sources, me, slot_state::wait_turn);
@@ -79,7 +86,9 @@ class run_context : public detached_task_owner {
     // True in a forked child of the process that has the run's threads. Nothing of the run may be used there:
     // coroutines may be at any instruction, and locks may be held.
     bool orphaned() const noexcept { return !born_.is_here() && has_lost_threads(); }
-    void check_threads() const;
+    void check_threads() const {
+        if (orphaned()) throw forked_error();
+    }
 
     static void refuse_unless(bool right, const stage_options& options, const char* what);
 
@@ -91,7 +100,9 @@ class run_context : public detached_task_owner {
     bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
     // Whether coroutines of later stages are ready, so that a slot on this executor lets them run first.
-    bool yields_to_later_stages(const executor& ex) const noexcept;
+    bool yields_to_later_stages(const executor& ex) const noexcept {
+        return lanes_ && lanes_->has_more_urgent(ex);
+    }
 
     // The first epoch of the sources.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
@@ -117,7 +128,9 @@ class run_context : public detached_task_owner {
     void pause(bool paused) noexcept;
     // Whether the stages are profiled, and their quotas count.
     bool is_profiled() const noexcept { return is_profiled_; }
-    void set_profiled(bool is_profiled) noexcept;
+    void set_profiled(bool is_profiled) noexcept {
+        change_pause([this, is_profiled](pause_rule&) { is_profiled_ = is_profiled; });
+    }
     // Null: there is no limit of bytes.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
     // Stopped when the run is stopped: asks stage functions to return.
@@ -138,7 +151,9 @@ class run_context : public detached_task_owner {
     // acquire; pairs with set_outcome()
     run_outcome outcome() const noexcept { return outcome_.load(std::memory_order_acquire); }
     // Whether a stop was the first cause of the end.
-    bool was_stopped() const noexcept;
+    bool was_stopped() const noexcept {
+        return outcome() == run_outcome::stopped || outcome() == run_outcome::stopped_by_token;
+    }
 
     // A failure stops the run. `reported`: `on_failure` was called.
     void record(failure f, bool reported) noexcept;
@@ -165,7 +180,9 @@ class run_context : public detached_task_owner {
     ~run_context();
 
     // relaxed, both: the start of a worker orders them
-    void expect_workers(std::size_t workers) noexcept;
+    void expect_workers(std::size_t workers) noexcept {
+        workers_left_.store(workers, std::memory_order_relaxed);
+    }
     void count_added_worker() noexcept { workers_left_.fetch_add(1, std::memory_order_relaxed); }
     // The run ends: refuses all slots that wait for admission, so that they end.
     void release_waiting() noexcept;

@@ -14,22 +14,9 @@
 
 namespace weir::detail {
 
-WEIR_INLINE admission pause_rule::ask(ticket) const noexcept {
-    if (over) return admission::refused;
-    return paused ? admission::wait : admission::go;
-}
-
-WEIR_INLINE admission budget_rule::ask(ticket sources) const noexcept {
-    return budget->is_spent(sources) && !over ? admission::wait : admission::go;
-}
-
 WEIR_INLINE run_budget::run_budget(std::size_t most) noexcept
     : byte_budget(most),
       room_(budget_rule{this}, "for the run's queues to hold fewer bytes", wait_kind::room) {}
-
-WEIR_INLINE void run_budget::end() noexcept {
-    room_.update([](budget_rule& rule) { rule.over = true; });
-}
 
 WEIR_INLINE run_context::run_context(executor& ex, run_options options)
     : reports_(std::move(options.reports), options.hooks), options_(std::move(options)),
@@ -53,16 +40,8 @@ WEIR_INLINE executor& run_context::executor_of(const stage_options& options) {
     return lanes_ ? lanes_->add() : *executor_;
 }
 
-WEIR_INLINE void run_context::check_threads() const {
-    if (orphaned()) throw forked_error();
-}
-
 WEIR_INLINE void run_context::refuse_unless(bool right, const stage_options& options, const char* what) {
     if (!right) throw std::invalid_argument("weir: stage '" + options.name + "' " + what);
-}
-
-WEIR_INLINE bool run_context::yields_to_later_stages(const executor& ex) const noexcept {
-    return lanes_ && lanes_->has_more_urgent(ex);
 }
 
 WEIR_INLINE void run_context::add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
@@ -82,10 +61,6 @@ WEIR_INLINE void run_context::set_no_checkpoint(const stage_options& options, co
 
 WEIR_INLINE void run_context::pause(bool paused) noexcept {
     change_pause([paused](pause_rule& rule) { rule.paused = paused; });
-}
-
-WEIR_INLINE void run_context::set_profiled(bool is_profiled) noexcept {
-    change_pause([this, is_profiled](pause_rule&) { is_profiled_ = is_profiled; });
 }
 
 WEIR_INLINE bool run_context::is_stopped_by(const std::exception_ptr& error) const noexcept {
@@ -110,10 +85,6 @@ WEIR_INLINE void run_context::set_outcome(run_outcome how) noexcept {
     outcome_.compare_exchange_strong(before, how, std::memory_order_acq_rel);
 }
 
-WEIR_INLINE bool run_context::was_stopped() const noexcept {
-    return outcome() == run_outcome::stopped || outcome() == run_outcome::stopped_by_token;
-}
-
 WEIR_INLINE void run_context::record(failure f, bool reported) noexcept {
     set_outcome(run_outcome::failed);
     failures_.add(std::move(f), reported);
@@ -122,10 +93,6 @@ WEIR_INLINE void run_context::record(failure f, bool reported) noexcept {
 WEIR_INLINE void run_context::worker_left() noexcept {
     // acq_rel; pairs with itself: the last one sees what the others did
     if (workers_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_left_.request_stop();
-}
-
-WEIR_INLINE void run_context::expect_workers(std::size_t workers) noexcept {
-    workers_left_.store(workers, std::memory_order_relaxed);
 }
 
 WEIR_INLINE void run_context::release_waiting() noexcept {

@@ -110,7 +110,9 @@ class run_core final : public profiled_graph<Policy> {
             }));
     }
     void announce();
-    bool has_laps() const noexcept;
+    bool has_laps() const noexcept {
+        return this->options_.lap > duration(0) && (this->options_.on_lap || !this->reports_.empty());
+    }
     bool has_end() const noexcept { return this->options_.on_end || !this->reports_.empty(); }
     // Calls `told` with the statistics since `before`, and with those since the start. Returns false if
     // `told` threw: the run then fails.

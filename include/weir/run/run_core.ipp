@@ -196,11 +196,6 @@ WEIR_INLINE void run_core<Policy>::announce() {
     this->reports_.tell([&all](run_report& r) { r.begins(all); });
 }
 
-template <class Policy>
-WEIR_INLINE bool run_core<Policy>::has_laps() const noexcept {
-    return this->options_.lap > duration(0) && (this->options_.on_lap || !this->reports_.empty());
-}
-
 }  // namespace weir::detail
 
 #endif

@@ -155,7 +155,10 @@ class run_graph : public run_context, public watched_run {
 
     void inspect(run_seen& seen, bool states) const override;
 
-    pipeline_stats stats() const;
+    pipeline_stats stats() const {
+        const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
+        return stats_until([this, end] { return end != running ? end : now(); });
+    }
 
   protected:
     ~run_graph() = default;

@@ -134,12 +134,6 @@ WEIR_INLINE void run_graph<Policy>::inspect(run_seen& seen, bool states) const {
 }
 
 template <class Policy>
-WEIR_INLINE auto run_graph<Policy>::stats() const -> pipeline_stats {
-    const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
-    return stats_until([this, end] { return end != running ? end : now(); });
-}
-
-template <class Policy>
 WEIR_INLINE auto run_graph<Policy>::description() const -> std::string {
     std::string all;
     for (const std::string& each : stage_names()) all += (all.empty() ? "" : " | ") + each;

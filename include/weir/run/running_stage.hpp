@@ -18,6 +18,7 @@
 #include <exception>  // for std::exception_ptr
 #include <optional>   // for std::optional
 #include <string>     // for std::string
+#include <utility>    // for std::move
 #include <vector>     // for std::vector
 
 namespace weir::detail {
@@ -32,7 +33,10 @@ class running_stage : public worker_set<Policy> {
     running_stage(run_context& run, const char* kind, const stage_options& options);
 
     // The queues that the stage takes from and puts into, by their indices in the run.
-    void connect(std::vector<std::size_t> inputs, std::vector<std::size_t> outputs) noexcept;
+    void connect(std::vector<std::size_t> inputs, std::vector<std::size_t> outputs) noexcept {
+        inputs_ = std::move(inputs);
+        outputs_ = std::move(outputs);
+    }
 
     const char* kind() const noexcept { return kind_; }
     const std::vector<std::size_t>& inputs() const noexcept { return inputs_; }

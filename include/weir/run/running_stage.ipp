@@ -23,13 +23,6 @@ WEIR_INLINE running_stage<Policy>::running_stage(run_context& run, const char* k
 }
 
 template <class Policy>
-WEIR_INLINE void running_stage<Policy>::connect(std::vector<std::size_t> inputs,
-                                                std::vector<std::size_t> outputs) noexcept {
-    inputs_ = std::move(inputs);
-    outputs_ = std::move(outputs);
-}
-
-template <class Policy>
 WEIR_INLINE auto running_stage<Policy>::stats(std::int64_t until, stillness& still) const -> stage_stats {
     stage_stats s;
     s.kind = kind_;

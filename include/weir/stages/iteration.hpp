@@ -196,8 +196,12 @@ class item_tracer {
 
   private:
     std::int64_t now() const noexcept { return me_.clock().now().time_since_epoch().count(); }
-    bool is_visited() const noexcept;
-    void stop_following() noexcept;
+    bool is_visited() const noexcept {
+        return origin_ == result_origin::its_item ? me_.is_following() : me_.trail->is_open();
+    }
+    void stop_following() noexcept {
+        if (me_.is_following()) me_.follow(0);
+    }
     template <class Queue>
     bool take_tag(Queue& from, std::uint64_t number) noexcept {
         trail_marks* const marks = from.marks();

@@ -62,14 +62,6 @@ WEIR_NOINLINE WEIR_INLINE void item_tracer::end(bool holds) noexcept {
     me_.follow(0);
 }
 
-WEIR_INLINE bool item_tracer::is_visited() const noexcept {
-    return origin_ == result_origin::its_item ? me_.is_following() : me_.trail->is_open();
-}
-
-WEIR_INLINE void item_tracer::stop_following() noexcept {
-    if (me_.is_following()) me_.follow(0);
-}
-
 }  // namespace weir::detail
 
 #endif
