@@ -151,10 +151,10 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     C* next_result(iteration& it) noexcept { return it.item; }
 
     bool is_ordered() const noexcept { return !as_they_come_; }
-    auto wait_for_turn(const merge_ticket& mine, slot& me) noexcept {
-        room_.update([&mine](merge_rule& rule) { rule.arrive(mine); }, me);
+    auto wait_for_turn(const merge_ticket& next, slot& me) noexcept {
+        room_.update([&next](merge_rule& rule) { rule.arrive(next); }, me);
         make_choices(me);
-        return room_.wait(mine, me, slot_state::wait_turn);
+        return room_.wait(next, me, slot_state::wait_turn);
     }
     bool leave_turn(const iteration& it) noexcept {
         const bool more = ins_[it.input]->size() > 0;
@@ -191,9 +191,9 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     void make_choices(slot& me) noexcept {
         if (!choice_) return;
         const auto claims = [this] {
-            bool mine = false;
-            room_.update([this, &mine](merge_rule& rule) { mine = rule.claim_choice(open_); });
-            return mine;
+            bool is_claimed = false;
+            room_.update([this, &is_claimed](merge_rule& rule) { is_claimed = rule.claim_choice(open_); });
+            return is_claimed;
         };
         while (claims()) {
             try {

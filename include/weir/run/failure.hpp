@@ -134,7 +134,7 @@ inline constexpr failure_limit unlimited{UINT64_MAX};
 /// Called for a run that failed and is destroyed before a consumer was thrown the failure: once, by the
 /// destructor, after all work of the run has ended. `run`: the stages, as `src | decode | sink`. Not called
 /// if `run_options::on_failure` was.
-using failure_sink = void (*)(std::string_view run, const pipeline_failure& what) noexcept;
+using failure_sink = void (*)(std::string_view run, const pipeline_failure& error) noexcept;
 
 namespace detail {
 
@@ -145,7 +145,7 @@ class nesting_failure final : public pipeline_failure, public std::nested_except
     explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
 };
 
-void print_failure(std::string_view run, const pipeline_failure& what) noexcept;
+void print_failure(std::string_view run, const pipeline_failure& error) noexcept;
 
 inline constinit process_function<failure_sink> the_failure_sink{&print_failure};
 
@@ -168,7 +168,7 @@ class failure_counter {
     bool is_rate() const noexcept { return limit_.is_rate(); }
 
     // Returns whether the limit is exceeded.
-    bool count_failure(entry one) noexcept;
+    bool count_failure(entry failed) noexcept;
 
     // Returns whether the limit is exceeded, by failures of which `last_failure()` is the last.
     bool count_success() noexcept;
@@ -199,8 +199,8 @@ class failure_record {
         const failure_sink sink = the_failure_sink.get();
         if (sink == nullptr || !is_unreported_ || failures_.empty()) return;
         try {
-            const pipeline_failure what(std::move(failures_));
-            sink(name(), what);
+            const pipeline_failure error(std::move(failures_));
+            sink(name(), error);
         } catch (...) {
             std::fputs("weir: a run failed, and nobody asked; memory lacks to say how\n", stderr);
         }

@@ -28,17 +28,17 @@ WEIR_INLINE std::string pipeline_failure::describe(const std::vector<failure>& f
 
 namespace weir::detail {
 
-WEIR_INLINE void print_failure(std::string_view run, const pipeline_failure& what) noexcept {
+WEIR_INLINE void print_failure(std::string_view run, const pipeline_failure& error) noexcept {
     std::fprintf(stderr, "weir: the run '%.*s' failed, and was destroyed before anybody asked: %s\n",
-                 static_cast<int>(run.size()), run.data(), what.what());
+                 static_cast<int>(run.size()), run.data(), error.what());
 }
 
-WEIR_INLINE bool failure_counter::count_failure(entry one) noexcept {
+WEIR_INLINE bool failure_counter::count_failure(entry failed) noexcept {
     entry before;  // outlives the lock: destroys a user's exception
     const std::lock_guard guard(lock_);
     ++failures_;
     const bool on_probation = ++invocations_ < failure_limit::probation;
-    if (is_rate() && on_probation) before = std::exchange(last_, std::move(one));
+    if (is_rate() && on_probation) before = std::exchange(last_, std::move(failed));
     return limit_.exceeded(failures_, invocations_);
 }
 

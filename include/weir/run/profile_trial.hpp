@@ -151,7 +151,7 @@ class stage_trials : public run_profiler {
 
     void end_phase(profiled_run& run, const stage_activity& rest, trial_end end, time_point now);
     void next_stage(profiled_run& run, time_point now);
-    void enter(phase what, time_point now) noexcept;
+    void enter(phase next, time_point now) noexcept;
     // The time limit of all trials is reached.
     void skip_untried(profiled_run& run, time_point now);
     void skip_trials(const profiled_run& run, trial_end why);

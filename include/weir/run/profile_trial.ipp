@@ -29,8 +29,8 @@ WEIR_INLINE std::size_t trial_shares::trials(std::size_t items) const noexcept {
 
 WEIR_INLINE std::size_t trial_shares::share(std::size_t trial, std::size_t n, std::size_t items,
                                             std::size_t left) const noexcept {
-    const double mine = part(trial, n) * static_cast<double>(items) + rounding;
-    if (trial + 1 < n) left = detail::smaller(left, static_cast<std::size_t>(mine));
+    const double part_of_items = part(trial, n) * static_cast<double>(items) + rounding;
+    if (trial + 1 < n) left = detail::smaller(left, static_cast<std::size_t>(part_of_items));
     return left > concurrencies_[trial] ? left - left % concurrencies_[trial] : left;
 }
 
@@ -197,8 +197,8 @@ WEIR_INLINE void stage_trials::next_stage(profiled_run& run, time_point now) {
     if (++stage_ < run.num_stages()) begin_stage(run, now);
 }
 
-WEIR_INLINE void stage_trials::enter(phase what, time_point now) noexcept {
-    phase_ = what;
+WEIR_INLINE void stage_trials::enter(phase next, time_point now) noexcept {
+    phase_ = next;
     phase_begin_ = last_change_ = now;
 }
 

@@ -90,7 +90,7 @@ class run_context : public detached_task_owner {
         if (orphaned()) throw forked_error();
     }
 
-    static void refuse_unless(bool right, const stage_options& options, const char* what);
+    static void refuse_unless(bool is_valid, const stage_options& options, const char* problem);
 
     // Counts the failures of all stages without a limit of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }

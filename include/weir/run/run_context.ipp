@@ -40,8 +40,9 @@ WEIR_INLINE executor& run_context::executor_of(const stage_options& options) {
     return lanes_ ? lanes_->add() : *executor_;
 }
 
-WEIR_INLINE void run_context::refuse_unless(bool right, const stage_options& options, const char* what) {
-    if (!right) throw std::invalid_argument("weir: stage '" + options.name + "' " + what);
+WEIR_INLINE void run_context::refuse_unless(bool is_valid, const stage_options& options,
+                                            const char* problem) {
+    if (!is_valid) throw std::invalid_argument("weir: stage '" + options.name + "' " + problem);
 }
 
 WEIR_INLINE void run_context::add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress) {

@@ -117,7 +117,7 @@ class run_core final : public profiled_graph<Policy> {
     // Calls `told` with the statistics since `before`, and with those since the start. Returns false if
     // `told` threw: the run then fails.
     template <class Told>
-    bool tell(const char* whom, pipeline_stats& before, const Told& told) noexcept {
+    bool tell(const char* callback, pipeline_stats& before, const Told& told) noexcept {
         std::exception_ptr error;
         try {
             pipeline_stats all = this->stats();
@@ -129,7 +129,7 @@ class run_core final : public profiled_graph<Policy> {
         } catch (...) {
             error = std::current_exception();
         }
-        this->record(failure(whom, 0, error), false);
+        this->record(failure(callback, 0, error), false);
         return false;
     }
 

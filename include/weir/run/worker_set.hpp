@@ -223,7 +223,7 @@ class worker_set : public stage_gate {
     virtual worker make_worker(slot& me) = 0;
 
     // For a resizable stage: ends the wait of a slot for an item.
-    virtual void recall(slot& who) noexcept { static_cast<void>(who); }
+    virtual void recall(slot& waiting) noexcept { static_cast<void>(waiting); }
 
     // Awaitable of bool: waits until the slot is in service again. False: the stage has ended.
     auto wait_for_service(slot& me) noexcept { return out_of_service_.wait(&me, me, slot_state::off); }

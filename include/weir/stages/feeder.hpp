@@ -240,45 +240,45 @@ class running_traversal : public Base {
     bool has_to_end() const noexcept { return all_.is_over() || this->run_.ends().stop_requested(); }
 
     // Waits for an item, and takes it. Returns false if the stage ends, or if the slot has to leave service.
-    task<bool> fetch(input& mine, slot& me) {
-        if (mine.is_present && !is_recalled_or_ending(me)) {
+    task<bool> fetch(input& my_input, slot& me) {
+        if (my_input.is_present && !is_recalled_or_ending(me)) {
             yield_awaiter<slot> turn(me);
             co_await turn;
         }
-        all_.update([&mine](traversal_rule& rule) { rule.enter(mine); });
+        all_.update([&my_input](traversal_rule& rule) { rule.enter(my_input); });
         for (;;) {
             if (has_to_end() || this->out_->closed()) co_return false;
             if (me.recalled.load(std::memory_order_relaxed)) {
-                mine.set_recalled();
-                all_.update([&mine](traversal_rule& rule) { rule.leave(mine); });
+                my_input.set_recalled();
+                all_.update([&my_input](traversal_rule& rule) { rule.leave(my_input); });
                 co_return false;
             }
-            if (mine.take_pending()) co_return true;
-            mine.from_queue.prepare(*this->in_);  // before the wait may be cancelled
-            const idle_step next = all_.become_idle(mine);
-            if (next == idle_step::end) co_return false;
-            if (next == idle_step::lead) {
-                const bool came = co_await mine.from_queue;
-                leader_resumed(mine, came);
-                if (mine.has_mark) {
-                    const bool is_alone = co_await all_.wait(mine, me, slot_state::wait_turn);
+            if (my_input.take_pending()) co_return true;
+            my_input.from_queue.prepare(*this->in_);  // before the wait may be cancelled
+            const idle_step step = all_.become_idle(my_input);
+            if (step == idle_step::end) co_return false;
+            if (step == idle_step::lead) {
+                const bool came = co_await my_input.from_queue;
+                leader_resumed(my_input, came);
+                if (my_input.has_mark) {
+                    const bool is_alone = co_await all_.wait(my_input, me, slot_state::wait_turn);
                     if (!is_alone) co_return false;
                 }
                 if (came) {
-                    mine.queue_item_arrived();
+                    my_input.queue_item_arrived();
                     co_return true;
                 }
             }
-            if (next == idle_step::wait) {
-                const bool goes_on = co_await all_.wait(mine, me, slot_state::wait_get);
+            if (step == idle_step::wait) {
+                const bool goes_on = co_await all_.wait(my_input, me, slot_state::wait_get);
                 if (!goes_on) co_return false;
             }
         }
     }
-    void leader_resumed(input& mine, bool came) noexcept {
-        const bool mark = came && epoch_item_traits<C>::is_mark(*mine.from_queue.item());
-        const bool ended = !came && !mine.from_queue.was_recalled();
-        all_.update([&](traversal_rule& rule) { rule.leader_resumed(mine, came, mark, ended); });
+    void leader_resumed(input& my_input, bool came) noexcept {
+        const bool mark = came && epoch_item_traits<C>::is_mark(*my_input.from_queue.item());
+        const bool ended = !came && !my_input.from_queue.was_recalled();
+        all_.update([&](traversal_rule& rule) { rule.leader_resumed(my_input, came, mark, ended); });
     }
 
     traversal all_;

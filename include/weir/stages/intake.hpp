@@ -128,8 +128,8 @@ class hold_timer {
     void item_came(const executor& ex) noexcept { came_ = ex.now(); }
     bool runs() const noexcept { return timer_.has_value(); }
     // Errors: `std::bad_alloc`.
-    void start(executor& ex, duration max_delay, Queue& from, Slot& who) {
-        timer_.emplace(ex, max_delay - (ex.now() - came_), expire{&from, &who});
+    void start(executor& ex, duration max_delay, Queue& from, Slot& me) {
+        timer_.emplace(ex, max_delay - (ex.now() - came_), expire{&from, &me});
     }
     // Awaitable of void. Resumes on the coroutine's executor. Then `finish_cancel` has to be called.
     auto cancel() noexcept { return timer_->cancel(); }
@@ -141,10 +141,10 @@ class hold_timer {
   private:
     struct expire {
         Queue* queue;
-        Slot* who;
+        Slot* me;
         void operator()() const noexcept {
-            who->recalled.store(true, std::memory_order_relaxed);  // the lock of `recall` publishes the flag
-            detail::base_of(*queue).recall(*who);
+            me->recalled.store(true, std::memory_order_relaxed);  // the lock of `recall` publishes the flag
+            detail::base_of(*queue).recall(*me);
         }
     };
 

@@ -39,9 +39,9 @@ struct retry_options {
 /// For `retry_options::when`: `{.when = weir::threw<timed_out>}`.
 /// \returns whether the exception is an `Error`, or of a class derived from `Error`.
 template <class Error>
-[[nodiscard]] bool threw(const std::exception_ptr& what) {
+[[nodiscard]] bool threw(const std::exception_ptr& error) {
     try {
-        std::rethrow_exception(what);
+        std::rethrow_exception(error);
     } catch (const Error&) {
         return true;
     } catch (...) {

@@ -24,8 +24,8 @@ class stage_of final : public Kind {
     using worker = stage_worker<Kind>;
 
     bool blocks_threads() const noexcept override { return !awaits_work<Kind> && !awaits_fetch<Kind>; }
-    void recall(slot& who) noexcept override {
-        if constexpr (Kind::has_input) detail::base_of(*this->in_).recall(who);
+    void recall(slot& waiting) noexcept override {
+        if constexpr (Kind::has_input) detail::base_of(*this->in_).recall(waiting);
         this->recall_idle();
     }
     detached_task<void> make_worker(slot& me) override {

@@ -92,18 +92,18 @@ class traversal {
         return next;
     }
     template <class Slot>
-    auto wait(traversal_slot& me, Slot& who, slot_state as) noexcept {
-        return slots_.wait(&me, who, as);
+    auto wait(traversal_slot& me, Slot& my_slot, slot_state state) noexcept {
+        return slots_.wait(&me, my_slot, state);
     }
 
     // The worker of the slot has ended: ends the stage, and destroys the pending items of the slot and of the
     // shared deque.
-    void end(const slot& who) noexcept {
+    void end(const slot& ended) noexcept {
         has_ended_.store(true, std::memory_order_relaxed);  // a hint; the rule has the same under its lock
         traversal_slot* me = nullptr;
         slots_.update([&](traversal_rule& rule) {
             me = rule.first();
-            while (me != nullptr && me->who != &who) me = me->next;
+            while (me != nullptr && me->worker_slot != &ended) me = me->next;
             rule.end(me);
         });
         const std::size_t n = (me != nullptr ? me->pending.clear() : 0) + shared_.clear();

@@ -102,12 +102,12 @@ class pending_items {
 // taken.
 class traversal_slot {
   public:
-    traversal_slot(const item_type& type, const slot& me) noexcept : pending(type), who(&me) {}
+    traversal_slot(const item_type& type, const slot& me) noexcept : pending(type), worker_slot(&me) {}
     traversal_slot(const traversal_slot&) = delete;
     traversal_slot& operator=(const traversal_slot&) = delete;
 
     pending_items pending;
-    const slot* const who;
+    const slot* const worker_slot;
     // The rest is guarded by the lock of the traversal's wait queue.
     bool is_present = false;  // in service
     bool has_mark = false;    // has taken an end-of-epoch mark; puts it when all other slots are idle
@@ -143,7 +143,7 @@ class traversal_rule {
     admission judge(ticket t) const noexcept {
         if (has_ended_) return admission::refused;
         if (t->has_mark) return all_idle() && nothing_pending() ? admission::go : admission::wait;
-        const bool recalled = t->who->recalled.load(std::memory_order_relaxed);
+        const bool recalled = t->worker_slot->recalled.load(std::memory_order_relaxed);
         return recalled || num_wakeups_ > 0 || may_lead() ? admission::go : admission::wait;
     }
     admission ask(ticket t) noexcept {
@@ -152,7 +152,7 @@ class traversal_rule {
         leave_idle();
         if (t->has_mark) return answer;
         --num_waiting_;
-        if (t->who->recalled.load(std::memory_order_relaxed)) return answer;
+        if (t->worker_slot->recalled.load(std::memory_order_relaxed)) return answer;
         if (num_wakeups_ > 0) {
             --num_wakeups_;
         } else if (may_lead()) {  // false if judge() saw the slot recalled, and it no longer is
