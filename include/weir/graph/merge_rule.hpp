@@ -56,8 +56,7 @@ class merge_rule {
         skip_ended_inputs();
     }
 
-    // Whether an input may put its item now. `judge` changes nothing; `ask` also records that the item is
-    // put.
+    // Whether an input may put its item now. `judge` changes nothing; `ask` also records a positive answer.
     admission ask(const merge_ticket& t) noexcept;
     admission judge(const merge_ticket& t) const noexcept;
 
@@ -67,8 +66,7 @@ class merge_rule {
     // The input has ended. `early`: maybe because of a stop or a failure.
     void end(std::size_t which, bool early = false) noexcept;
     // If the next turn has to be chosen, and no other thread does this, returns true. `open` then has the
-    // inputs with turns, and the caller has to call `choose` with one of them. `open` has capacity for all
-    // inputs.
+    // inputs with turns, and the caller calls `choose` with one of them. `open` has capacity for all inputs.
     bool claim_choice(std::vector<std::size_t>& open) noexcept;
     void choose(std::size_t which) noexcept {
         turn_ = which;

@@ -43,8 +43,7 @@ class any_item {
 
 }  // namespace detail
 
-/// Describes one call of a stage's function. The function of a `pipe` may have an `invocation` as a second
-/// parameter:
+/// Describes one call of a stage's function. It may be the second parameter of the function of a `pipe`:
 ///
 ///     weir::pipe([](image i, const weir::invocation& call) { return decode(i, call.slot()); })
 ///

@@ -95,8 +95,7 @@ class run_context : public detached_task_owner {
     // Counts the failures of all stages without a limit of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }
     // Whether a slot may have to wait before it begins with an item: for a pause, the limit of bytes, later
-    // stages, a profile. Costs one load for each item; only if it is true, `stage_gate::must_wait` tests
-    // which.
+    // stages, a profile. Costs one load for each item. If true, `stage_gate::must_wait` tests each.
     bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
     // Whether coroutines of later stages are ready, so that a slot on this executor lets them run first.

@@ -50,8 +50,7 @@ class run_report {
     virtual void lap(const pipeline_stats& one) { static_cast<void>(one); }
     /// Called for an item that failed: see `run_options::on_failure`.
     virtual void failed(const failure& what) { static_cast<void>(what); }
-    /// Called at the end of the run: see `run_options::on_end`. `rest`: the statistics of the last, shorter
-    /// lap.
+    /// Called at the end of the run: see `run_options::on_end`. `rest`: the last, shorter lap.
     virtual void ends(const pipeline_stats& rest, const pipeline_stats& all);
     /// Called before `begins`.
     /// \returns a hook that is called around every invocation; null: none.

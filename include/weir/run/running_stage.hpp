@@ -75,8 +75,7 @@ class running_stage : public worker_set<Policy> {
         return me.last_reading;
     }
 
-    // The worker did other work than a task, without a wait. The next reading of the clock ends this work,
-    // too.
+    // The worker did other work than a task, without a wait, until the next reading of the clock.
     void record_other_work([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) me.meter.record_other_work();
     }

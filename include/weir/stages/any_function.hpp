@@ -68,8 +68,7 @@ inline constexpr bool is_erasable =
     !is_slot_factory<Function> && !requires(Function& f, const invocation& call) { f.left_out(call); } &&
     !requires(Function& f) { f.measure_nothing(); } && !requires(const Function& f) { f.transfers(); };
 
-// Returns `function`, in an `any_function` if its type can be hidden. `C`: the item type of the queue before
-// the stage.
+// Returns `function`, in an `any_function` if its type can be hidden. `C`: the item type before the stage.
 template <class Function, class C, class G>
 decltype(auto) keep_function(G&& function) {
     if constexpr (is_erasable<Function>) {

@@ -41,8 +41,7 @@ struct cached_item {
     bool is_end = false;  // the mark at the end of an epoch
 };
 
-// The items of the first epoch come from the queue before the stage, the items of later epochs from the
-// record.
+// Takes the items of the first epoch from the queue before the stage, and those of later epochs from memory.
 template <class C, class Policy>
 class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using T = carried_value_t<C>;

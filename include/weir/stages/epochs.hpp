@@ -104,8 +104,7 @@ class items_of<epochs_of<Make>> {
     std::optional<inner> items_;
 };
 
-// The description of a source with the items of `epochs_of` as one stream, without marks at the ends of
-// epochs.
+// The description of a source of the same items as one stream, without marks at the ends of epochs.
 template <class Make>
 struct repetitions_of {
     epochs_of<Make> each;

@@ -81,8 +81,7 @@ class task_intake {
     template <class Slot>
     explicit task_intake(Slot&) noexcept {}
 
-    // Prepares the next take. `start` returns the task. Exceptions of `start` and of the task are stored in
-    // `error`.
+    // Prepares the next take. `start` returns the task. `error` gets the exceptions of both.
     template <class Start>
     void prepare(Start start, std::exception_ptr& error) noexcept {
         error_ = &error;

@@ -107,8 +107,7 @@ struct stage_traits {
     bool works_without_item = false;
     // Several input items are the parts of one: `work` is called once for all. See `completes_item`.
     bool gathers_parts = false;
-    // Items are numbered by the tasks of the stage. Otherwise the number of an item is its position in the
-    // input.
+    // The tasks of the stage number the items. Otherwise the number of an item is its position in the input.
     bool numbers_results = false;
     // See `result_origin`. If it is `all_held`, the kind has `has_item` and `holds_items`.
     result_origin origin = result_origin::its_item;
@@ -240,8 +239,7 @@ struct worker_context {
 
 // The state of one iteration of the worker loop: the input item, its results or error, and what to do next.
 // `C`, `D`: the item types of the queues before and behind the stage; `State`: the members that the stage
-// kind adds. Members are written before they are read, and have no initial values: those would cost 3 ns an
-// item.
+// kind adds. Members are written before they are read, and have no initial values, which would cost 3 ns.
 template <class C, class D, class Slot, class State = nothing, class Resources = nothing>
 struct iteration_of : State {
     using context_type = worker_context<Slot, Resources>;

@@ -84,8 +84,7 @@ struct call_traits {
     static constexpr bool gives_many = is_generator<result> || is_async_generator<result>;
 };
 
-// The item type behind a stage whose function returns `R`: of an optional or a generator, the type of a
-// value.
+// The item type behind a stage whose function returns `R`, maybe in an optional or a generator.
 template <class R>
 struct stage_result {
     using value = R;

@@ -62,8 +62,7 @@ struct sink_stage : stage_base {
     }
 };
 
-// The argument of `sink`. Refuses a function with a message, so that `sink` needs no second overload for
-// this.
+// The argument of `sink`. Refuses a function with a message, for which `sink` then needs no overload.
 struct sink_capacity {
     sink_capacity() = default;
     template <class N>

@@ -162,8 +162,7 @@ template <class Function>
 using kept_t = typename kept<Function>::type;
 
 // For overloads that exist only to give an error message. Refuses a function whose type can't be deduced, and
-// options of another type than `Wanted`. In all other cases the overload is not viable, as there is no
-// `type`.
+// options of another type than `Wanted`. In all other cases the overload is not viable.
 struct not_deduced {};
 template <class Function, class Options, class Wanted>
 struct refused {

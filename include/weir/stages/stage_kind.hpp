@@ -64,9 +64,9 @@ class stage_kind : public running_stage<Policy> {
     // How a worker takes an item: see intake.hpp.
     using input = std::conditional_t<has_input, intake<input_queue>, no_intake>;
 
-    // ---- about in the order in which a worker calls them Gets the objects that each slot has for itself.
-    // Called when the worker begins, and when its slot is used again after a change of the concurrency.
-    // Returns false after a reported failure: the worker then ends.
+    // ---- in about the order in which a worker calls them
+    // Gets the objects that each slot has for itself. Called when the worker begins, and when its slot is
+    // used again after a change of the concurrency. Returns false after a reported failure: the worker ends.
     bool acquire_resources(auto& /*context*/) noexcept { return true; }
     void release_resources(auto& /*context*/) noexcept {}
     // Whether the function of the stage takes the `invocation`, which describes the call.
@@ -150,8 +150,7 @@ class stage_kind : public running_stage<Policy> {
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }
-    // Called when a slot goes out of service. If the slot waits in the kind, not at the input queue, ends the
-    // wait.
+    // Called when a slot goes out of service. If the slot waits, but not for its input, ends the wait.
     void recall_idle() noexcept {}
 
     // The number of an item, without the end-of-epoch marks before it.
@@ -161,8 +160,8 @@ class stage_kind : public running_stage<Policy> {
     }
 
   protected:
-    // Called for an item without a result: a checkpoint counts the item as consumed. After a stop request it
-    // does not, because the function may have given up for that reason.
+    // Called for an item without a result: a checkpoint counts the item as consumed. Not after a stop
+    // request, because the function may have given up for this reason.
     void acknowledge_drop(provenance given) const noexcept {
         if (!this->run_.may_give_up()) given.acknowledge();
     }

@@ -48,8 +48,7 @@ struct no_stages {
     static constexpr bool complete = false;
     static constexpr bool copyable = true;
 
-    // The item type behind the last stage if the first one takes items of type C. Each stage checks this
-    // type.
+    // The item type behind the last stage if the first one takes items of type C. Each stage checks its own.
     template <class C>
     using output = C;
 
