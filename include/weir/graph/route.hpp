@@ -92,12 +92,14 @@ class running_route : public stage_kind<C, C, Policy> {
     }
     queue& output_for(const iteration& it) noexcept { return *branches_.queues[it.where]; }
     bool tolerates_failure(const iteration&) const noexcept { return true; }
-    void acknowledge(iteration& it) noexcept { this->acknowledge_drop(base::load::provenance_of(*it.item)); }
+    void acknowledge(iteration& it) noexcept {
+        this->acknowledge_drop(base::item_traits::provenance_of(*it.item));
+    }
     void close_output(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
     decltype(auto) choose(iteration& it) {
-        return detail::call(f_, std::as_const(base::load::value_of(*it.item)), nullptr);
+        return detail::call(f_, std::as_const(base::item_traits::value_of(*it.item)), nullptr);
     }
 
     Function f_;

@@ -136,9 +136,9 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     using Batch = carried_value_t<C>;
     using part = epoch_item<Batch>;
     using base = stage_kind<C, part, Policy>;
-    using load = epoch_item_traits<C>;
+    using item_traits = epoch_item_traits<C>;
     using queue = channel<part, Policy>;
-    using records = split_records<typename load::provenance>;
+    using records = split_records<typename item_traits::provenance>;
     using choice = split_choice<Function, Batch>;
 
   public:
@@ -155,7 +155,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             return choose(it);
         } else if (!it.place.mark) {
             prepare(it);
-            auto& batch = load::value_of(*it.item);
+            auto& batch = item_traits::value_of(*it.item);
             if constexpr (choice::is_of_batch) {
                 assign_all(it, detail::call(f_, std::as_const(batch), nullptr));
             } else {
@@ -197,14 +197,14 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     }
     // A failed mark is not tolerated: two epochs would become one.
     bool tolerates_failure(const iteration& it) const noexcept { return !it.place.mark; }
-    void acknowledge(iteration& it) noexcept { this->acknowledge_drop(load::provenance_of(*it.item)); }
+    void acknowledge(iteration& it) noexcept { this->acknowledge_drop(item_traits::provenance_of(*it.item)); }
     void close_output(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
     // For a chooser that is awaited: for each element, one after the other, or once for the batch.
     task<bool> choose(iteration& it) {
         prepare(it);
-        auto& batch = load::value_of(*it.item);
+        auto& batch = item_traits::value_of(*it.item);
         if constexpr (choice::is_of_batch) {
             auto pending = detail::call(f_, std::as_const(batch), nullptr);
             auto got = co_await std::move(pending);
@@ -225,7 +225,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     }
     template <class Choices>
     void assign_all(iteration& it, Choices&& choices) const {
-        auto& batch = load::value_of(*it.item);
+        auto& batch = item_traits::value_of(*it.item);
         const std::vector<std::size_t> all = detail::branches_of(choices, batch, names_);
         std::size_t place = 0;
         for (auto& element : batch) {

@@ -106,7 +106,7 @@ class fetched_ahead<T> {
 template <class Run>
 class epoch_range {
     using queued = typename Run::queue::value_type;
-    using load = typename Run::load;
+    using item_traits = typename Run::item_traits;
 
   public:
     using value_type = typename Run::value_type;
@@ -193,7 +193,7 @@ class epoch_range {
     std::optional<value_type> next() {
         if (over_) return std::nullopt;
         if (!ahead_) fetch();
-        over_ = !ahead_ || load::is_mark(*ahead_);
+        over_ = !ahead_ || item_traits::is_mark(*ahead_);
         std::optional<value_type> item;
         if (!over_) {
             item.emplace(Run::deliver(*ahead_));

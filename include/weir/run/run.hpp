@@ -63,7 +63,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     using base::core;
     using base::end_stream;
     using queue = channel<T, Policy>;
-    using load = detail::epoch_item_traits<T>;
+    using item_traits = detail::epoch_item_traits<T>;
 
   public:
     using value_type = detail::carried_value_t<T>;
@@ -96,7 +96,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
             get_result<T> got = take();
             if (!got) end_stream();
             if (!got) return std::nullopt;
-            if (!load::is_mark(*got)) return deliver(*got);
+            if (!item_traits::is_mark(*got)) return deliver(*got);
         }
     }
 
@@ -109,7 +109,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
             get_result<T> got = take(left);
             if (got.status() == channel_status::closed) end_stream();
             if (!got) return get_result<value_type>(got.status());
-            if (!load::is_mark(*got)) return get_result<value_type>(deliver(*got));
+            if (!item_traits::is_mark(*got)) return get_result<value_type>(deliver(*got));
             if (max_wait != (duration::max)()) left = max_wait - (core().main_executor().now() - begin);
         }
     }
@@ -164,7 +164,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[nodiscard]] detail::with_epochs_t<Item, std::optional<value_type>> get_in_epoch() {
         get_result<T> got = take();
         if (!got) end_stream();
-        if (!got || load::is_mark(*got)) return std::nullopt;
+        if (!got || item_traits::is_mark(*got)) return std::nullopt;
         return deliver(*got);
     }
 
@@ -204,8 +204,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     // The item leaves the run: it counts as taken.
     static value_type deliver(T& got) noexcept {
-        load::provenance_of(got).acknowledge(true);
-        return std::move(load::value_of(got));
+        item_traits::provenance_of(got).acknowledge(true);
+        return std::move(item_traits::value_of(got));
     }
 
     // The next item of the stream, or only of the current epoch.
@@ -220,7 +220,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
             }
             if (!got) end_stream();
             if (!got) break;
-            if (!load::is_mark(*got)) item.emplace(deliver(*got));
+            if (!item_traits::is_mark(*got)) item.emplace(deliver(*got));
         } while (!item && over_marks);
         co_return item;
     }

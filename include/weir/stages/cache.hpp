@@ -46,7 +46,7 @@ template <class C, class Policy>
 class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using T = carried_value_t<C>;
     using D = epoch_item<T>;
-    using load = epoch_item_traits<C>;
+    using item_traits = epoch_item_traits<C>;
     using base = stage_kind<C, D, Policy>;
 
   public:
@@ -92,8 +92,9 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
 
   private:
     void record(iteration& it) {
-        if (left_ > 1) record_.push_back(load::value_of(*it.item));
-        it.value.emplace(std::move(load::value_of(*it.item)), of_an_epoch(load::provenance_of(*it.item)));
+        if (left_ > 1) record_.push_back(item_traits::value_of(*it.item));
+        it.value.emplace(std::move(item_traits::value_of(*it.item)),
+                         of_an_epoch(item_traits::provenance_of(*it.item)));
     }
     void play(iteration& it) {
         T& place = record_[at_++];

@@ -132,7 +132,7 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
             return &it.result.emplace(D::end_of_epoch(it.place.epoch));
         } else if (it.value) {
             if (!is_elementwise_) it.item_provenance.forget_places();
-            return &it.result.emplace(base::load::carry(*it.value, std::move(it.item_provenance)));
+            return &it.result.emplace(base::item_traits::carry(*it.value, std::move(it.item_provenance)));
         } else {
             this->acknowledge_drop(std::move(it.item_provenance));
             return nullptr;
@@ -207,7 +207,7 @@ class running_expansion : public ordered_function<Given, call_signature<Call, C>
         }
         if (!it.value) return nullptr;
         if constexpr (is_epoch_item<C>) {
-            return &it.result.emplace(base::load::carry(*it.value, it.item_provenance.share()));
+            return &it.result.emplace(base::item_traits::carry(*it.value, it.item_provenance.share()));
         } else {
             return &*it.value;
         }

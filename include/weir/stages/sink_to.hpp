@@ -59,10 +59,10 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
                     channel<C, Policy>& in, typename base::output_queue& end)
         : base(run, "sink_to", options, &in, &end), to_(to), closes_(closes) {}
 
-    void on_item(iteration& it) noexcept { it.item_provenance = base::load::provenance_of(*it.item); }
+    void on_item(iteration& it) noexcept { it.item_provenance = base::item_traits::provenance_of(*it.item); }
     C* work(iteration& it) const noexcept { return it.item; }
     auto observe(C* item, coroutine_env&) {
-        auto& value = base::load::value_of(*item);
+        auto& value = base::item_traits::value_of(*item);
         if constexpr (std::is_same_v<carried_value_t<C>, typename To::value_type>) {
             return to_.put(std::move(value));
         } else {

@@ -55,7 +55,7 @@ class stage_kind : public running_stage<Policy> {
                output_queue* out)
         : running_stage<Policy>(run, kind, options), in_(in), out_(out) {}
 
-    using load = epoch_item_traits<C>;
+    using item_traits = epoch_item_traits<C>;
     template <class State = nothing, class Resources = nothing>
     using iteration_with = iteration_of<C, D, slot, State, Resources>;
 
@@ -223,14 +223,14 @@ class function_stage : public stage_kind<C, D, Policy> {
         if constexpr (is_slot_factory<Given>) context.resources.reset();
     }
 
-    void on_item(auto& it) noexcept { it.item_provenance = base::load::provenance_of(*it.item); }
+    void on_item(auto& it) noexcept { it.item_provenance = base::item_traits::provenance_of(*it.item); }
     void on_skipped(auto& it) noexcept {
         if constexpr (requires { function(it).left_out(it.context->guard->call()); }) {
             if (it.context->guard) function(it).left_out(it.context->guard->call());
         }
     }
     decltype(auto) call(auto& it) {
-        auto& item = base::load::value_of(*it.item);
+        auto& item = base::item_traits::value_of(*it.item);
         const invocation* call = nullptr;
         if constexpr (Types::takes_call) call = &it.context->guard->call();
         if constexpr (requires { it.more; }) {

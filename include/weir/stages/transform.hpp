@@ -70,7 +70,7 @@ template <class Op, class C, class Out, class Policy>
 class running_transform : public stage_kind<C, transform_output<C, Out>, Policy> {
     using D = transform_output<C, Out>;
     using base = stage_kind<C, D, Policy>;
-    using typename base::load;
+    using typename base::item_traits;
     using typename base::slot;
 
   public:
@@ -191,8 +191,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 
     void push(iteration& it) {
         if constexpr (is_tracked) {
-            provenance item_provenance = load::provenance_of(*it.item);
-            op_.push(std::move(load::value_of(*it.item)), it.made);
+            provenance item_provenance = item_traits::provenance_of(*it.item);
+            op_.push(std::move(item_traits::value_of(*it.item)), it.made);
             bool lacks_item = false;
             if constexpr (requires { op_.result_lacks_item(); })
                 lacks_item = it.made && op_.result_lacks_item();
@@ -212,7 +212,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     void carry([[maybe_unused]] iteration& it) {
         if constexpr (is_tracked) {
             if (!it.made) return;
-            it.carried.emplace(load::carry(*it.made, of_result()));
+            it.carried.emplace(item_traits::carry(*it.made, of_result()));
             it.made.reset();
         }
     }
@@ -257,8 +257,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     }
 
     Op op_;
-    typename load::provenance provenance_;  // of the items of the next result
-    std::size_t place_ = 0;                 // the element of the item that the next result is
+    typename item_traits::provenance provenance_;  // of the items of the next result
+    std::size_t place_ = 0;                        // the element of the item that the next result is
 };
 
 // Base of the description of a transform. `Own` declares:

@@ -37,7 +37,7 @@ class running_thin : public stage_kind<C, C, Policy> {
 
     C* next_result(iteration& it) noexcept {
         if (it.place.mark || this->number_of(it.place) % n_ == 0) return it.item;
-        base::load::provenance_of(*it.item).acknowledge();  // for a checkpoint it is taken
+        base::item_traits::provenance_of(*it.item).acknowledge();  // for a checkpoint it is taken
         return nullptr;
     }
 
