@@ -31,7 +31,9 @@ WEIR_INLINE std::size_t utf8_length(std::string_view text) noexcept {
     return 0;
 }
 
-WEIR_INLINE std::string_view take_character(std::string_view& text) noexcept {
+// Removes the first character of `text`, which is not empty, and returns it. An invalid byte is removed alone
+// and returned as U+FFFD.
+inline std::string_view take_character(std::string_view& text) noexcept {
     const std::size_t length = utf8_length(text);
     const std::string_view character = length == 0 ? replacement_character : text.substr(0, length);
     text.remove_prefix(length == 0 ? 1 : length);
@@ -122,7 +124,24 @@ WEIR_INLINE std::string shortened(const std::string& text, std::size_t columns) 
     return text;
 }
 
-WEIR_INLINE unsigned code_point(std::string_view character) noexcept {
+// A range of code points whose width is the same on all terminals: letters and signs, and the wide characters
+// of East Asia (UAX #11, W and F). Combining marks have width 0 and are left out. Not listed: control
+// characters, characters that change the direction of text, and emoji.
+struct known_width {
+    unsigned first;
+    unsigned last;
+    std::size_t width;
+};
+inline constexpr known_width known_widths[] = {
+    {0x20, 0x7E, 1},     {0xA1, 0xAC, 1},       {0xAE, 0x2FF, 1},    {0x300, 0x36F, 0},   {0x370, 0x377, 1},
+    {0x37A, 0x37F, 1},   {0x384, 0x3FF, 1},     {0x400, 0x482, 1},   {0x483, 0x489, 0},   {0x48A, 0x52F, 1},
+    {0x1E00, 0x1FFF, 1}, {0x2010, 0x2027, 1},   {0x2030, 0x205E, 1}, {0x2190, 0x2311, 1}, {0x3001, 0x3029, 2},
+    {0x3041, 0x3096, 2}, {0x309B, 0x30FF, 2},   {0x3400, 0x4DBF, 2}, {0x4E00, 0x9FFF, 2}, {0xAC00, 0xD7A3, 2},
+    {0xFF01, 0xFF60, 2}, {0x20000, 0x2FFFD, 2},
+};
+
+// \returns the code point of one valid UTF-8 character.
+inline unsigned code_point(std::string_view character) noexcept {
     const auto first = static_cast<unsigned char>(character[0]);
     if (character.size() == 1) return first;
     unsigned code = first & (0x7FU >> character.size());

@@ -102,12 +102,6 @@ struct plot_unit {
     const char* name;
 };
 
-[[nodiscard]] std::vector<plot_unit> units_of(figure_kind kind);
-
-// \returns the unit for an axis that ends at `greatest`. Minutes are taken from ten minutes on, hours from
-//          ten hours, thousands from ten thousand: `units_of` has ten times the scale for these units.
-[[nodiscard]] plot_unit unit_for(figure_kind kind, double greatest);
-
 // An axis with ticks; begins at 0, or is logarithmic.
 class plot_axis {
   public:
@@ -188,12 +182,6 @@ struct plot {
 //          line; a value between two of them is a dot. If the plot has only one point, the line is as long
 //          as the run.
 [[nodiscard]] std::string path_of(const plot& p, const std::vector<double>& values);
-
-void append_axes(std::string& out, const plot& p);
-
-// Appends a line. A line that is in the legend has its values in the attribute `data-v`, for the script of
-// the page: separated by commas, in the unit of the y axis. A missing value is an empty text.
-void append_line(std::string& out, const plot& p, const plot_line& line);
 
 void append_svg(std::string& out, const plot& p);
 

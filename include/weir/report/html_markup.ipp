@@ -69,7 +69,8 @@ WEIR_INLINE void html_table::append_to(std::string& out) const {
     out += "</tr></thead>\n<tbody>" + rows_ + "</tbody></table></div>\n";
 }
 
-WEIR_INLINE std::vector<plot_unit> units_of(figure_kind kind) {
+// \returns the units in which figures of this kind are shown, the smallest first.
+inline std::vector<plot_unit> units_of(figure_kind kind) {
     switch (kind) {
         case figure_kind::time:
             return {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {6e11, "min"}, {3.6e13, "h"}};
@@ -83,7 +84,9 @@ WEIR_INLINE std::vector<plot_unit> units_of(figure_kind kind) {
     return {{1, ""}, {1e4, "k"}, {1e7, "M"}, {1e10, "G"}};
 }
 
-WEIR_INLINE plot_unit unit_for(figure_kind kind, double greatest) {
+// \returns the unit for an axis that ends at `greatest`. Minutes are taken from ten minutes on, hours from
+//          ten hours, thousands from ten thousand: `units_of` has ten times the scale for these units.
+inline plot_unit unit_for(figure_kind kind, double greatest) {
     const std::vector<plot_unit> all = units_of(kind);
     std::size_t i = 0;
     while (i + 1 < all.size() && greatest >= all[i + 1].scale) ++i;
@@ -200,7 +203,7 @@ WEIR_INLINE std::string path_of(const plot& p, const std::vector<double>& values
     return path;
 }
 
-WEIR_INLINE void append_axes(std::string& out, const plot& p) {
+inline void append_axes(std::string& out, const plot& p) {
     for (const plot_tick& t : p.y.ticks()) {
         const long y = plot::y_of(t.place);
         fill_in(
@@ -225,7 +228,9 @@ WEIR_INLINE void append_axes(std::string& out, const plot& p) {
             p.y.is_logarithmic() ? ", logarithmic" : "", plot::right, plot::height - 20, p.x.unit());
 }
 
-WEIR_INLINE void append_line(std::string& out, const plot& p, const plot_line& line) {
+// Appends a line. A line that is in the legend has its values in the attribute `data-v`, for the script of
+// the page: separated by commas, in the unit of the y axis. A missing value is an empty text.
+inline void append_line(std::string& out, const plot& p, const plot_line& line) {
     const bool named = line.style < num_line_styles;
     fill_in(out, R"(<g class="line s{}" data-s="{}")", named ? std::to_string(line.style) : "g", line.style);
     if (named) {

@@ -80,13 +80,6 @@ struct mermaid_options {
     bool show_slots = true;
 };
 
-namespace detail {
-
-// \returns a label in quotes, escaped, because Mermaid reads labels as Markdown and HTML.
-[[nodiscard]] std::string mermaid_label(const std::string& text);
-
-}  // namespace detail
-
 /// \returns the description as a Mermaid `flowchart`, which GitHub and GitLab draw in a block of Markdown.
 ///          Each stage is a box, with its slots inside if there are several; each edge is an arrow.
 [[nodiscard]] std::string mermaid(const pipeline_description& description, mermaid_options options = {});

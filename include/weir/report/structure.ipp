@@ -71,7 +71,8 @@ WEIR_INLINE std::ostream& operator<<(std::ostream& out, const pipeline_descripti
 
 namespace weir::detail {
 
-WEIR_INLINE std::string mermaid_label(const std::string& text) {
+// \returns a label in quotes, escaped, because Mermaid reads labels as Markdown and HTML.
+inline std::string mermaid_label(const std::string& text) {
     std::string label;
     for (const char c : text) {
         const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
