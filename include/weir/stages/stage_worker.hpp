@@ -88,8 +88,6 @@ class stage_worker final : public stage_task<Kind> {
     }
 
   private:
-    // ---- taking an item
-
     WEIR_ALWAYS_INLINE void begin_iteration() noexcept {
         iteration_.construct([] { return iteration(); });
         iteration_.value.context = &context_.value;
@@ -115,7 +113,7 @@ class stage_worker final : public stage_task<Kind> {
             if (!it.input_ended && stage_.is_resizable()) return set_next(it, worker_step::service);
             if (!traits.works_without_item) return set_next(it, worker_step::end);
         }
-        return ask_admission(it);
+        return continue_at(phase::admission, it);
     }
     WEIR_ALWAYS_INLINE void read_item(iteration& it) noexcept {
         it.item = input_.operation.item();
@@ -130,65 +128,62 @@ class stage_worker final : public stage_task<Kind> {
         }
         stage_.on_item(it);
     }
-    // ---- admission
+    // ---- admission, task and results
 
-    WEIR_ALWAYS_INLINE D* ask_admission(iteration& it) noexcept {
-        if (stage_.may_have_to_wait() &&
-            stage_.must_wait(stage_.byte_sources(it), !Kind::has_input || !it.place.mark)) {
-            return set_next(it, worker_step::admission);
+    // Where `continue_at` begins.
+    enum class phase : std::uint8_t { admission, work, after_work, task_end, fetch, result };
+
+    // Continues the iteration with a phase and those behind it, up to the next wait or put.
+    WEIR_ALWAYS_INLINE D* continue_at(phase from, iteration& it) noexcept {
+        switch (from) {
+            case phase::admission:
+                if (stage_.may_have_to_wait() &&
+                    stage_.must_wait(stage_.byte_sources(it), !Kind::has_input || !it.place.mark)) {
+                    return set_next(it, worker_step::admission);
+                }
+                if (traits.makes_results_later && stage_.is_ordered()) return set_next(it, worker_step::turn);
+                [[fallthrough]];
+            case phase::work:
+                it.began = stage_.begin_work(me_);
+                it.spent = 0;
+                it.has_work = stage_.has_work(it);
+                if (context_.value.is_watched) this->begin_guard_and_trace(it);
+                if (it.error) {
+                    stage_.on_skipped(it);
+                } else if constexpr (!awaits_work<Kind>) {
+                    try {
+                        stage_.work(it);
+                    } catch (...) {
+                        it.error = std::current_exception();
+                    }
+                } else if (it.has_work) {
+                    return set_next(it, worker_step::work);
+                }
+                [[fallthrough]];
+            case phase::after_work:
+                if (context_.value.guard && context_.value.guard->timer() != nullptr)
+                    return set_next(it, worker_step::time_limit);
+                [[fallthrough]];
+            case phase::task_end:
+                if constexpr (!traits.makes_results_later) {
+                    it.task = this->end_task(it);
+                    if (it.task == task_end::fatal) return abandon(it);
+                }
+                [[fallthrough]];
+            case phase::fetch:
+                if constexpr (awaits_fetch<Kind>) {
+                    if (!it.error && it.has_work) return set_next(it, worker_step::fetch_result);
+                } else if (!it.error && it.task == task_end::succeeded) {
+                    try {
+                        stage_.fetch_result(it);
+                    } catch (...) {
+                        it.error = std::current_exception();
+                    }
+                }
+                [[fallthrough]];
+            case phase::result:
+                break;
         }
-        if (traits.makes_results_later && stage_.is_ordered()) return set_next(it, worker_step::turn);
-        return work(it);
-    }
-
-    // ---- the task
-
-    WEIR_ALWAYS_INLINE D* work(iteration& it) noexcept {
-        it.began = stage_.begin_work(me_);
-        it.spent = 0;
-        it.has_work = stage_.has_work(it);
-        if (context_.value.is_watched) this->begin_guard_and_trace(it);
-        if (it.error) {
-            stage_.on_skipped(it);
-        } else if constexpr (!awaits_work<Kind>) {
-            try {
-                stage_.work(it);
-            } catch (...) {
-                it.error = std::current_exception();
-            }
-        } else if (it.has_work) {
-            return set_next(it, worker_step::work);
-        }
-        return worked(it);
-    }
-    WEIR_ALWAYS_INLINE D* worked(iteration& it) noexcept {
-        if (context_.value.guard && context_.value.guard->timer() != nullptr)
-            return set_next(it, worker_step::time_limit);
-        return end_work(it);
-    }
-    WEIR_ALWAYS_INLINE D* end_work(iteration& it) noexcept {
-        if constexpr (!traits.makes_results_later) {
-            it.task = this->end_task(it);
-            if (it.task == task_end::fatal) return abandon(it);
-        }
-        return fetch_result(it);
-    }
-
-    // ---- results
-
-    WEIR_ALWAYS_INLINE D* fetch_result(iteration& it) noexcept {
-        if constexpr (awaits_fetch<Kind>) {
-            if (!it.error && it.has_work) return set_next(it, worker_step::fetch_result);
-        } else if (!it.error && it.task == task_end::succeeded) {
-            try {
-                stage_.fetch_result(it);
-            } catch (...) {
-                it.error = std::current_exception();
-            }
-        }
-        return prepare_put(it);
-    }
-    WEIR_ALWAYS_INLINE D* prepare_put(iteration& it) noexcept {
         D* result = it.error || it.task == task_end::tolerated ? nullptr : stage_.next_result(it);
         it.has_more_results = result != nullptr && !stage_.is_last_result(it);
         if (context_.value.is_watched && result != nullptr) this->trace_result(it, *result);
@@ -204,14 +199,19 @@ class stage_worker final : public stage_task<Kind> {
             it.to_put = result;
             return set_next(it, worker_step::turn);
         }
-        return offer(it, result);
+        return result != nullptr ? result : skip_put(it);
     }
-    D* offer(iteration& it, D* result) noexcept { return result != nullptr ? result : skip_put(it); }
+    // The same, for the rarer paths.
+    WEIR_NOINLINE D* continue_rarely(phase from, iteration& it) noexcept { return continue_at(from, it); }
+
     WEIR_NOINLINE D* skip_put(iteration& it) noexcept { return was_put(it, true); }
     WEIR_ALWAYS_INLINE D* was_put(iteration& it, bool is_in) noexcept {
         if (!is_in && !stage_.continues_when_output_closed(it)) return abandon(it);
         if constexpr (traits.makes_results_later) it.began = stage_.begin_work(me_);
-        if (it.has_more_results) return fetch_result(it);
+        if (it.has_more_results) {
+            if constexpr (traits.makes_results_later) return continue_at(phase::fetch, it);
+            return continue_rarely(phase::fetch, it);
+        }
         if (traits.numbers_results && this->counts_as_task(it)) ++context_.value.number;
         if (it.task == task_end::last) return abandon(it);
         if (stage_.is_ordered()) it.ends_stage = !stage_.leave_turn(it);
@@ -237,8 +237,6 @@ class stage_worker final : public stage_task<Kind> {
         return set_next(it, it.ends_stage ? worker_step::end : worker_step::take);
     }
 
-    // ---- waiting
-
     static D* set_next(iteration& it, worker_step next) noexcept {
         it.next = next;
         return nullptr;
@@ -253,15 +251,16 @@ class stage_worker final : public stage_task<Kind> {
                 if (stage_.byte_sources(it) != 0) return set_next(it, worker_step::byte_budget);
                 [[fallthrough]];
             case worker_step::byte_budget:
-                return ask_admission(it);
+                return continue_rarely(phase::admission, it);
             case worker_step::turn:
-                return traits.makes_results_later ? work(it) : offer(it, it.to_put);
+                if (!traits.makes_results_later) return it.to_put != nullptr ? it.to_put : skip_put(it);
+                return continue_rarely(phase::work, it);
             case worker_step::work:
-                return worked(it);
+                return continue_rarely(phase::after_work, it);
             case worker_step::time_limit:
-                return end_work(it);
+                return continue_rarely(phase::task_end, it);
             case worker_step::fetch_result:
-                return prepare_put(it);
+                return continue_rarely(phase::result, it);
             case worker_step::service:
                 return set_next(it, goes_on ? worker_step::take : worker_step::end);
             case worker_step::hold_timer:
