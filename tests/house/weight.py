@@ -6,7 +6,8 @@
 
 - weir.hpp, stages/pipeline.hpp and task/task.hpp include no more lines of this library (without comments) than the budget
   below, and no standard header that takes long to compile.
-- Half of the headers in include/weir have at most 180 lines, and none has more than 300.
+- Half of the headers in include/weir have at most 220 lines (a reader prefers one header about an idea to six of 40 lines), and none
+  has more than 300.
 
 bench/compile_time measures the time. If a budget must grow, change it here, and give the reason in the commit. A header
 that most programs don't need is better.
@@ -19,7 +20,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MEDIAN_LINES, MOST_LINES = 180, 300
+MEDIAN_LINES, MOST_LINES = 220, 300
 
 # Each is 0.05 s of g++ 12 or more that nothing else here needs; see measure/clock.hpp for what stands in for
 # <chrono>, sampling/weighted_sampler.hpp for <cmath>, stages/source.hpp for <ranges>, platform/bounds.hpp for <algorithm>.
@@ -31,8 +32,8 @@ HEAVY = {
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
     ("weir.hpp", HEAVY, 22000),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14750),
-    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2720),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14800),
+    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2950),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')
@@ -127,7 +128,7 @@ def self_test():
         "no output": says("put out nothing", output("", set(), 1)),
         "good sizes": not list(problems_of_sizes({"a": 120, "b": 300, "c": 1})),
         "a long header": says("Split it", problems_of_sizes({"a": 301, "b": 1, "c": 1})),
-        "a high median": says("median header has 181 ", problems_of_sizes({"a": 180, "b": 182})),
+        "a high median": says("median header has 221 ", problems_of_sizes({"a": 220, "b": 222})),
     }
     return [f"self-test: {name}" for name, holds in expected.items() if not holds]
 
