@@ -36,9 +36,10 @@ class channel_items : public channel_core<Policy> {
     using core::get_end_;
     using core::put_end_;
 
-    channel_items(const item_type& type, std::size_t capacity, executor* clock, std::string name)
+    WEIR_NOINLINE channel_items(const item_type& type, std::size_t capacity, executor* clock,
+                                std::string name)
         : core(capacity, clock, std::move(name)), type_(type), ring_(type, capacity) {}
-    ~channel_items() {
+    WEIR_NOINLINE ~channel_items() {
         const std::uint64_t first = get_end_.count.load(std::memory_order_relaxed);
         detail::destroy_items(ring_, type_, first, put_end_.count.load(std::memory_order_relaxed));
     }
@@ -241,7 +242,7 @@ class channel_items : public channel_core<Policy> {
 
     // Updates the meter of the sink. `mark`: an item that was handed to a get, and is not in the ring, is a
     // mark.
-    void tell_sink(slot* measured, bool mark = false) noexcept {
+    WEIR_NOINLINE void tell_sink(slot* measured, bool mark = false) noexcept {
         core::tell_sink(measured, [this, mark](std::uint64_t i) {
             if (type_.is_mark == nullptr) return false;
             return i < get_end_.count.load(std::memory_order_relaxed) ? mark : type_.is_mark(ring_[i]);

@@ -51,7 +51,7 @@ class memory_shortage final : public std::bad_alloc {
 
     // `lack`: a sentence without the prefix "weir: ".
     // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member
-    explicit memory_shortage(const std::string& lack) : text_("weir: " + lack) {}
+    explicit memory_shortage(const std::string& lack);
     // There is memory for `possible` of the `wanted` things; `things`: their name; `whose`: the beginning of
     // the sentence, which names their owner.
     memory_shortage(const std::string& whose, std::size_t wanted, const std::string& things,
@@ -65,11 +65,13 @@ class memory_shortage final : public std::bad_alloc {
         try {
             return make();
         } catch (const memory_shortage& shortage) {
-            throw memory_shortage(whose + (shortage.what() + 6));
+            shortage.throw_with_prefix(whose);
         }
     }
 
   private:
+    [[noreturn]] void throw_with_prefix(const std::string& whose) const;
+
     std::runtime_error text_;  // its copies share the text, so copying can't fail
 };
 

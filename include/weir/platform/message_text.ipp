@@ -80,6 +80,12 @@ WEIR_INLINE std::string place_behind(const std::source_location& where) {
     return place.empty() ? place : " (" + place + ")";
 }
 
+WEIR_INLINE memory_shortage::memory_shortage(const std::string& lack) : text_("weir: " + lack) {}
+
+WEIR_INLINE void memory_shortage::throw_with_prefix(const std::string& whose) const {
+    throw memory_shortage(whose + (what() + 6));
+}
+
 WEIR_INLINE memory_shortage::memory_shortage(const std::string& whose, std::size_t wanted,
                                              const std::string& things, std::size_t possible)
     : memory_shortage(whose + "no memory for " + std::to_string(wanted) + " " + things + "; for " +

@@ -117,21 +117,13 @@ class run_graph : public run_context, public watched_run {
     template <class Running, class In, class... Args>
     typename Running::output_queue& append(const stage_options& options, In& in, Args&&... args) {
         auto& out = add_queue<typename Running::output_queue::value_type>(options);
-        add<Running>({&in}, {&out}, options, std::forward<Args>(args)..., in, out);
+        add_between(std::make_unique<Running>(*this, options, std::forward<Args>(args)..., in, out), &in,
+                    &out);
         return out;
     }
 
     // From now on, the last queue is also the queue of the sink: see `fused_sink`.
-    template <class T>
-    void merge_sink(const stage_options& options, weir::channel<T, Policy>& last) {
-        check_capacity(options);
-        last_ = indexes_of({queue_id(&last)}).front();
-        sink_.emplace(options, last.capacity());
-        memory_shortage::with_prefix(stage(options), [&] {
-            queues_[last_]->merge_sink(options.name, sink_->total_capacity(), options.capacity,
-                                       options.max_bytes);
-        });
-    }
+    void merge_sink(const stage_options& options, queue_id last, std::size_t capacity_of_last);
 
     // Adds the last stage of a run without a consumer, behind the queue `in`. Returns a queue that never
     // holds an item and is closed when the stage has ended. It is part of no statistics.
@@ -161,7 +153,7 @@ class run_graph : public run_context, public watched_run {
     }
 
   protected:
-    ~run_graph() = default;
+    ~run_graph();
 
     // `until()`: the time until which a figure counts; an earlier time than the figure's begin changes
     // nothing.
@@ -214,6 +206,7 @@ class run_graph : public run_context, public watched_run {
     std::vector<std::size_t> indexes_of(const std::vector<queue_id>& channels) const;
 
     static void check_capacity(const stage_options& options);
+    void add_between(std::unique_ptr<running_stage<Policy>> stage, queue_id in, queue_id out);
 
     template <class Things>
     static std::size_t index_named(std::string_view name, const Things& things) {

@@ -62,6 +62,27 @@ inline void fused_sink::measured(channel_stats& before, stage_stats& sink, chann
 }
 
 template <class Policy>
+WEIR_INLINE run_graph<Policy>::~run_graph() = default;
+
+template <class Policy>
+WEIR_INLINE void run_graph<Policy>::merge_sink(const stage_options& options, queue_id last,
+                                               std::size_t capacity_of_last) {
+    check_capacity(options);
+    last_ = indexes_of({last}).front();
+    sink_.emplace(options, capacity_of_last);
+    memory_shortage::with_prefix(stage(options), [&] {
+        queues_[last_]->merge_sink(options.name, sink_->total_capacity(), options.capacity,
+                                   options.max_bytes);
+    });
+}
+
+template <class Policy>
+WEIR_INLINE void run_graph<Policy>::add_between(std::unique_ptr<running_stage<Policy>> stage, queue_id in,
+                                                queue_id out) {
+    add_stage(std::move(stage), {in}, {out});
+}
+
+template <class Policy>
 WEIR_INLINE void run_graph<Policy>::add_stage(std::unique_ptr<running_stage<Policy>> stage,
                                               std::vector<queue_id> inputs, std::vector<queue_id> outputs) {
     std::vector<std::size_t> from = indexes_of(inputs);

@@ -57,7 +57,7 @@ struct sink_stage : stage_base {
     static channel<In, Policy>& attach(Self&& self, run_core<Policy>& run, channel<In, Policy>& in) {
         run.refuse_unless(self.options.concurrency == 1, self.options,
                           "is the sink: it passes one item on after the other, its concurrency is 1");
-        run.merge_sink(self.options, in);
+        run.merge_sink(self.options, &in, in.capacity());
         return in;
     }
 };

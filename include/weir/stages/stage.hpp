@@ -57,15 +57,20 @@ class kept_options : public stage_options {
   public:
     kept_options() = default;
     explicit(false) kept_options(stage_options given) : stage_options(std::move(given)) {}
+    // Not in the class: each description of a pipeline would have their code for each of its stages.
+    kept_options(const kept_options& other);
+    kept_options(kept_options&& other) noexcept;
+    kept_options& operator=(const kept_options& other);
+    kept_options& operator=(kept_options&& other) noexcept;
+    ~kept_options();
 
-    // `kind`: the kind of the stage, for its default name. A string literal.
-    kept_options(stage_options given, std::string_view kind);
+    // The default name is `class_name`, or, if that is empty, one of `kind`, the kind of the stage. Both
+    // live as long as the program.
+    kept_options(stage_options&& given, std::string_view kind, std::string_view class_name = {});
     // The same for the stage of a function: a class `Function` with a name gives the default name.
     template <class Function>
-    static kept_options of_function(stage_options given, std::string_view kind) {
-        constexpr std::string_view class_name = name_of_class<Function>();
-        if (given.name.empty()) given.name = class_name;
-        return {std::move(given), kind};
+    static kept_options of_function(stage_options&& given, std::string_view kind) {
+        return {std::move(given), kind, name_of_class<Function>()};
     }
 
     // Sets the place of the stage in its pipeline, and the default name, unless the user has changed the

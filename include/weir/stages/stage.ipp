@@ -15,8 +15,16 @@
 
 namespace weir::detail {
 
-WEIR_INLINE kept_options::kept_options(stage_options given, std::string_view kind)
+WEIR_INLINE kept_options::kept_options(const kept_options& other) = default;
+WEIR_INLINE kept_options::kept_options(kept_options&& other) noexcept = default;
+WEIR_INLINE kept_options& kept_options::operator=(const kept_options& other) = default;
+WEIR_INLINE kept_options& kept_options::operator=(kept_options&& other) noexcept = default;
+WEIR_INLINE kept_options::~kept_options() = default;
+
+WEIR_INLINE kept_options::kept_options(stage_options&& given, std::string_view kind,
+                                       std::string_view class_name)
     : stage_options(std::move(given)) {
+    if (name.empty()) name = class_name;
     if (!name.empty()) return;
     kind_ = kind;
     name = default_name(place_);
