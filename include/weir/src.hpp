@@ -101,6 +101,7 @@ namespace detail {
 
 void one_source_file_has_to_include_weir_src_hpp_or_link_weir_compiled() {}
 
+// The clock; the queues in which workers wait for their turn, the end of a pause, room, or service.
 template class basic_tick_clock<>;
 template class wait_queue<turn_rule>;
 template class wait_queue<turn_rule>::awaiter<timed_slot<true>>;
@@ -112,6 +113,8 @@ template class wait_queue<budget_rule>;
 template class wait_queue<budget_rule>::awaiter<timed_slot<true>>;
 template class wait_queue<service_rule>;
 template class wait_queue<service_rule>::awaiter<timed_slot<true>>;
+
+// The resources of the process; the parts of the executors; stop tokens.
 template class basic_process_meter<standard_platform>;
 template class basic_idle_workers<standard_platform>;
 template class basic_worker_queues<standard_platform>;
@@ -123,10 +126,14 @@ template class basic_work_stealing_deque<standard_platform>;
 template class basic_steal_policy<standard_platform>;
 template class basic_thieves<standard_platform>;
 template class basic_stop_state<standard_platform>;
-template class channel_accounts<measured>;
-template class channel_accounts<summed>;
+
+// The histograms of a stage or channel; the wait of a worker until the run admits it.
 template class basic_recorder<standard_platform, true>;
 template class admission_wait<timed_slot<true>>;
+
+// A channel, from its statistics to its operations.
+template class channel_accounts<measured>;
+template class channel_accounts<summed>;
 template class channel_ends<measured>;
 template class channel_ends<summed>;
 template class channel_ends<unmeasured>;
@@ -145,6 +152,8 @@ template class channel_awaiter<summed, no_stop, true>;
 template class channel_awaiter<summed, no_stop, false>;
 template class channel_awaiter<unmeasured, no_stop, true>;
 template class channel_awaiter<unmeasured, no_stop, false>;
+
+// A run: its stages and queues; the trials of its stages for a profile; its start, stop and end.
 template class run_graph<measured>;
 template class run_graph<summed>;
 template class run_graph<unmeasured>;
@@ -154,6 +163,8 @@ template class profiled_graph<unmeasured>;
 template class run_core<measured>;
 template class run_core<summed>;
 template class run_core<unmeasured>;
+
+// A stage in a run, and the workers of the stage.
 template class running_stage<measured>;
 template class running_stage<summed>;
 template class running_stage<unmeasured>;

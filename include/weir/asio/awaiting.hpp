@@ -125,7 +125,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           Move-only values are moved.
 /// Suspends: until the operation has ended. Awaiting it starts it.
 /// Resumes:  on the coroutine's own executor, whichever thread runs the `io_context`; a coroutine of another
-///           library, without an executor, on the thread on which `channel` would resume it.
+///           library, without an executor, on the thread that weir has for all such coroutines.
 /// Errors:   `std::system_error` with the operation's error code, unchanged: compare the code with Asio's
 ///           names (`asio::error::eof`). With `as_tuple()` the code is the tuple's first element instead.
 ///           If the operation is dropped before it has ended, as by the destructor of its `io_context`, the

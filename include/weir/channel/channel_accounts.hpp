@@ -78,7 +78,7 @@ class channel_clock {
     const executor_use given_;
 };
 
-// The type of the slots of a stage whose queues have this policy.
+// The type of the slots of a stage. `Policy`: what the run measures: `measured`, `summed` or `unmeasured`.
 template <class Policy>
 using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
 

@@ -21,7 +21,8 @@
 
 namespace weir::detail {
 
-// The waiters of a channel of any item type. Derived classes move the items.
+// The waiters of a channel of any item type. Derived classes move the items. `Policy`: what the channel
+// measures: `measured`, `summed` or `unmeasured`.
 template <class Policy>
 class channel_core : public wait_site, public channel_accounts<Policy> {
     using ends = channel_ends<Policy>;

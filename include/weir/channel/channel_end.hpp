@@ -29,7 +29,8 @@ constexpr std::uint64_t operations_left_in_slice(bool puts, std::uint64_t count)
     return (most_without_waiting / (puts ? 2 : 1) - 1 - count) % most_without_waiting;
 }
 
-// Whether the operation that follows the first `count` at its end ends a slice.
+// Whether the operation that follows the first `count` at its end ends a slice. `Policy`: what the channel
+// measures: `measured`, `summed` or `unmeasured`.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool is_end_of_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;

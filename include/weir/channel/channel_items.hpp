@@ -22,6 +22,7 @@ namespace weir::detail {
 
 // The part of a channel that is compiled for each item type: the fast path, on which an item moves under the
 // lock of one end. Used by the awaitables, `try_put`, `try_get`, and puts and gets of several items.
+// `Policy`: what the channel measures: `measured`, `summed` or `unmeasured`.
 template <class Policy>
 class channel_items : public channel_core<Policy> {
     using core = channel_core<Policy>;
@@ -46,8 +47,9 @@ class channel_items : public channel_core<Policy> {
 
     // ---- under no lock --------------------------------------------------------------------------
 
-    // True if the item has moved; false if the operation needs both locks. Inlined into functions that are
-    // not inlined themselves (see WEIR_NOINLINE). Makes no call if the lock is biased to this thread.
+    // True if the item has moved; false if the operation needs both locks. Inlined only into functions that
+    // are not inlined themselves: a coroutine would keep `me`, which is thread-local, on another thread.
+    // Makes no call if the lock is biased to this thread.
     template <class T>
     WEIR_ALWAYS_INLINE bool put_at_once(waiter& w) noexcept {
         record* const me = record::mine();

@@ -47,6 +47,7 @@ class not_awaited {
 };
 
 // Base of a channel: overloads for wrong arguments, which reject these at compile time with the reason.
+// `Policy`: what the channel measures, and its platform, the type that supplies locks and atomics.
 template <class T, class Policy>
 class channel_refusals {
     using stop_token = basic_stop_token<typename Policy::platform>;

@@ -200,7 +200,7 @@ class nested_destruction {
         unsigned depth = 0;
         rest* first = nullptr;
     };
-    // Not inlined: see WEIR_NOINLINE.
+    // Not inlined: a coroutine would keep the thread-local address when it continues on another thread.
     WEIR_NOINLINE static of_this_thread& here() noexcept {
         return standard_platform::of_thread<of_this_thread>();
     }

@@ -54,7 +54,8 @@ class timed_put_of_a_copy : held_item<typename Channel::value_type>, public time
                                                              limit, std::forward<Stop>(stop)) {}
 };
 
-// Base of a channel: its members with a time limit.
+// Base of a channel: its members with a time limit. `Policy`: what the channel measures (`measured`, `summed`
+// or `unmeasured`), and its platform, the type that supplies locks and atomics; tests have another one.
 template <class Channel, class T, class Policy>
 class timed_operations {
     using stop_token = basic_stop_token<typename Policy::platform>;
@@ -72,7 +73,7 @@ class timed_operations {
     /// \returns awaitable of `get_result<T>`: the item, `closed` (and drained), `timed_out` or `stopped`. No
     ///          item is lost: an item that arrives as the wait ends is delivered or stays in the channel.
     ///          With a duration of 0 or less the get does not wait; with `duration::max()` there is no limit.
-    /// Errors:  as of `get`. The time is that of the coroutine's executor.
+    /// Errors:  those of a wait: see `channel`. The time is that of the coroutine's executor.
     /// Cost:    to wait, that of a `get` and a timer of the executor. No allocation.
     [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration max_wait, stop_token stop = {}) {
         return timed_operation<Channel, false>(self(), nullptr, wait_limit(max_wait), std::move(stop));

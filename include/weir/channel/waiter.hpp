@@ -162,7 +162,8 @@ class wait_limit {
     bool is_relative_;
 };
 
-// The reason why a choice was stopped: its run was stopped, or a stop token requested it.
+// Why a choice was stopped. `run`: the coroutine works for a run of a pipeline that was stopped, or for a
+// `when_any` that has its result. `request`: a stop was requested by way of the operation's stop token.
 enum class stopped_by : std::uint8_t { nobody, run, request };
 
 // The state of one wait for the first of several operations, or for one operation with a time limit. It lives

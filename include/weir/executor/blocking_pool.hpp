@@ -20,7 +20,7 @@ namespace weir {
 
 /// Options of a `blocking_pool`, given by name.
 struct blocking_pool_options {
-    /// As of a `thread_pool`.
+    /// Called once on each thread, before the thread runs coroutines; `thread` is its number.
     std::function<void(unsigned thread)> on_thread_start = nullptr;
 };
 
@@ -35,7 +35,8 @@ struct blocking_pool_options {
 /// Blocking: a coroutine that blocks in a wait of the library occupies no thread of the pool: another thread
 /// works in its place, as in `thread_pool`.
 /// Errors: std::terminate if an exception leaves a resumed coroutine, or if memory for the queue is
-/// exhausted. The destructor on one of its own threads, and `std::exit`: as of `thread_pool`.
+/// exhausted. The destructor called on a thread of the pool: a message and std::abort. For `std::exit` see
+/// `thread_pool`, Exit.
 /// Cost: a hand-over takes a lock and a wake-up, some microseconds; use a `thread_pool` for code that doesn't
 /// block.
 template <class Platform = detail::standard_platform>
@@ -108,7 +109,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         }
         using detail::thread_place::belong_to_thread;
     };
-    // Not inlined: see WEIR_NOINLINE.
+    // Not inlined: a coroutine would keep the thread-local address when it continues on another thread.
     WEIR_NOINLINE static place& current() noexcept { return Platform::template of_thread<place>(); }
 
     bool work(unsigned number) noexcept override {
@@ -175,10 +176,11 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return next_timer != timers_.never && !kept_.load(std::memory_order_seq_cst);
     }
 
-    // One idle thread, the timekeeper, sleeps until the next timer; the others sleep without limit. (The
-    // watcher of thread_pool, tried instead, doubles the processor time of a hand-over while a timer is set,
-    // from 6 to 12 us, as it wakes the timekeeper. And several coroutines posted at once start one after the
-    // other: 28 us an item in a pipeline with four slots here, instead of 12.)
+    // One idle thread, the timekeeper, sleeps until the next timer; the others sleep without limit. A post
+    // wakes one of the others. (In a `thread_pool` a post wakes the timekeeper. Tried here, this doubled the
+    // processor time of a hand-over while a timer is set, from 6 to 12 us. Also, coroutines that are posted
+    // together then start one after the other: a stage that works on four items at a time here takes 28 us an
+    // item instead of 12.)
     void wait(unsigned number) noexcept {
         const bool keeps_time = !kept_.exchange(true, std::memory_order_seq_cst);
         auto& event = keeps_time ? keeper_ : sleepers_;

@@ -25,17 +25,19 @@ namespace weir::detail {
 //   coroutines are stolen as soon as they are queued, also the one in its next-to-run slot.
 // - Otherwise only coroutines that have waited for `long_patience` are stolen.
 // - If each resumption takes `long_turn`, as between large queues, few coroutines move, and cache lines move
-//   for several items at once: then `worth_in_long_turns` is enough. (Three stages of 100 ns at capacity 64,
-//   two workers: 298 -> 168 ns an item; of 300 ns 841 -> 452; with 50 ns, the break-even, they stay: 147.)
+//   for several items at once: then `worth_in_long_turns` is enough. (Three stages of 100 ns with queues of
+//   64 items, two workers: 298 -> 168 ns an item; of 300 ns 841 -> 452; with 50 ns, the break-even, they
+//   stay: 147.)
 //
 // The verdict of a study holds for `most_credit` thefts; the next study takes the thief 5 to 10 us. A worker
 // that has just got its coroutines back fetches their data from the other core and looks slow for a while: up
 // to `beyond_doubt`, two studies in a row have to agree. The effect of thefts is checked as well: after each
 // `trial` of them, all workers together have to be as fast as the victim was alone; otherwise the victim is
 // left alone for a while, a rest. Its speed alone is measured at rests, which also happen now and then for a
-// moment, because then its data are back in its cache. (Four slots at capacity 2, measured, two workers that
-// exchange a cache line in 200 ns: 257 ns an item, and 1770 without this check, as each theft made the next
-// one look worthwhile; with 100 ns of work 540 and 1780.)
+// moment, because then its data are back in its cache. (A stage that works on four items at a time, with
+// statistics and queues of 2 items, on two workers that exchange a cache line in 200 ns: 257 ns an item, and
+// 1770 without this check, as each theft made the next one look worthwhile. With 100 ns of work for each
+// item: 540 and 1780.)
 //
 // Forks are parts of a larger job: if there are several, the first is stolen at once. If it turns out to be
 // small, stealing pauses before the next one, unless a study shows that the victim takes `worth_moving` for

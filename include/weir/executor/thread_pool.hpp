@@ -106,7 +106,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     void set_workers(unsigned workers);
 
     using executor::post;
-    // Not inlined, like everything that calls `current`: see WEIR_NOINLINE.
+    // Not inlined, as all functions that call `current`: a coroutine would keep the thread-local address when
+    // it continues on another thread.
     void post(std::coroutine_handle<> h) noexcept override;
 
     void fork(std::coroutine_handle<> h) noexcept override;

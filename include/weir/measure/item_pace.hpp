@@ -95,12 +95,13 @@ inline std::optional<confidence_interval> speed_up(const item_pace& a, const ite
 }
 
 // Divides the items of a stage into blocks: reads the clock each time a fixed number of items has begun. The
-// number is doubled when needed, so that there are 20 to 40 blocks, or fewer if there are few items. The size
-// of a block is a multiple of the number of slots, as items that begin together end together.
+// number is doubled when needed, so that there are 20 to 40 blocks, or fewer if there are few items.
 class pace_meter {
   public:
-    void restart(std::size_t per_slot) noexcept {
-        step_ = next_ = per_slot;
+    // `num_slots`: on how many items the stage works at a time. The first blocks have so many items, later
+    // ones a multiple of it, because items that begin together end together.
+    void restart(std::size_t num_slots) noexcept {
+        step_ = next_ = num_slots;
         begun_ = 0;
         num_marks_ = 0;
     }

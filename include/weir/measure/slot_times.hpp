@@ -103,7 +103,7 @@ class basic_state_meter {
     basic_state_meter(const basic_state_meter&) = delete;
     basic_state_meter& operator=(const basic_state_meter&) = delete;
 
-    // Not inlined: see WEIR_NOINLINE.
+    // Not inlined: a coroutine would keep the thread-local address when it continues on another thread.
     WEIR_NOINLINE void enter(slot_state next, std::int64_t now) noexcept {
         const typename lock_type::guard held(lock_, basic_thread_record<Platform>::mine());
         settle(now);

@@ -58,7 +58,8 @@ class basic_biased_lock {
     };
 
     // For callers that can't use a guard. Returns the argument for `leave`: the owner's record, or null if
-    // the spin lock is held. Not inlined: see WEIR_NOINLINE.
+    // the spin lock is held. Not inlined: a coroutine would keep the thread-local address of the record when
+    // it continues on another thread.
     WEIR_NOINLINE record* enter() noexcept { return enter(record::mine()); }
     // `me`: the calling thread's record.
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept { return enter_reserved(me) ? me : lock(me); }

@@ -53,7 +53,8 @@ concept has_env = requires(Promise& p) {
 // The run that a coroutine works for, as in `end_token::work`.
 inline const void* work_of(const end_token* ends) noexcept { return ends != nullptr ? ends->work : nullptr; }
 
-// The executor whose coroutine this thread runs now, or null. Not inlined: see WEIR_NOINLINE.
+// The executor whose coroutine this thread runs now, or null. Not inlined: a coroutine would keep the
+// thread-local address when it continues on another thread.
 WEIR_NOINLINE inline executor*& current_executor() noexcept {
     struct per_thread {
         executor* here = nullptr;

@@ -108,7 +108,7 @@ struct standard_platform : objects_of_thread {
     // The time of std::chrono::steady_clock, in nanoseconds. Monotonic.
     static std::int64_t now() noexcept { return the_tick_clock.now(); }
 
-    // Called after a fork by the child's only thread: repairs the clock.
+    // Called after a fork by the child's only thread: releases the clock's lock, if another thread held it.
     static void mend_after_fork() noexcept { the_tick_clock.mend(); }
 
     // A faster `now` that is late by some milliseconds, never ahead; 0 if not available.

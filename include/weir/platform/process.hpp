@@ -159,7 +159,7 @@ class registry {
     std::uint32_t era_ = 0;  // how often `forget_all` was called
 };
 
-// The registry for all executors, except for those with a registry of their own (exclusive ones).
+// The registry for all executors, except for those with a registry of their own, such as `virtual_time`.
 inline constinit no_destroy<registry> the_registry;
 
 // Resets, in the child, the global objects that a thread of the parent may have been changing. All other

@@ -100,7 +100,7 @@ class trampoline {
         return here->next(h);
     }
 
-    // The innermost trampoline of this thread, or null. For callers that aren't inlined: see WEIR_NOINLINE.
+    // The innermost trampoline of this thread, or null. For callers that aren't inlined: see `current`.
     static trampoline* of_this_call() noexcept { return of_thread(); }
     bool at_work() const noexcept { return at_work_; }
     own_forks* forks() const noexcept { return forks_; }
@@ -183,7 +183,7 @@ class trampoline {
 
     static constexpr int cap = 32;  // times 705 bytes, the worst measured, is 22 KiB
 
-    // Not inlined: see WEIR_NOINLINE.
+    // Not inlined: a coroutine would keep the thread-local address when it continues on another thread.
     WEIR_NOINLINE static trampoline*& current() noexcept { return of_thread(); }
     // For callers that aren't inlined.
     static trampoline*& of_thread() noexcept {

@@ -87,9 +87,9 @@ class profile_bar {
     std::size_t width_ = 0;  // of the text behind the bar
 };
 
-/// \returns the profile as a table, one line per trial. `speed-up` is the rate over that of the stage's
-///          trial with the fewest slots, if the interval does not contain 1. For the other columns see
-///          `profile_trial`.
+/// \returns the profile as a table, one line per trial. `speed-up` is the rate divided by the rate of the
+///          stage's trial with the fewest slots; `-` if the 95 % confidence interval of this ratio, which
+///          is in the next column, contains 1. For the other columns see `profile_trial`.
 [[nodiscard]] std::string profile_text(const profile_result& profile);
 
 /// Writes `profile_text(profile)` in one call. The stream's locale and format flags do not matter.
@@ -119,9 +119,11 @@ class profile_trials final : public stage_trials {
     void abandon(profiled_run& run, std::exception_ptr error) noexcept override;
 
   private:
+    // Called before all trials, before a trial, and after a trial. `index`: that of the trial's number of
+    // slots in `profile_state::places`; 0 if the stage has one trial.
     void on_begin(profiled_run& run) override;
     void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) override;
-    void on_result(const profiled_run& run, std::size_t stage, std::size_t place,
+    void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                    const profile_trial& trial) override;
 
     void tell(const std::string& stage, std::size_t num_slots, std::size_t done);

@@ -100,9 +100,9 @@ WEIR_INLINE void profile_trials::on_trial(const profiled_run& run, std::size_t s
     tell(run.name_of(stage), num_slots, done_);
 }
 
-WEIR_INLINE void profile_trials::on_result(const profiled_run& run, std::size_t stage, std::size_t place,
+WEIR_INLINE void profile_trials::on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                                            const profile_trial& trial) {
-    state_.found.stages[stage].trials[num_trials(run, stage) > 1 ? state_.places[place].second : 0] = trial;
+    state_.found.stages[stage].trials[num_trials(run, stage) > 1 ? state_.places[index].second : 0] = trial;
     ++done_;
     if (is_source()) state_.found.num_items += trial.num_items;
 }

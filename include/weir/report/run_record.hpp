@@ -96,7 +96,8 @@ void add_up(T& sum, const T& more) {
     sum += more;
 }
 inline void add_up(duration& a, const duration& b) { a = detail::sum(a, b); }
-void add_up(first_item_stats& a, const first_item_stats& b);
+// Adds what was counted since the first item; `sum.after`, when that item came, remains.
+void add_up(first_item_stats& sum, const first_item_stats& more);
 // The sum is unknown if one of the two is.
 template <class T>
 void add_up(std::optional<T>& sum, const std::optional<T>& more) {

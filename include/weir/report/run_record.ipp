@@ -40,9 +40,9 @@ WEIR_INLINE run_record new_record(std::string name, pipeline_description made_of
     return run;
 }
 
-WEIR_INLINE void add_up(first_item_stats& a, const first_item_stats& b) {
-    detail::add_up(a.since, b.since);
-    a.num_items += b.num_items;
+WEIR_INLINE void add_up(first_item_stats& sum, const first_item_stats& more) {
+    detail::add_up(sum.since, more.since);
+    sum.num_items += more.num_items;
 }
 
 WEIR_INLINE bool is_nothing(const pipeline_stats& lap) noexcept {

@@ -82,7 +82,7 @@ class printed_trials final : public stage_trials {
 
     void on_begin(profiled_run& run) override;
     void on_trial(const profiled_run&, std::size_t, std::size_t) override {}
-    void on_result(const profiled_run& run, std::size_t stage, std::size_t place,
+    void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                    const profile_trial& trial) override;
 
     profile_lines lines_{0};

@@ -170,11 +170,11 @@ WEIR_INLINE void printed_trials::on_begin(profiled_run& run) {
                  lines_.head().c_str());
 }
 
-WEIR_INLINE void printed_trials::on_result(const profiled_run& run, std::size_t stage, std::size_t place,
+WEIR_INLINE void printed_trials::on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                                            const profile_trial& trial) {
-    if (place == 0) base_ = trial;
+    if (index == 0) base_ = trial;
     const bool grows = num_trials(run, stage) > 1;
-    const std::string name = place == 0 ? run.name_of(stage) : std::string();
+    const std::string name = index == 0 ? run.name_of(stage) : std::string();
     std::fputs(lines_.line(name, trial, grows ? &base_ : nullptr).c_str(), stderr);
 }
 

@@ -127,10 +127,11 @@ class stage_trials : public run_profiler {
     static constexpr duration shortest{1'000'000};
 
     // `on_begin` is called before all trials, `on_trial` before a trial, and `on_result` after a trial, also
-    // if the trial was skipped.
+    // if the trial was skipped. `index`: that of the trial's number of slots in the `concurrencies`; 0 if the
+    // stage has one trial.
     virtual void on_begin(profiled_run&) {}
     virtual void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) = 0;
-    virtual void on_result(const profiled_run& run, std::size_t stage, std::size_t place,
+    virtual void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                            const profile_trial& trial) = 0;
 
     void begin_stage(profiled_run& run, time_point now);

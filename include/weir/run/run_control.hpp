@@ -47,20 +47,23 @@ class run_control {
     /// \returns why the run has ended, or `running`.
     [[nodiscard]] run_outcome outcome() const { return core().outcome(); }
 
-    /// \returns a record of the draws that consumers have taken, from which another run of the same pipeline
-    ///          continues, on any number of machines: see `checkpoint`. An item is taken when `next` or `get`
-    ///          has returned it. The other run gives all items that were not taken, and no others.
+    /// \returns a record of the draws that consumers have taken. (A `sampler` chooses a draw: an index into
+    ///          the data, with its position in the epoch.) Another run of the same pipeline continues
+    ///          from the record, on any number of machines: see `checkpoint`. An item is taken when `next` or
+    ///          `get` has returned it. The other run gives all items that were not taken, and no others.
     ///
     /// Which stages allow a checkpoint:
     /// - At any time: `pipe`, `filter`, `retry`, `shuffle`, `route`, `tee`, `for_each`, of any order and
     ///   any number of slots; `aggregate` and `split`; `disaggregate` behind `aggregate`, if only `shuffle`,
     ///   `route`, `tee` and `stage_options::elementwise` functions are between them.
     /// - Only when all elements of a batch are taken, or none: `disaggregate` behind another function, a
-    ///   `split`, or an `aggregate` with `drop_last`, an aggregator of the user, or a batch type.
+    ///   `split`, or one of these: an `aggregate` with `drop_last`, an `aggregate<Batch>` whose batches are
+    ///   no vectors, or an `aggregate` with an aggregator, which is an object of the user.
     /// - Only when all results of a draw are taken, or none: `flat_map`, a `pipe` with a generator.
-    /// - If the aggregator has `keeps_last()`: `aggregate` with an aggregator of the user.
+    /// - `aggregate` with an aggregator: only if this has `keeps_last()`, which tells whether the last item
+    ///   that came is not in the batch.
     /// - Never: `take`, `skip`, `cache` (but on the side of a `tee` they are allowed), several sources, a
-    ///   source that is no `draws` of a sampler.
+    ///   source other than `draws` of a sampler.
     ///
     /// When a consumer has seen the end of an epoch, all results of its draws are taken. An item that a
     /// function dropped, or that failed within the limit, is not given again, unless a stop was requested

@@ -24,7 +24,7 @@
 namespace weir::detail {
 
 // The base of every stage in a run. The functions from `worker_started` to `leave` are called by the workers,
-// in about this order.
+// in about this order. `Policy`: what the run measures: `measured`, `summed` or `unmeasured`.
 template <class Policy>
 class running_stage : public worker_set<Policy> {
   public:

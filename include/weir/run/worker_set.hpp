@@ -156,6 +156,7 @@ class stage_gate {
 };
 
 // The slots of a stage. Each has a worker: a coroutine that `make_worker` of the derived class makes.
+// `Policy`: what the run measures: `measured`, `summed` or `unmeasured`.
 template <class Policy>
 class worker_set : public stage_gate {
   public:

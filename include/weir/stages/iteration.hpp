@@ -169,7 +169,8 @@ class item_tracer {
     // The work begins on an item that the stage makes without input. Returns true if the item is followed.
     // `nth`: the number of items made before.
     bool begin_new(std::uint64_t nth, std::uint64_t item, std::uint64_t epoch) noexcept;
-    // The work begins without a followed item: on a mark, an added item, gathered parts, or no item.
+    // The work begins without a followed item: on a mark, on an item that the function of a `traverse` has
+    // added, on the parts that a `split` joins, or on no item.
     void begin_none() noexcept { stop_following(); }
 
     // The stage takes an item, and holds it for a result made of several: the visit takes no time.

@@ -77,7 +77,9 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
     }
 
   private:
-    const bool keeps_order_;  // true for one slot, also while a profile tries the stage with several
+    // Whether the results leave in the order of their items: as the options say; or because the stage has one
+    // slot by its options, and a profile tries the stage with several.
+    const bool keeps_order_;
     const bool takes_turns_;
     output_sequencer turns_;
 };

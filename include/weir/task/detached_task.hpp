@@ -174,8 +174,9 @@ class inline_start {
 
 // Called repeatedly by a thread that waits until work on `ex` (null: any work) sets `done`, or until `limit`.
 // Runs coroutines of `ex`, if `ex` has no threads of its own. Otherwise runs those of the executor whose
-// coroutine this thread runs, and so blocks; but not if that executor is exclusive, as it would report the
-// wait for other work as a deadlock. False: nothing was run, and the caller should sleep.
+// coroutine this thread runs, and so blocks; but not if that executor is exclusive, as virtual time is,
+// because it would report the wait for other work as a deadlock. False: nothing was run, and the caller
+// should sleep.
 inline bool help_until(parker& done, executor* ex, time_point limit) {
     if (ex != nullptr && ex->drive(done, limit)) return true;
     executor* const here = current_executor();

@@ -73,7 +73,8 @@ class frame_pool {
         }
     };
 
-    // Not inlined, nor is `keep`: see WEIR_NOINLINE.
+    // Neither this nor `keep` is inlined: a coroutine would keep the thread-local address when it continues
+    // on another thread.
     WEIR_NOINLINE static void* take(std::size_t c) {
         list& l = here().lists[c];
         block* const b = l.first;

@@ -143,7 +143,8 @@ class when_all_join final : public task_join, owed_join {
 
     // A task has ended. Returns the coroutine that runs next here: the part that was forked before this task,
     // unless another thread has taken it; after the last part the awaiting coroutine, if it belongs to this
-    // thread's executor. Not inlined: see WEIR_NOINLINE.
+    // thread's executor. Not inlined: a coroutine would keep the thread-local address of the trampoline when
+    // it continues on another thread.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(task_promise_base& ended) noexcept override {
         trampoline* const here = trampoline::of_this_call();
         if (here != home_ || ended.env().executor != executor_) [[unlikely]]
@@ -162,7 +163,7 @@ class when_all_join final : public task_join, owed_join {
 
     // Starts all parts, and returns the coroutine that runs next. The part that ends last resumes the awaiter
     // on its executor. `start_others(where, ex, ends)` forks all parts but the first, and returns the last of
-    // them. Not inlined: see WEIR_NOINLINE.
+    // them. Not inlined, as `task_ended`.
     template <class Promise, class First, class StartOthers>
     WEIR_NOINLINE std::coroutine_handle<> start(std::coroutine_handle<Promise> awaiter, First&& first,
                                                 StartOthers start_others) {

@@ -100,8 +100,8 @@ class task_group final : detail::task_join {
     /// Waits until all tasks that were started so far have ended.
     ///
     /// \returns  awaitable of void.
-    /// Suspends: unless all have ended. Resumes: on the awaiter's executor; for a coroutine of another
-    ///           library see `channel`, Resumes.
+    /// Suspends: unless all have ended. Resumes: on the awaiter's executor. A coroutine of another library
+    ///           resumes on the executor that its promise names, or on a thread of weir: see `channel`.
     /// Errors:   the first exception of a task; the others are dropped. `forked_error` if the process was
     ///           forked after the group's executor, a pool, was made.
     [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {

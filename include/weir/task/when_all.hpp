@@ -156,7 +156,8 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
 ///           unless a task returns that reference.
 /// Suspends: always, unless there are no arguments.
 /// Resumes:  on the awaiter's executor, when the last part has ended. The parts run on that executor, too.
-///           For a coroutine of another library see `channel`, Resumes.
+///           A coroutine of another library resumes on the executor that its promise names, or on a thread
+///           of this library: see `channel`.
 /// Errors:   first all parts end. Then the exception of the first failed part, in the order of the arguments,
 ///           is thrown, and all other exceptions and results are dropped. So a task should keep an item that
 ///           must not be dropped, rather than return it. `std::logic_error` if a task was awaited before or

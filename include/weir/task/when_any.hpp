@@ -233,16 +233,19 @@ class when_any_vector {
 ///           rejected at compile time: `select` does exactly one of several, `get_for` waits for some time.
 /// Suspends: always.
 /// Resumes:  on the awaiter's executor, when the last part has ended. The parts run on that executor, too.
-///           For a coroutine of another library see `channel`, Resumes.
+///           A coroutine of another library resumes on the executor that its promise names, or on a thread
+///           of this library: see `channel`.
 /// Order:    the arguments are posted in their order. Each is started, also if one has ended by then.
-/// Stops:    the others as the functions of a stopped stage: their waits for sleeps, channels and, by our
-///           adapter, Asio end at once by `stopped`, which unwinds the coroutine. Other waits are not cut
-///           short. A stop of the stage in which `when_any` is awaited stops all arguments.
+/// Stops:    the others as the functions of a stopped stage: their waits for sleeps and channels, and for
+///           Asio by `weir::asio::awaiting`, end at once: they throw `stopped`, which unwinds the coroutine.
+///           Other waits are not cut short. A stop of the stage in which `when_any` is awaited stops all
+///           arguments.
 /// Errors:   the exception of the first to end, when all have ended; the results of the others are dropped
 ///           then. Exceptions of the others are always dropped. `std::logic_error` for a task that was
 ///           awaited before or is empty, at once, and for a second await.
-/// Lifetime: as of `when_all`.
-/// Cost:     one allocation for each part, and one.
+/// Lifetime: arguments are moved in. An argument that can't be moved is kept by reference: await in the same
+///           expression. An awaitable whose result is a reference must be a task or an lvalue.
+/// Cost:     one allocation for each part, and one for the stop request.
 template <awaitable... As>
     requires(sizeof...(As) != 0)
 [[nodiscard("co_await this, or nothing of it runs")]] auto when_any(As&&... parts) {
