@@ -32,7 +32,7 @@ HEAVY = {
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
     ("weir.hpp", HEAVY, 22000),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14800),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14850),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2950),
 ]
 
