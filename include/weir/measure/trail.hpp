@@ -45,7 +45,7 @@ class trail_marks {
         return true;
     }
 
-    // \returns the tag of the item; 0: not traced.
+    // Removes the tag of the item, and returns it; 0: not traced.
     std::uint64_t take(std::uint64_t number) noexcept {
         if (places_ == nullptr) return 0;
         place& p = places_[number & mask_];

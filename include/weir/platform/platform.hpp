@@ -60,7 +60,7 @@ class system_thread;
 // that a model checker or a test can supply another one with the same members. Public names, and code that is
 // no template, use this platform. Another header of this name, found first by all files of a program,
 // replaces it for the whole program: tests/exploration/interleavings has one. New members have to be added
-// there, too.
+// there, and to tests/exploration/models/platform.hpp.
 struct standard_platform : objects_of_thread {
     template <class T>
     using atomic = std::atomic<T>;

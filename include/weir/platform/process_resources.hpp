@@ -38,7 +38,7 @@ class cgroup_quota {
     static void add(unsigned& least, unsigned limit) noexcept;
 };
 
-// The number of processors that this process may use: the smaller of the current affinity mask and the quota,
+// The number of processors that the calling thread may use: the smaller of its affinity mask and the quota,
 // which is read once; 0: unknown.
 unsigned available_processors() noexcept;
 

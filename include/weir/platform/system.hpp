@@ -260,7 +260,7 @@ inline process_counts count_process() noexcept {
     return counts;
 }
 
-// The number of processors in the affinity mask of this process; 0: unknown.
+// The number of processors in the affinity mask of the calling thread; 0: unknown.
 inline unsigned usable_processors() noexcept {
 #if defined(__linux__)
     cpu_set_t set;

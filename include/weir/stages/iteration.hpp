@@ -113,7 +113,7 @@ struct stage_traits {
     result_origin origin = result_origin::its_item;
 };
 
-// How the task on an item has ended.
+// How the task on an item has ended. Ordered: `last` and `fatal` end the stage.
 enum class task_end : std::uint8_t {
     succeeded,
     tolerated,  // it failed, within `max_failures`
@@ -121,7 +121,7 @@ enum class task_end : std::uint8_t {
     fatal       // it failed, and the stage ends
 };
 
-// The next step of a worker. `take` and `end` finish an iteration. In each other step the worker waits:
+// The next step of a worker. `take` and `end` finish an iteration. In each step behind them the worker waits:
 enum class worker_step : std::uint8_t {
     take,
     end,

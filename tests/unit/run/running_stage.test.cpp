@@ -1,4 +1,4 @@
-// That the accounts are right: what DESIGN promises as identities holds as equalities of integers, in
+// That the accounts are right: what tests/promises.md promises as identities holds as equalities of integers, in
 // every lap, for random pipelines; and the figures say what was put in.
 #include <weir/run/running_stage.hpp>
 
