@@ -296,15 +296,15 @@ TEST_CASE("a deadlock: a for_each whose function waits for ever, and the wait fo
     channel<int> never(1, pool, "never");
     patient dog({pool});
     const auto ask = [&](int) -> task<> { static_cast<void>(co_await never.get()); };
+    const int line = __LINE__ + 1;
     auto run = (weir::source({1, 2}) | weir::for_each(ask, {.name = "ask"})).start(pool);
     const joined waits([&] { static_cast<void>(run.wait()); });
-    CHECK(
-        dog.deadlock().text() ==
-        std::string("weir: deadlock: these waits can't end any more:") +
-            "\n  channel 'never' is empty, 0 of 1: stage 'ask', slot 0 (watchdog.test.cpp:300) waits to get" +
-            nobody_puts +
-            "\n  channel 'the end of ask' is empty, 0 of 1: a thread waits to get; that needs stage 'ask', "
-            "which waits itself");
+    CHECK(dog.deadlock().text() ==
+          std::string("weir: deadlock: these waits can't end any more:") +
+              "\n  channel 'never' is empty, 0 of 1: stage 'ask', slot 0 (watchdog.test.cpp:" +
+              std::to_string(line) + ") waits to get" + nobody_puts +
+              "\n  channel 'the end of ask' is empty, 0 of 1: a thread waits to get; that needs stage 'ask', "
+              "which waits itself");
     never.close();
 }
 
