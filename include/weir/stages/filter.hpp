@@ -102,8 +102,8 @@ class skip_op {
 // The base of the descriptions of `take` and `skip`. `Own`: the derived class; `Op`: the operation.
 template <class Own, template <class> class Op>
 struct counting_stage : transform_stage<Own> {
-    counting_stage(std::uint64_t items, const take_options& o)
-        : transform_stage<Own>{detail::stage_options_of(o, Own::kind)}, n(items) {
+    counting_stage(std::uint64_t num_items, const take_options& o)
+        : transform_stage<Own>{detail::stage_options_of(o, Own::kind)}, n(num_items) {
         refuse_negative(n, Own::negative);
     }
     template <class T>
