@@ -50,7 +50,6 @@ class memory_shortage final : public std::bad_alloc {
     static constexpr std::size_t many = 100;
 
     // `lack`: a sentence without the prefix "weir: ".
-    // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member
     explicit memory_shortage(const std::string& lack);
     // There is memory for `possible` of the `wanted` things; `things`: their name; `whose`: the beginning of
     // the sentence, which names their owner.
