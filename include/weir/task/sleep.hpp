@@ -51,7 +51,7 @@ class sleep_operation {
     }
 
   private:
-    // The coroutine may be running elsewhere once this returns.
+    // Begins the sleep of the coroutine, which may be running elsewhere when this returns.
     void begin(std::coroutine_handle<> sleeper, const coroutine_env& env);
 
     struct wake_early {
@@ -142,7 +142,7 @@ class any_delayed_action : detached_task_owner {
   protected:
     explicit any_delayed_action(duration after);
     ~any_delayed_action() = default;
-    // Called by the constructor of the derived class, whose members are then complete.
+    // Starts the delay. The constructor of the derived class calls this when its function is constructed.
     void start(executor& ex) noexcept { detached_task_.start(ex, nullptr, *this); }
 
   private:

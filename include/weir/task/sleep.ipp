@@ -29,7 +29,6 @@ WEIR_INLINE sleep_operation::~sleep_operation() {
 
 WEIR_INLINE void sleep_operation::begin(std::coroutine_handle<> sleeper, const coroutine_env& env) {
     executor& ex = detail::executor_of(env);
-    const end_token* const ends = env.ends;
     const time_point now = ex.now();
     const time_point deadline =
         relative_ ? saturating_add(now, duration_ < duration(0) ? duration(0) : duration_) : deadline_;
@@ -43,7 +42,7 @@ WEIR_INLINE void sleep_operation::begin(std::coroutine_handle<> sleeper, const c
         // May run at once, and cancel the timer: `add` posts the coroutine then.
         on_stop_.emplace(stop_, wake_early{&ex, &*timer_});
     }
-    if (ends != nullptr) on_end_.emplace(*ends->stop, wake_early{&ex, &*timer_});
+    if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, wake_early{&ex, &*timer_});
     sleeps_on_ = &ex;
     ex.add(*timer_);  // the coroutine may be running elsewhere from here on
 }
