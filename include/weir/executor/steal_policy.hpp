@@ -41,8 +41,10 @@ namespace weir::detail {
 //
 // Forks are parts of a larger job: if there are several, the first is stolen at once. If it turns out to be
 // small, stealing pauses before the next one, unless a study shows that the victim takes `worth_moving` for
-// each. (10^6 tasks that do nothing, two workers: 110 ns a task, and 420 without the pause; a tree of as many
-// leaves: 17 ns a leaf.)
+// each. A victim that has resumed nothing during the study may be a coroutine that makes forks for long: that
+// says nothing about their size, so stealing pauses there, too. (10^6 tasks that do nothing, two workers: 62
+// ns a task; 88 without the pause for such a victim, as each theft interrupts it, and 420 without any; a tree
+// of as many leaves: 17 ns a leaf.)
 //
 // Alternatives that were tried, with figures: bench/results.md.
 //
@@ -80,8 +82,10 @@ class basic_steal_policy {
     static constexpr std::int64_t long_turn = 3'000;
     static constexpr std::int64_t worth_in_long_turns = 30;
     static constexpr std::int64_t worth_moving = 500;
-    static constexpr std::int64_t longest_pause = 64'000;
-    static constexpr std::uint64_t large_part = 8;  // a fork is large if the thief resumes so often for it
+    static constexpr std::int64_t longest_pause = 512'000;
+    // A fork is large if the thief resumes so often for it, or works so long on it.
+    static constexpr std::uint64_t large_part = 8;
+    static constexpr std::int64_t long_part = 3'000;
     static constexpr std::uint32_t trial = 64;
     static constexpr std::uint32_t most_credit = 16 * trial + 1;  // the first one begins the first trial
     static constexpr std::int64_t longest_trial = 1'000'000;      // a longer one is not evaluated
@@ -94,19 +98,21 @@ class basic_steal_policy {
     void* steal_fork(queues& victim, const queues& thief, std::int64_t now) noexcept {
         if (&thief == fork_thief_) {  // it has finished the fork that it stole last
             fork_thief_ = nullptr;
-            const bool large = thief.resumed() - fork_thief_resumed_ >= large_part;
+            const bool large =
+                thief.resumed() - fork_thief_resumed_ >= large_part || now - fork_taken_at_ >= long_part;
             fork_pause_ = large ? 0 : smaller(2 * fork_pause_ + glance, longest_pause);
         }
-        if (fork_credit_ != 0) {
+        const bool pauses = now - fork_taken_at_ < fork_pause_;
+        if (fork_credit_ != 0 && !(stuck_ && pauses)) {
             --fork_credit_;
-        } else if (victim.forks.size() < 2 || now - fork_taken_at_ < fork_pause_) {
+        } else if (victim.forks.size() < 2 || pauses) {
             return nullptr;
         }
         void* const stolen = victim.forks.steal_with_fence();
         if (stolen != nullptr) {
             fork_thief_ = &thief;
             fork_thief_resumed_ = thief.resumed();
-            fork_taken_at_ = now;
+            fork_taken_at_ = Platform::now();  // not `now`: the fence takes microseconds
         }
         return stolen;
     }
@@ -135,6 +141,7 @@ class basic_steal_policy {
             judged_at_ = never;
             if (times != 0) alone_ = may_try ? smaller(alone_, passed / times) : passed / times;
             fork_credit_ = slow && passed >= times * worth_moving ? most_fork_credit : 0;
+            stuck_ = times == 0;
             begin_study(victim, now);
         }
     }
@@ -175,6 +182,7 @@ class basic_steal_policy {
     std::int64_t rest_ = 0;                    // after a trial that did not pay
     std::int64_t rested_at_ = -between_rests;  // the end of the last rest
     unsigned fork_credit_ = 0;  // for how many forks a verdict holds that each is worth stealing
+    bool stuck_ = false;        // in the last study, the victim did nothing
     // The last stolen fork: its thief, when, and for how long no fork is stolen after it.
     const queues* fork_thief_ = nullptr;
     std::uint64_t fork_thief_resumed_ = 0;

@@ -8,7 +8,10 @@
 
 namespace {
 
-using platform = weir::detail::standard_platform;
+struct platform : weir::detail::standard_platform {
+    static std::int64_t now() noexcept { return time; }
+    static inline std::int64_t time = 0;
+};
 using queues = weir::detail::basic_worker_queues<platform>;
 using steal_policy = weir::detail::basic_steal_policy<platform>;
 using record = weir::detail::basic_thread_record<platform>;
@@ -17,10 +20,13 @@ using record = weir::detail::basic_thread_record<platform>;
 struct scene {
     queues victim, thief;
     steal_policy known;
-    std::int64_t now = 0;
+    std::int64_t& now = platform::time;
     int items[8] = {};
 
-    scene() { thief.set_thread(record::acquire(), this); }
+    scene() {
+        now = 0;
+        thief.set_thread(record::acquire(), this);
+    }
     void* steal_after(std::int64_t ns, std::int64_t idle_since = 0) {
         now += ns;
         return known.steal_from(victim, thief, now, idle_since,
@@ -222,7 +228,8 @@ TEST_CASE("the first of several forks is taken at once, the only one is not") {
 }
 
 TEST_CASE("forks that turn out small are left alone, for longer each time, large ones are not") {
-    const bool large = GENERATE(false, true);
+    enum class part { small, of_many_coroutines, long_one };
+    const part each = GENERATE(part::small, part::of_many_coroutines, part::long_one);
     scene s;
     for (int i = 0; i < 10'000; ++i) s.victim.forks.push_bottom(&s.items[0]);
     int stolen = 0;
@@ -230,11 +237,47 @@ TEST_CASE("forks that turn out small are left alone, for longer each time, large
         for (int k = 0; k < 25; ++k) s.victim.count_resumption();
         if (s.steal_after(250) == nullptr) continue;
         ++stolen;
-        for (int k = 0; k < (large ? 100 : 1); ++k) s.thief.count_resumption();
+        for (int k = 0; k < (each == part::of_many_coroutines ? 100 : 1); ++k) s.thief.count_resumption();
+        if (each == part::long_one) s.now += 3'000;
     }
-    if (large) {
-        CHECK(stolen == 1'000);
-    } else {
+    if (each == part::small) {
         CHECK(stolen < 50);
+    } else {
+        CHECK(stolen == 1'000);
     }
+}
+
+TEST_CASE("of a worker that makes small forks in one long resumption few are stolen, but also the only one") {
+    scene s;
+    s.victim.forks.push_bottom(&s.items[0]);
+    CHECK(s.watch(20, 0) == &s.items[0]);
+    s.thief.count_resumption();
+    for (int i = 0; i < 10'000; ++i) s.victim.forks.push_bottom(&s.items[0]);
+    int stolen = 0;
+    for (int i = 0; i < 1'000; ++i) {
+        if (s.steal_after(1'000) == nullptr) continue;
+        ++stolen;
+        s.thief.count_resumption();
+    }
+    CHECK(stolen < 20);
+    while (s.victim.forks.steal() != nullptr) {
+    }
+    s.victim.forks.push_bottom(&s.items[1]);
+    CHECK(s.watch(600, 0) == &s.items[1]);
+}
+
+TEST_CASE("the time that a theft itself takes doesn't make a fork large") {
+    scene s;
+    for (int i = 0; i < 10'000; ++i) s.victim.forks.push_bottom(&s.items[0]);
+    int stolen = 0;
+    for (int i = 0; i < 1'000; ++i) {
+        for (int k = 0; k < 500; ++k) s.victim.count_resumption();
+        const std::int64_t now = s.now;
+        s.now += 5'000;  // when the theft has been made
+        const bool any = s.known.steal_from(s.victim, s.thief, now, 0, [] { return 0U; }) != nullptr;
+        if (!any) continue;
+        ++stolen;
+        s.thief.count_resumption();
+    }
+    CHECK(stolen < 50);
 }
