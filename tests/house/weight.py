@@ -31,9 +31,9 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 22000),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 14850),
-    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 2950),
+    ("weir.hpp", HEAVY, 22150),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 15020),
+    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 3150),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

@@ -5,70 +5,71 @@
 
 #include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/task/frame_slabs.hpp>
 
 #include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::uintptr_t
+#include <cstdint>  // for std::uint8_t, std::uint32_t, std::uintptr_t
 #include <new>      // for std::align_val_t
+#include <utility>  // for std::exchange
 
 namespace weir::detail {
 
-// Each thread keeps the blocks that it frees in lists, one for each size in steps of 64 bytes: no atomics. A
-// list has at most `most_kept` blocks, which are freed when the thread ends. Blocks that are `aligned` to
-// `most_frame_alignment` bytes have lists of their own.
+// Each thread keeps the blocks that it frees in lists, one for each size in steps of 64 bytes: no atomics. It
+// takes and gives blocks in batches (task/frame_slabs.hpp), of which it keeps at most two for each size, and
+// none after its end. Blocks that are `aligned` to `most_frame_alignment` bytes have lists of their own.
 class frame_pool {
   public:
     static void* allocate(std::size_t size, bool aligned) {
         // With a sanitizer nothing is pooled: it has to see each allocation, with its size.
         if constexpr (!pools_frames) return aligned ? ::operator new(size, alignment) : ::operator new(size);
         const std::size_t c = class_of(size, aligned);
-        return c < classes ? take(c) : from_heap(size, aligned);
+        return c < frame_sizes ? take(c) : from_heap(size, aligned);
     }
 
     // clang 16 and 19 evaluate both arms of `c ? ::operator delete(p, alignment) : ::operator delete(p)`.
     static void free(void* p, std::size_t size, bool aligned) noexcept {
         const std::size_t c = class_of(size, aligned);
-        if (pools_frames && c < classes) {
+        if (pools_frames && c < frame_sizes) {
             keep(p, c);
         } else if (pools_frames || !aligned) {
-            to_heap(p, aligned);
+            ::operator delete(aligned ? static_cast<void**>(p)[-1] : p);
         } else {
             ::operator delete(p, alignment);
         }
     }
 
-    // Frees a block that no list keeps.
-    static void to_heap(void* p, bool aligned) noexcept {
-        ::operator delete(aligned ? static_cast<void**>(p)[-1] : p);
+    // The same for a block that this thread is not to keep.
+    static void give(void* p, std::size_t size, bool aligned) noexcept {
+        the_frame_slabs[class_of(size, aligned)].give(new (p) block{nullptr});
     }
 
   private:
+    using block = frame_slabs::block;
     static constexpr std::align_val_t alignment{most_frame_alignment};
     static constexpr std::size_t step = 64;
-    static constexpr std::size_t classes = 32;
-    static constexpr unsigned most_kept = 64;
+    static constexpr std::uint32_t batch = 32;
 
-    struct block {
-        block* next;
-    };
     struct list {
         block* first = nullptr;
-        unsigned room = 0;  // number of blocks that may be added
+        block* spare = nullptr;  // a whole batch, or null
+        std::uint32_t room = 0;  // number of blocks that may be added to `first`
     };
-    // Trivially constructed and destroyed, so that it exists as long as the thread. `cleaner` frees the
-    // blocks at the end of the thread, and no more are kept afterwards.
+    enum class stage : std::uint8_t { unused, in_use, over };
+    // Trivially constructed and destroyed, so that it exists as long as the thread. `cleaner` gives the
+    // blocks back at the end of the thread, and no more are kept afterwards.
     struct lists_of_thread {
-        list lists[classes];
-        bool was_used = false;
+        list lists[frame_sizes];
+        stage at = stage::unused;
     };
     struct cleaner {
         lists_of_thread* mine = nullptr;
         ~cleaner() {
-            for (list& l : mine->lists) {
+            mine->at = stage::over;
+            for (std::size_t c = 0; c != frame_sizes; ++c) {
+                list& l = mine->lists[c];
                 l.room = 0;
-                while (block* const b = l.first) {
-                    l.first = b->next;
-                    to_heap(b, is_aligned(static_cast<std::size_t>(&l - mine->lists)));
-                }
+                the_frame_slabs[c].give(std::exchange(l.first, nullptr));
+                the_frame_slabs[c].give(std::exchange(l.spare, nullptr));
             }
         }
     };
@@ -78,7 +79,7 @@ class frame_pool {
     WEIR_NOINLINE static void* take(std::size_t c) {
         list& l = here().lists[c];
         block* const b = l.first;
-        if (b == nullptr) return from_heap((c / 2 + 1) * step, is_aligned(c));
+        if (b == nullptr) return take_batch(c);
         l.first = b->next;
         ++l.room;
         return b;
@@ -86,23 +87,54 @@ class frame_pool {
 
     WEIR_NOINLINE static void keep(void* p, std::size_t c) noexcept {
         list& l = here().lists[c];
-        if (l.room == 0) return keep_first(p, c);
+        if (l.room == 0) return keep_batch(p, c);
         --l.room;
         l.first = new (p) block{l.first};
     }
 
-    // The first block of all that the thread frees, or a block whose list is full.
-    WEIR_NOINLINE static void keep_first(void* p, std::size_t c) noexcept {
+    WEIR_NOINLINE static void* take_batch(std::size_t c) {
         lists_of_thread& mine = here();
-        if (mine.was_used) return to_heap(p, is_aligned(c));
-        mine.was_used = true;
-        standard_platform::of_thread<cleaner>().mine = &mine;
-        for (list& l : mine.lists) l.room = most_kept;
+        begin(mine);
+        list& l = mine.lists[c];
+        if (l.spare != nullptr) {
+            l.first = std::exchange(l.spare, nullptr);
+            l.room = 0;
+            return take(c);
+        }
+        const bool keeps = mine.at == stage::in_use;
+        const frame_slabs::chain some =
+            the_frame_slabs[c].take((c / 2 + 1) * step, c % 2 != 0, keeps ? batch : 1);
+        if (keeps) {
+            l.first = some.first->next;
+            l.room = batch - (some.length - 1);
+        }
+        return some.first;
+    }
+
+    // The first block of all that the thread frees, or one more than a whole batch.
+    WEIR_NOINLINE static void keep_batch(void* p, std::size_t c) noexcept {
+        lists_of_thread& mine = here();
+        if (mine.at == stage::over) return the_frame_slabs[c].give(new (p) block{nullptr});
+        list& l = mine.lists[c];
+        if (!begin(mine)) {
+            block* const older = std::exchange(l.spare, std::exchange(l.first, nullptr));
+            l.room = batch;
+            if (older != nullptr) the_frame_slabs[c].give(older);
+        }
         keep(p, c);
     }
 
-    // Aligned by hand: `operator new` with an alignment takes twice as long, and more memory. The address of
-    // the whole block is stored in front of the aligned one.
+    // False if the thread has used the pool before.
+    static bool begin(lists_of_thread& mine) noexcept {
+        if (mine.at != stage::unused) return false;
+        mine.at = stage::in_use;
+        standard_platform::of_thread<cleaner>().mine = &mine;
+        for (list& l : mine.lists) l.room = batch;
+        return true;
+    }
+
+    // For sizes without a list. Aligned by hand: `operator new` with an alignment takes twice as long, and
+    // more memory. The address of the whole block is stored in front of the aligned one.
     static void* from_heap(std::size_t size, bool aligned) {
         if (!aligned) return ::operator new(size);
         void* const whole = ::operator new(size + most_frame_alignment);
@@ -114,9 +146,8 @@ class frame_pool {
 
     // The index of a list: two for each size, of which the second has the aligned blocks.
     static std::size_t class_of(std::size_t size, bool aligned) noexcept {
-        return (size - 1) / step * 2 + (aligned ? 1 : 0);
+        return (size + frame_slabs::before_block - 1) / step * 2 + (aligned ? 1 : 0);
     }
-    static bool is_aligned(std::size_t c) noexcept { return c % 2 != 0; }
     static lists_of_thread& here() noexcept { return standard_platform::of_thread<lists_of_thread>(); }
 };
 

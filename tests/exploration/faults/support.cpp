@@ -144,14 +144,14 @@ std::uint64_t allocations() noexcept { return blocks_ever.load(std::memory_order
 
 void empty_frame_pool() noexcept {
     if (!weir::detail::pools_frames) return;
-    for (std::size_t size = 64; size <= 1024; size += 64) {
+    for (std::size_t size = 56; size <= 1024; size += 64) {
         for (const bool aligned : {false, true}) {
             bool kept = true;
             while (kept) {
                 const std::uint64_t before = allocations();
                 void* const p = weir::detail::frame_pool::allocate(size, aligned);
                 kept = allocations() == before;
-                weir::detail::frame_pool::to_heap(p, aligned);
+                weir::detail::frame_pool::give(p, size, aligned);
             }
         }
     }

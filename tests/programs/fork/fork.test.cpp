@@ -34,6 +34,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -152,6 +153,39 @@ TEST_CASE("a clock that another thread was setting when the process forked is se
     static_cast<void>(fake_clock.now());
     CHECK(fake_ticks::interrupt == nullptr);
     CHECK(follows_in_child);
+}
+
+TEST_CASE(
+    "a child makes coroutines, whatever other threads of the parent were doing with the memory of theirs") {
+    std::atomic<int> begun{0};
+    std::atomic<bool> over{false};
+    const auto make_many = [] {
+        std::vector<weir::task<int>> all;
+        for (int i = 0; i < 300; ++i) all.push_back(answer());
+    };
+    const auto make_until_over = [&] {
+        make_many();
+        ++begun;
+        while (!over) make_many();
+    };
+    std::thread one(make_until_over);
+    std::thread other(make_until_over);
+    while (begun != 2) std::this_thread::yield();
+    std::vector<weir::task<int>> of_parent;
+    for (int i = 0; i < 300; ++i) of_parent.push_back(answer());
+    int well_ended = 0;
+    for (int i = 0; i < 30; ++i) {
+        well_ended += holds_in_child([&] {
+            of_parent.clear();
+            for (int k = 0; k < 10; ++k) make_many();
+            weir::run_loop loop;
+            return weir::sync_wait(loop, answer()) == 42;
+        });
+    }
+    over = true;
+    one.join();
+    other.join();
+    CHECK(well_ended == 30);
 }
 
 TEST_CASE("a pool of before the fork refuses to be waited for in the child, which makes pools of its own") {
