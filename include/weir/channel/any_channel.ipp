@@ -26,7 +26,11 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
         if (result == outcome::pending) ex = core::wait_in_line(w, line);
     }
     core::wake_all(woken);
-    return result == outcome::pending ? block_in_line(w, line, flag, ex, max_wait) : result;
+    if (result != outcome::pending) return result;
+    if (consumers_help_ && ex != nullptr && max_wait == (duration::max)() && detail::lends_place(*ex, flag)) {
+        return w.outcome;
+    }
+    return block_in_line(w, line, flag, ex, max_wait);
 }
 
 template <class Policy>

@@ -165,6 +165,15 @@ class executor {
     ///         its threads are in another process.
     virtual bool drive(flag& done, time_point limit) = 0;
 
+    /// Lets a thread of the program that waits for an item of a run work in the place of one of this
+    /// executor's threads, which pauses meanwhile: see `run_options::consumers_help`. Returns when `done` is
+    /// set.
+    /// \returns false if the thread can't work here now: the caller sleeps until `done` is set.
+    virtual bool lend_place(flag& done) {
+        static_cast<void>(done);
+        return false;
+    }
+
     /// For adapters to other libraries. `library` is an address that identifies one of them.
     /// \returns the object of that library that runs this executor, or null. Lifetime: that of this executor.
     [[nodiscard]] virtual const void* runs_on(const void* library) const noexcept {

@@ -108,6 +108,9 @@ class executor_users {
 
     bool has_any() const noexcept;
 
+    // Whether one run uses the executor, and no task group.
+    bool is_for_one_run() const noexcept;
+
     // Called if `executor` is destroyed while the process ends, and threads that can't be joined still call
     // it. The destructor of this object then stores `functions` in `executor`, as the address of its virtual
     // function table. So those calls do nothing: see `left_executor` in threaded_executor.hpp.

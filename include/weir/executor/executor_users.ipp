@@ -67,6 +67,13 @@ WEIR_INLINE bool executor_users::has_any() const noexcept {
     return any;
 }
 
+WEIR_INLINE bool executor_users::is_for_one_run() const noexcept {
+    const auto number_of = [this](executor_user kind) {
+        return counts_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
+    };
+    return number_of(executor_user::run) == 1 && number_of(executor_user::task_group) == 0;
+}
+
 WEIR_INLINE void executor_users::leave_behind(void* executor, void* functions) noexcept {
     allow_leftovers();
     left_ = executor;

@@ -168,15 +168,15 @@ class basic_idle_workers {
     // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing
     // has changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which
     // it has been idle. Searches without naps until `spin_end`; and for `wait_for_young`, as long as there
-    // are coroutines that have not been queued long enough to be stolen.
+    // are coroutines that have not been queued long enough to be stolen, unless there is `one_processor`.
     template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
-    end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
-                      HasToGo is_surplus, Search search) noexcept {
+    end_of_watch keep(Worker& me, std::int64_t spin_end, bool one_processor, const Timers& timers,
+                      IsOver is_over, HasToGo is_surplus, Search search) noexcept {
         const std::int64_t since = Platform::now();
         me.searches(true);
         for (std::int64_t length = first_nap;; length = smaller(2 * length, last_nap)) {
             std::int64_t now = Platform::now();
-            const std::int64_t wait_end = now + wait_for_young;
+            const std::int64_t wait_end = one_processor ? now : now + wait_for_young;
             auto last = search(now, since);
             bool found_too_young = last.too_young;
             while (last.found == nullptr && (now < spin_end || (last.too_young && now < wait_end))) {

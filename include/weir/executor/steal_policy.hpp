@@ -55,11 +55,11 @@ class basic_steal_policy {
 
   public:
     // Steals a coroutine of the victim, or returns null. `idle_since`: the instant since which the thief is
-    // idle. `all_done()`: the sum of `done()` over all workers.
+    // idle. `all_done()`: the sum of `done()` over all workers. `study`: the length of a study.
     template <class AllDone>
     void* steal_from(queues& victim, const queues& thief, std::int64_t now, std::int64_t idle_since,
-                     AllDone all_done) noexcept {
-        if (now - seen_at_ >= glance) look_at(victim, now, idle_since);
+                     AllDone all_done, std::int64_t study = usual_study) noexcept {
+        if (now - seen_at_ >= glance) look_at(victim, now, idle_since, study);
         void* stolen = nullptr;
         if (credit_ != 0) stolen = victim.queue.steal();
         if (stolen == nullptr) stolen = steal_fork(victim, thief, now);
@@ -71,10 +71,13 @@ class basic_steal_policy {
         return stolen;
     }
 
+    static constexpr std::int64_t usual_study = 5'000;
+    // On one processor the victim does nothing while the thief looks on: the study has to last for naps.
+    static constexpr std::int64_t study_on_one_processor = 1'000'000;
+
   private:
     static constexpr std::int64_t never = std::int64_t{1} << 40;
     static constexpr std::int64_t glance = 1'000;  // the shortest time between two looks at the victim
-    static constexpr std::int64_t study = 5'000;   // the length of a study
     static constexpr std::int64_t long_patience = 40'000;
     static constexpr std::int64_t worthwhile = 120;
     static constexpr std::int64_t beyond_doubt = 200;
@@ -117,7 +120,8 @@ class basic_steal_policy {
         return stolen;
     }
 
-    void look_at(const queues& victim, std::int64_t now, std::int64_t idle_since) noexcept {
+    void look_at(const queues& victim, std::int64_t now, std::int64_t idle_since,
+                 std::int64_t study) noexcept {
         seen_at_ = now;
         if (now - long_seen_at_ >= long_patience) {
             long_seen_at_ = now;
@@ -198,9 +202,13 @@ struct steal_result {
 // The steal policies of all workers of a pool. A lock lets one thief search at a time.
 template <class Platform>
 class basic_thieves {
+    using policy = basic_steal_policy<Platform>;
+
   public:
     // `most`: the largest number of workers.
-    explicit basic_thieves(unsigned most) : policies_(new basic_steal_policy<Platform>[most]) {}
+    explicit basic_thieves(unsigned most, bool one_processor = false)
+        : policies_(new policy[most]),
+          study_(one_processor ? policy::study_on_one_processor : policy::usual_study) {}
 
     // Tries all workers in turn, beginning with a random one. `idle_since`: as of `steal_from`.
     template <class Workers>
@@ -215,7 +223,7 @@ class basic_thieves {
             return done;
         };
         for (unsigned i = 0, k = random_index(count); i < count; ++i) {
-            result.found = policies_[k].steal_from(workers[k], thief, now, idle_since, all_done);
+            result.found = policies_[k].steal_from(workers[k], thief, now, idle_since, all_done, study_);
             if (result.found != nullptr) return result;
             result.too_young = result.too_young || !workers[k].empty();
             k = k + 1 == count ? 0 : k + 1;
@@ -231,7 +239,8 @@ class basic_thieves {
         return static_cast<unsigned>(random_ % count);
     }
 
-    const std::unique_ptr<basic_steal_policy<Platform>[]> policies_;
+    const std::unique_ptr<policy[]> policies_;
+    const std::int64_t study_;
     alignas(64) basic_spin_lock<Platform> lock_;
     std::uint64_t random_ = Platform::seed() | 1;
 };

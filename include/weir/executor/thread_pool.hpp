@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_THREAD_POOL_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/place_lease.hpp>
 #include <weir/executor/pool_worker.hpp>
 #include <weir/executor/work_finder.hpp>
 #include <weir/measure/clock.hpp>
@@ -15,6 +16,7 @@
 #include <coroutine>   // for std::coroutine_handle
 #include <cstdint>     // for std::int64_t, std::uint64_t
 #include <functional>  // for std::function
+#include <memory>      // for std::unique_ptr
 
 namespace weir {
 
@@ -117,13 +119,20 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     /// code can't stop the pool, and nothing runs on top of it. On other threads: returns false.
     bool drive(detail::parker& done, time_point limit) override;
 
+    /// A thread that waits for an item of a run works in the place of one of this pool's threads: see
+    /// `run_options::consumers_help`. Only if one run and no task group uses the pool, `on_thread_start` is
+    /// not set, and the tasks are short. As many threads as `workers()` run coroutines at the same time.
+    bool lend_place(detail::parker& done) override;
+
   private:
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
+    static constexpr int most_misses = 100;       // searches of a guest in a row that find nothing
 
     // Per thread: its pool, and the worker that it is now; null: another thread has replaced it.
     struct place final : detail::thread_place {
         worker* here = nullptr;
         basic_thread_pool* of = nullptr;
+        bool is_guest = false;  // a consumer; the place belongs to another thread
 
         bool leave() noexcept override { return here == nullptr || of->leave_to_another(*this); }
         using detail::thread_place::belong_to_thread;
@@ -134,6 +143,16 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     // Makes the calling thread the worker's thread.
     place& take(worker& me) noexcept;
+    // The worker's thread lends its place, until the consumer returns it.
+    void stand_by(place& mine, worker& me) noexcept;
+    // Asks for a place, if that pays. `done`: that the consumer does not wait any more.
+    bool ask_for_place(const detail::parker& done) noexcept;
+    // The main loop of a consumer that has a place. Returns true when `done` is set; false: nothing to run
+    // was found, or another thread has the place.
+    bool work_as_guest(place& mine, worker& me, const detail::parker& done) noexcept;
+    bool has_work() const noexcept;
+    void wake_all() noexcept override;
+
     // Makes another thread the worker's thread, while the calling thread blocks. Frames further down the
     // stack forget the worker. False: no other thread could be started, and this one remains the worker's.
     bool leave_to_another(place& mine) noexcept;
@@ -150,6 +169,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // Called when `find` found nothing. Returns a coroutine; or that the pool ends; or neither: the worker
     // may be surplus.
     idle_end idle(worker& me) noexcept;
+
+    // Null if the pool lends no place.
+    const std::unique_ptr<detail::basic_place_lease<Platform>> lease_;
 };
 
 /// The pool to use; only tests use another platform.

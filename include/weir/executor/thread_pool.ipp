@@ -15,7 +15,8 @@ WEIR_INLINE basic_thread_pool<Platform>::basic_thread_pool(unsigned workers,
     : base(workers, detail::most_workers(workers, options.most_workers, Platform::concurrency()),
            "weir::thread_pool: 0 workers, or fewer, can run nothing; ask for at least 1, or for none to "
            "get one a core",
-           "weir", options.on_thread_start) {
+           "weir", options.on_thread_start),
+      lease_(options.on_thread_start ? nullptr : new detail::basic_place_lease<Platform>(this->one_processor_)) {
     this->start();
 }
 
@@ -31,7 +32,7 @@ WEIR_INLINE void basic_thread_pool<Platform>::set_workers(unsigned workers) {
     detail::check_workers(workers, this->most());
     this->check_threads();
     this->set_threads(workers);
-    idle_.wake_all();
+    wake_all();
 }
 
 template <class Platform>
@@ -77,6 +78,9 @@ WEIR_INLINE bool basic_thread_pool<Platform>::work(unsigned number) noexcept {
     executor::shift here(*this, &me);
     for (;;) {
         if (number >= this->wanted() && end_if_surplus(me)) return false;
+        if (lease_ != nullptr && lease_->is_asked_for() && lease_->give(number)) [[unlikely]] {
+            stand_by(mine, me);
+        }
         void* found = this->find(me);
         if (found == nullptr) {
             const idle_end end = idle(me);
@@ -106,12 +110,111 @@ WEIR_NOINLINE WEIR_INLINE auto basic_thread_pool<Platform>::take(worker& me) noe
 }
 
 template <class Platform>
+WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::stand_by(place& mine, worker& me) noexcept {
+    mine.here = nullptr;
+    const auto is_needed = [&] { return this->is_over() || !this->is_wanted(me.number); };
+    lease_->stand_by(is_needed, [this](std::int64_t longest) {
+        const std::int64_t due = timers_.next();
+        return due == timers_.never ? longest : detail::smaller(longest, detail::larger(due - Platform::now(), std::int64_t{0}));
+    });
+    take(me);
+}
+
+template <class Platform>
+WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done) {
+    this->check_threads();
+    place& mine = current();
+    if (lease_ == nullptr || detail::current_executor() != nullptr || !this->users().is_for_one_run()) return false;
+    record* const me = record::acquire();
+    if (me == nullptr || me->serves() != nullptr) return false;
+    if (!lease_->enter() && !ask_for_place(done)) return false;
+    worker& lent = workers_[lease_->number()];
+    bool is_done = lease_->policy.template begin_visit<Platform>(me->operations());
+    if (is_done) {
+        mine.here = &lent;
+        mine.of = this;
+        mine.is_guest = true;
+        mine.belong_to_thread();
+        if (lent.thread() != me) lent.set_thread(me, nullptr);
+        is_done = work_as_guest(mine, lent, done);
+        const bool has_left = std::exchange(mine.here, nullptr) == nullptr;
+        mine.of = nullptr;
+        mine.is_guest = false;
+        if (has_left) {
+            idle_.expect(-1);
+            return done.is_set();
+        }
+    }
+    if (is_done && lease_->policy.template end_visit<Platform>(me->operations())) {
+        lease_->leave();
+    } else {
+        lease_->policy.pause(Platform::now());
+        lease_->end();
+    }
+    return done.is_set();
+}
+
+template <class Platform>
+WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::ask_for_place(const detail::parker& done) noexcept {
+    const auto may_ask = [this](detail::lease_policy& policy) {
+        if (idle_.active() > 1) return false;
+        std::uint64_t all_done = 0;
+        for (unsigned i = 0, n = workers_.size(); i < n; ++i) all_done += workers_[i].done();
+        return policy.may_ask(Platform::now(), all_done) && has_work();
+    };
+    return lease_->ask(may_ask, [&done] { return done.is_set(); });
+}
+
+template <class Platform>
+WEIR_INLINE void basic_thread_pool<Platform>::wake_all() noexcept {
+    base::wake_all();
+    if (lease_ != nullptr) lease_->wake_owner();
+}
+
+template <class Platform>
+WEIR_INLINE bool basic_thread_pool<Platform>::has_work() const noexcept {
+    bool any = !inbox_.empty();
+    for (unsigned i = 0, n = workers_.size(); i < n; ++i) {
+        any = any || !workers_[i].empty() || workers_[i].running() != nullptr;
+    }
+    return any;
+}
+
+template <class Platform>
+WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::work_as_guest(place& mine, worker& me,
+                                                                          const detail::parker& done) noexcept {
+    executor::shift here(*this, &me);
+    int misses = 0;
+    while (!done.is_set()) {
+        void* const found = this->is_wanted(me.number) ? this->find(me) : nullptr;
+        if (found == nullptr) {
+            if (++misses > most_misses) return false;
+            Platform::pause();
+            continue;
+        }
+        misses = 0;
+        me.count_resumption();
+        me.runs(found);
+        here.resume(std::coroutine_handle<>::from_address(found));
+        if (mine.here == nullptr) [[unlikely]]
+            return false;
+        me.runs(nullptr);
+    }
+    return true;
+}
+
+template <class Platform>
 WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::leave_to_another(place& mine) noexcept {
     worker& me = *mine.here;
     void* const running = me.running();
     detail::trampoline::leave(me);
     me.runs(nullptr);
     mine.here = nullptr;
+    if (mine.is_guest) {
+        idle_.expect(1);  // both threads are active now
+        lease_->end();
+        return true;
+    }
     if (this->leave_place(me.number)) return true;
     take(me).here->runs(running);
     return false;
@@ -141,7 +244,7 @@ WEIR_NOINLINE WEIR_INLINE auto basic_thread_pool<Platform>::idle(worker& me) noe
     }
     // A worker that has just run out of work spins first; one that was woken to watch does not.
     const idle_end end = idle_.keep(
-        me, took_watch ? Platform::now() + spin : 0, timers_, [this] { return ends(); }, is_surplus,
+        me, took_watch && !this->one_processor_ ? Platform::now() + spin : 0, this->one_processor_, timers_, [this] { return ends(); }, is_surplus,
         [&](std::int64_t now, std::int64_t since) { return this->search(me, now, since); });
     if (end.over) {
         idle_.close();

@@ -91,9 +91,11 @@ class basic_work_finder : public threaded_executor<Platform> {
     // `most`: the largest number of workers. The other parameters are those of the base.
     basic_work_finder(unsigned workers, unsigned most, const char* refusal, const char* name,
                       std::function<void(unsigned)> on_start)
-        : base(workers, refusal, true, name, std::move(on_start)), workers_(most + most_extra),
-          thieves_(most + most_extra) {}
+        : base(workers, refusal, true, name, std::move(on_start)), one_processor_(Platform::concurrency() == 1),
+          workers_(most + most_extra), thieves_(most + most_extra, one_processor_) {}
     ~basic_work_finder() override = default;
+
+    void wake_all() noexcept override { idle_.wake_all(); }
 
     // The largest number that `set_workers` accepts.
     unsigned most() const noexcept { return workers_.most() - most_extra; }
@@ -175,6 +177,8 @@ class basic_work_finder : public threaded_executor<Platform> {
         return result.found != nullptr ? result : thieves_.steal(workers_, me, now, idle_since);
     }
 
+    // Threads that spin take the processor from the worker for which they wait.
+    const bool one_processor_;
     basic_worker_places<worker, Platform> workers_;
     basic_thieves<Platform> thieves_;
     watch idle_;
@@ -211,7 +215,6 @@ class basic_work_finder : public threaded_executor<Platform> {
     wake_up wake_up_for_timer(std::int64_t deadline) noexcept override {
         return idle_.prepare_call(deadline);
     }
-    void wake_all() noexcept override { idle_.wake_all(); }
 };
 
 WEIR_COMPILED(class basic_work_finder<standard_platform>);

@@ -102,6 +102,15 @@ struct run_options {
     /// each resumption of a stage.
     bool later_stages_first = false;
 
+    /// A thread that waits for an item of the run (`run::get`, a loop over the run) may work in the place of
+    /// a thread of the pool meanwhile, if the tasks are short, so that it need not sleep and be woken for each
+    /// item. The functions of the stages then also run on that thread, one at a time, and not while its item
+    /// is ready. Without effect if another run or a task group uses the pool, the pool has
+    /// `on_thread_start`, or the thread runs a coroutine. Set it to false if the stages' functions must not
+    /// run on the thread, because it owns a window or a device context, or waits while it holds a mutex that
+    /// they lock.
+    bool consumers_help = true;
+
     /// The length of a lap by the executor's clock, from the start on; 0: no laps, but laps of a second if
     /// there are `reports`.
     duration lap = duration(0);

@@ -183,9 +183,16 @@ inline bool help_until(parker& done, executor* ex, time_point limit) {
     return here != nullptr && here != ex && !here->traits().exclusive && here->drive(done, limit);
 }
 
+// Works in a place of `ex` until `done` is set. False: the caller should sleep.
+inline bool lends_place(executor& ex, parker& done) { return ex.lend_place(done); }
+
 // For the platforms of tests: executors don't take their flags.
 template <class Platform>
 bool help_until(basic_parker<Platform>&, executor*, time_point) noexcept {
+    return false;
+}
+template <class Platform>
+bool lends_place(executor&, basic_parker<Platform>&) noexcept {
     return false;
 }
 
