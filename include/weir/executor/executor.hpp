@@ -169,7 +169,7 @@ class executor {
     /// executor's threads, which pauses meanwhile: see `run_options::consumers_help`. Returns when `done` is
     /// set.
     /// \returns false if the thread can't work here now: the caller sleeps until `done` is set.
-    virtual bool lend_place(flag& done) {
+    virtual bool lend_place(flag& done) noexcept {
         static_cast<void>(done);
         return false;
     }

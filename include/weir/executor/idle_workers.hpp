@@ -48,6 +48,7 @@ class basic_idle_workers {
     basic_event_count<Platform> watcher_;  // at most one thread waits here
     atomic<std::int64_t> nap_end_{awake};
     atomic<bool> listening_{false};
+    const bool one_processor_;
 
   public:
     using ticket = typename basic_event_count<Platform>::ticket;
@@ -57,7 +58,10 @@ class basic_idle_workers {
     static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::max)();
 
     // `workers`: the number of active workers at the beginning.
-    explicit basic_idle_workers(unsigned workers = 0) noexcept : state_(0), active_(workers) { publish(); }
+    explicit basic_idle_workers(unsigned workers = 0, bool one_processor = false) noexcept
+        : state_(0), active_(workers), one_processor_(one_processor) {
+        publish();
+    }
     basic_idle_workers(const basic_idle_workers&) = delete;
     basic_idle_workers& operator=(const basic_idle_workers&) = delete;
 
@@ -168,15 +172,16 @@ class basic_idle_workers {
     // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing
     // has changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which
     // it has been idle. Searches without naps until `spin_end`; and for `wait_for_young`, as long as there
-    // are coroutines that have not been queued long enough to be stolen, unless there is `one_processor`.
+    // are coroutines that have not been queued long enough to be stolen, unless there is only one
+    // processor: nobody else can run meanwhile.
     template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
-    end_of_watch keep(Worker& me, std::int64_t spin_end, bool one_processor, const Timers& timers,
-                      IsOver is_over, HasToGo is_surplus, Search search) noexcept {
+    end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
+                      HasToGo is_surplus, Search search) noexcept {
         const std::int64_t since = Platform::now();
         me.searches(true);
         for (std::int64_t length = first_nap;; length = smaller(2 * length, last_nap)) {
             std::int64_t now = Platform::now();
-            const std::int64_t wait_end = one_processor ? now : now + wait_for_young;
+            const std::int64_t wait_end = one_processor_ ? now : now + wait_for_young;
             auto last = search(now, since);
             bool found_too_young = last.too_young;
             while (last.found == nullptr && (now < spin_end || (last.too_young && now < wait_end))) {

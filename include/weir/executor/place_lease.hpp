@@ -41,7 +41,8 @@ class lease_policy {
         const std::int64_t now = Platform::now();
         const auto items = static_cast<std::int64_t>(operations - left_operations_);
         const std::int64_t passed = now - std::exchange(began_, now);
-        return one_processor_ || left_operations_ == 0 || passed <= larger<std::int64_t>(items, 1) * longest_use;
+        return one_processor_ || left_operations_ == 0 ||
+               passed <= larger<std::int64_t>(items, 1) * longest_use;
     }
     // A visit ends as its item is there. False: it has run for long, and the consumer returns the place.
     template <class Platform>
@@ -129,11 +130,12 @@ class basic_place_lease {
         const bool asks = state_.load(std::memory_order_acquire) % phases == home && may_ask(policy);
         bool has_place = false;
         if (asks) {
-            asked_.store(true, std::memory_order_relaxed);  // relaxed: give() takes the request by an exchange
+            // release; pairs with give(): the guest, maybe another consumer, sees the changes of the policy
+            asked_.store(1, std::memory_order_release);
             has_place = waits_for_place(stop);
             // acq_rel; pairs with give(): a worker that has taken the request gives its place at once. If
             // this thread still comes too late, the owner takes the place back.
-            if (!has_place && !asked_.exchange(false, std::memory_order_acq_rel)) {
+            if (!has_place && asked_.exchange(0, std::memory_order_acq_rel) == 0) {
                 has_place = waits_for_place([] { return false; });
             }
             if (has_place) policy.got_place();
@@ -160,11 +162,11 @@ class basic_place_lease {
 
     // ---- called by workers between two resumptions --------------------------------------------------
 
-    bool is_asked_for() const noexcept { return asked_.load(std::memory_order_relaxed); }  // a hint
+    bool is_asked_for() const noexcept { return asked_.load(std::memory_order_relaxed) != 0; }  // a hint
 
     // Gives the place of the calling thread; the caller then stands by. False: another worker was quicker.
     bool give(unsigned number) noexcept {
-        if (!asked_.exchange(false, std::memory_order_acq_rel)) return false;  // pairs with ask()
+        if (asked_.exchange(0, std::memory_order_acq_rel) == 0) return false;  // pairs with ask()
         number_ = number;
         state_.store(away, std::memory_order_release);  // pairs with enter()
         return true;
@@ -204,10 +206,10 @@ class basic_place_lease {
         return enter();
     }
 
-    static constexpr std::int64_t first_nap = 50'000;     // ns
+    static constexpr std::int64_t first_nap = 50'000;    // ns
     static constexpr std::int64_t last_nap = 1'000'000;  // ns; how late work may begin that nobody waits for
 
-    atomic<bool> asked_{false};
+    atomic<std::uint32_t> asked_{0};                 // 1: a consumer waits for a place
     alignas(64) atomic<std::uint64_t> state_{home};  // the phase; the bits above count visits
     unsigned number_ = 0;
     basic_spin_lock<Platform> asker_;

@@ -16,7 +16,8 @@ WEIR_INLINE basic_thread_pool<Platform>::basic_thread_pool(unsigned workers,
            "weir::thread_pool: 0 workers, or fewer, can run nothing; ask for at least 1, or for none to "
            "get one a core",
            "weir", options.on_thread_start),
-      lease_(options.on_thread_start ? nullptr : new detail::basic_place_lease<Platform>(this->one_processor_)) {
+      lease_(options.on_thread_start ? nullptr
+                                     : new detail::basic_place_lease<Platform>(this->one_processor_)) {
     this->start();
 }
 
@@ -115,16 +116,20 @@ WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::stand_by(place& mine
     const auto is_needed = [&] { return this->is_over() || !this->is_wanted(me.number); };
     lease_->stand_by(is_needed, [this](std::int64_t longest) {
         const std::int64_t due = timers_.next();
-        return due == timers_.never ? longest : detail::smaller(longest, detail::larger(due - Platform::now(), std::int64_t{0}));
+        return due == timers_.never
+                   ? longest
+                   : detail::smaller(longest, detail::larger(due - Platform::now(), std::int64_t{0}));
     });
     take(me);
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done) {
-    this->check_threads();
+WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done) noexcept {
+    if (lease_ == nullptr || detail::current_executor() != nullptr || this->orphaned() ||
+        !this->users().is_for_one_run()) {
+        return false;
+    }
     place& mine = current();
-    if (lease_ == nullptr || detail::current_executor() != nullptr || !this->users().is_for_one_run()) return false;
     record* const me = record::acquire();
     if (me == nullptr || me->serves() != nullptr) return false;
     if (!lease_->enter() && !ask_for_place(done)) return false;
@@ -155,7 +160,8 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::lend_place(detail::p
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::ask_for_place(const detail::parker& done) noexcept {
+WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::ask_for_place(
+    const detail::parker& done) noexcept {
     const auto may_ask = [this](detail::lease_policy& policy) {
         if (idle_.active() > 1) return false;
         std::uint64_t all_done = 0;
@@ -181,8 +187,8 @@ WEIR_INLINE bool basic_thread_pool<Platform>::has_work() const noexcept {
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::work_as_guest(place& mine, worker& me,
-                                                                          const detail::parker& done) noexcept {
+WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::work_as_guest(
+    place& mine, worker& me, const detail::parker& done) noexcept {
     executor::shift here(*this, &me);
     int misses = 0;
     while (!done.is_set()) {
@@ -244,7 +250,8 @@ WEIR_NOINLINE WEIR_INLINE auto basic_thread_pool<Platform>::idle(worker& me) noe
     }
     // A worker that has just run out of work spins first; one that was woken to watch does not.
     const idle_end end = idle_.keep(
-        me, took_watch && !this->one_processor_ ? Platform::now() + spin : 0, this->one_processor_, timers_, [this] { return ends(); }, is_surplus,
+        me, took_watch && !this->one_processor_ ? Platform::now() + spin : 0, timers_,
+        [this] { return ends(); }, is_surplus,
         [&](std::int64_t now, std::int64_t since) { return this->search(me, now, since); });
     if (end.over) {
         idle_.close();

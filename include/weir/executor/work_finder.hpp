@@ -91,8 +91,9 @@ class basic_work_finder : public threaded_executor<Platform> {
     // `most`: the largest number of workers. The other parameters are those of the base.
     basic_work_finder(unsigned workers, unsigned most, const char* refusal, const char* name,
                       std::function<void(unsigned)> on_start)
-        : base(workers, refusal, true, name, std::move(on_start)), one_processor_(Platform::concurrency() == 1),
-          workers_(most + most_extra), thieves_(most + most_extra, one_processor_) {}
+        : base(workers, refusal, true, name, std::move(on_start)),
+          one_processor_(Platform::concurrency() == 1), workers_(most + most_extra),
+          thieves_(most + most_extra, one_processor_) {}
     ~basic_work_finder() override = default;
 
     void wake_all() noexcept override { idle_.wake_all(); }
@@ -181,7 +182,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     const bool one_processor_;
     basic_worker_places<worker, Platform> workers_;
     basic_thieves<Platform> thieves_;
-    watch idle_;
+    watch idle_{0, one_processor_};
     // The number of threads that block in a wait; the upper half counts how often that number has changed.
     static constexpr std::uint64_t change = std::uint64_t{1} << 32;
     typename Platform::template atomic<std::uint64_t> blocked_{0};

@@ -184,7 +184,7 @@ inline bool help_until(parker& done, executor* ex, time_point limit) {
 }
 
 // Works in a place of `ex` until `done` is set. False: the caller should sleep.
-inline bool lends_place(executor& ex, parker& done) { return ex.lend_place(done); }
+inline bool lends_place(executor& ex, parker& done) noexcept { return ex.lend_place(done); }
 
 // For the platforms of tests: executors don't take their flags.
 template <class Platform>

@@ -92,6 +92,88 @@ void two_consumers() {
     require(sums[0] + sums[1] == 12, "each item goes to one of them");
 }
 
+class being_inside {
+  public:
+    explicit being_inside(int& n) noexcept : n_(n) { ++n_; }
+    being_inside(const being_inside&) = delete;
+    being_inside& operator=(const being_inside&) = delete;
+    ~being_inside() { --n_; }
+
+  private:
+    int& n_;
+};
+
+// A consumer works in the place of the only worker, who stands by: never both at once.
+void lent_place() {
+    weir::thread_pool pool(1);
+    interleavings::platform::atomic<int> calls{0};
+    int inside = 0;
+    const auto alone = [&](int n) {
+        const being_inside here(inside);
+        calls.fetch_add(1, std::memory_order_relaxed);  // another thread may be next
+        require(inside == 1, "one thread runs the pool's only worker");
+        return n;
+    };
+    auto pipeline = numbers(8) | weir::pipe(alone, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    while (auto n = run.get()) sum += *n;
+    require(sum == 28, "each item comes out once");
+}
+
+// The consumer does not come back to a place that it keeps; another thread posts there meanwhile.
+void place_taken_back() {
+    weir::thread_pool pool(1);
+    interleavings::platform::atomic<int> made{0};
+    const auto counts = [&](int n) {
+        made.fetch_add(1, std::memory_order_relaxed);
+        return n;
+    };
+    auto pipeline = without_end() | weir::pipe(counts, slots(1)) | weir::sink(3);
+    auto run = pipeline.start(pool);
+    const auto taken = [&] {
+        const std::int64_t begin = count.now;
+        weir::sync_wait(pool, []() -> task<> { co_return; }());
+        require_by(begin, 3 * ms, "a post runs though the consumer keeps the place");
+    };
+    for (int i = 0; i < 5; ++i) static_cast<void>(run.get());
+    thread other(taken);
+    const std::int64_t begin = count.now;
+    while (made.load(std::memory_order_relaxed) < 8) interleavings::block(50 * us);
+    require_by(begin, 3 * ms, "the queues are filled though the consumer keeps the place");
+    other.join();
+}
+
+// A function blocks on the consumer's thread: the worker's own thread goes on.
+void lent_place_blocks() {
+    weir::thread_pool pool(1);
+    int inside = 0;
+    const auto blocks = [&](int n) {
+        if (n % 3 == 2) weir::sync_wait(pool, weir::sleep_for(10us));
+        const being_inside here(inside);
+        require(inside == 1, "one thread runs the pool's only worker");
+        return n;
+    };
+    auto pipeline = numbers(8) | weir::pipe(blocks, slots(1)) | weir::pipe(doubled) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    while (auto n = run.get()) sum += *n;
+    require(sum == 56, "each item comes out once");
+}
+
+// Two workers of whom one lends its place, and becomes surplus meanwhile.
+void lent_place_is_surplus() {
+    weir::thread_pool pool(2, {.most_workers = 2});
+    auto pipeline = numbers(8) | weir::pipe(doubled, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    for (int i = 0; auto n = run.get(); ++i) {
+        sum += *n;
+        if (i == 3) pool.set_workers(1);
+    }
+    require(sum == 56, "each item comes out once");
+}
+
 void destroyed_early() {
     weir::thread_pool pool(2);
     auto pipeline = without_end() | weir::pipe(doubled, slots(2)) | weir::sink(1);
@@ -172,17 +254,6 @@ void stopped_and_destroyed() {
     }
     other.join();
 }
-
-class being_inside {
-  public:
-    explicit being_inside(int& n) noexcept : n_(n) { ++n_; }
-    being_inside(const being_inside&) = delete;
-    being_inside& operator=(const being_inside&) = delete;
-    ~being_inside() { --n_; }
-
-  private:
-    int& n_;
-};
 
 // Two threads and a token, each at any time: whoever has waited finds nothing at work.
 void stopped_by_several() {
@@ -653,6 +724,10 @@ const interleavings::registered all("runs", {
                                                 {"whole", whole},
                                                 {"across_pools", across_pools},
                                                 {"two_consumers", two_consumers},
+                                                {"lent_place", lent_place},
+                                                {"place_taken_back", place_taken_back},
+                                                {"lent_place_blocks", lent_place_blocks},
+                                                {"lent_place_is_surplus", lent_place_is_surplus},
                                                 {"destroyed_early", destroyed_early},
                                                 {"destroyed_at_once", destroyed_at_once},
                                                 {"stopped_by_two", stopped_by_two},

@@ -63,6 +63,54 @@ struct late_look_platform : weir::detail::standard_platform {
     using atomic = std::conditional_t<std::is_same_v<T, bool>, flag, std::atomic<T>>;
 };
 
+// A clock on which all tasks are short, however slow the machine is.
+struct slow_clock_platform : weir::detail::standard_platform {
+    static std::int64_t now() noexcept { return weir::detail::standard_platform::now() / 100; }
+};
+using basic_lent_pool = weir::basic_thread_pool<slow_clock_platform>;
+
+// A coroutine that posts itself again and again, until the destruction.
+class yields {
+  public:
+    explicit yields(weir::executor& ex) { runs(ex, *this); }
+    yields(const yields&) = delete;
+    yields& operator=(const yields&) = delete;
+    ~yields() {
+        ends_ = true;
+        while (!ended_) std::this_thread::yield();
+    }
+
+  private:
+    static detached runs(weir::executor& ex, yields& me) {
+        do {
+            co_await weir::schedule(ex);
+        } while (!me.ends_);
+        me.ended_ = true;
+    }
+
+    std::atomic<bool> ends_ = false;
+    std::atomic<bool> ended_ = false;
+};
+
+// Waits, as a consumer does, until a coroutine of the pool was resumed on this thread.
+void resumed_on_guest(weir::executor& pool) {
+    struct comes {
+        static detached to(weir::executor& pool, std::thread::id guest, weir::detail::parker& done,
+                           std::atomic<bool>& ended) {
+            do {
+                co_await weir::schedule(pool);
+            } while (std::this_thread::get_id() != guest);
+            done.set();
+            ended = true;
+        }
+    };
+    weir::detail::parker done;
+    std::atomic<bool> ended = false;
+    comes::to(pool, std::this_thread::get_id(), done, ended);
+    while (!pool.lend_place(done)) std::this_thread::yield();
+    CHECK(ended);
+}
+
 template <class F>
 std::string message_of(F&& f) {
     try {
@@ -413,6 +461,61 @@ TEST_CASE("a pool is driven by its own workers only") {
     weir::detail::parker done;
     CHECK_FALSE(pool.drive(done, weir::time_point::max()));
     CHECK_FALSE(pool.traits().exclusive);
+}
+
+TEST_CASE("a pool lends a place to a thread that waits for an item of the only run") {
+    basic_lent_pool pool(1);
+    const weir::detail::executor_use run(&pool, weir::detail::executor_user::run);
+    resumed_on_guest(pool);
+    // The thread is the program's again.
+    CHECK(weir::detail::current_executor() == nullptr);
+    CHECK(weir::sync_wait(pool, where()) != std::this_thread::get_id());
+}
+
+TEST_CASE("a pool lends no place without a run, with two runs, with a task group, or with on_thread_start") {
+    using weir::detail::executor_use;
+    using weir::detail::executor_user;
+    weir::detail::parker done;
+    basic_lent_pool pool(1);
+    yields forever(pool);
+    const auto is_lent = [&done](weir::executor& ex) {
+        for (int i = 0; i < 1'000; ++i) {
+            if (ex.lend_place(done)) return true;
+        }
+        return false;
+    };
+    CHECK_FALSE(is_lent(pool));
+    {
+        const executor_use one(&pool, executor_user::run);
+        const executor_use other(&pool, executor_user::run);
+        CHECK_FALSE(is_lent(pool));
+    }
+    {
+        const executor_use one(&pool, executor_user::run);
+        const executor_use group(&pool, executor_user::task_group);
+        CHECK_FALSE(is_lent(pool));
+    }
+    {
+        basic_lent_pool prepared(1, {.on_thread_start = [](unsigned) {}});
+        const executor_use one(&prepared, executor_user::run);
+        yields too(prepared);
+        CHECK_FALSE(is_lent(prepared));
+    }
+}
+
+TEST_CASE("a pool lends no place to a thread that runs a coroutine, or belongs to a pool") {
+    basic_lent_pool pool(1);
+    const weir::detail::executor_use run(&pool, weir::detail::executor_user::run);
+    yields forever(pool);
+    weir::detail::parker done;
+    const auto asks = [&]() -> task<bool> {
+        bool lent = false;
+        for (int i = 0; i < 1'000; ++i) lent = lent || pool.lend_place(done);
+        co_return lent;
+    };
+    CHECK_FALSE(weir::sync_wait(asks()));
+    thread_pool other(1);
+    CHECK_FALSE(weir::sync_wait(other, asks()));
 }
 
 TEST_CASE("work behind a coroutine that hogs its worker is taken over by an idle one") {

@@ -138,6 +138,43 @@ TEST_CASE("all ways of taking items can be mixed") {
     CHECK(take_all(run) == ints{4, 5});
 }
 
+TEST_CASE("no function of a stage runs on the consumer's thread if consumers_help is false") {
+    weir::thread_pool pool(1);
+    std::atomic<bool> was_here = false;
+    const auto consumer = std::this_thread::get_id();
+    const auto looks = [&was_here, consumer](int n) {
+        if (std::this_thread::get_id() == consumer) was_here = true;
+        return n;
+    };
+    auto run = (weir::source(std::views::iota(0, 20'000)) | weir::pipe(looks) | weir::sink(1))
+                   .start(pool, {.consumers_help = false});
+    int next = 0;
+    for (const int n : run) next += n == next ? 1 : 0;
+    CHECK(next == 20'000);
+    CHECK_FALSE(was_here);
+}
+
+TEST_CASE(
+    "the functions of stages on a pool of one worker never run at the same time, also if consumers help") {
+    weir::thread_pool pool(1);
+    int inside = 0;  // no atomic: the thread sanitizer checks that calls on different threads are ordered
+    bool overlapped = false;
+    const auto alone = [&](int n) {
+        overlapped = overlapped || ++inside != 1;
+        --inside;
+        return n;
+    };
+    {
+        auto run = (weir::source(std::views::iota(0, 20'000)) | weir::pipe(alone) | weir::pipe(alone) |
+                    weir::sink(3))
+                       .start(pool);
+        int next = 0;
+        for (const int n : run) next += n == next ? 1 : 0;
+        CHECK(next == 20'000);
+    }
+    CHECK_FALSE(overlapped);
+}
+
 TEST_CASE("an item can be moved out of the loop") {
     virtual_time time;
     std::vector<std::unique_ptr<int>> from;

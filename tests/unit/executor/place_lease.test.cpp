@@ -1,0 +1,183 @@
+#include <weir/executor/place_lease.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/platform/parking.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace {
+
+using lease = weir::detail::basic_place_lease<>;
+using weir::detail::lease_policy;
+
+// A clock that the test moves.
+struct manual {
+    static inline std::int64_t time = 0;
+    static std::int64_t now() noexcept { return time; }
+};
+
+constexpr std::int64_t us = 1'000;
+constexpr std::int64_t ms = 1'000'000;
+
+// A policy for which a consumer has just got a place. `visit` returns whether the consumer keeps the place.
+struct scene {
+    lease_policy policy;
+    std::uint64_t operations = 100;
+
+    explicit scene(bool one_processor = false) : policy(one_processor) {
+        manual::time = 0;
+        policy.got_place();
+    }
+    // The consumer uses `items` items for `use`, then works for `work` in the place.
+    bool visit(std::uint64_t items, std::int64_t use, std::int64_t work) {
+        manual::time += use;
+        operations += items;
+        if (!policy.begin_visit<manual>(operations)) return false;
+        manual::time += work;
+        return policy.end_visit<manual>(operations);
+    }
+    int visits_kept(std::uint64_t items, std::int64_t use, std::int64_t work) {
+        int kept = 0;
+        while (kept < 1'000 && visit(items, use, work)) ++kept;
+        return kept;
+    }
+};
+
+bool always(lease_policy&) { return true; }
+bool goes_on() { return false; }
+std::int64_t whole(std::int64_t nap) { return nap; }
+
+// A worker's own thread: gives the place as soon as it is asked for it, and stands by.
+template <class IsNeeded>
+std::thread owner_of(lease& l, std::atomic<int>& returns, IsNeeded is_needed) {
+    return std::thread([&l, &returns, is_needed] {
+        while (!l.is_asked_for() || !l.give(7)) std::this_thread::yield();
+        l.stand_by(is_needed, whole);
+        ++returns;
+    });
+}
+void ask_until_given(lease& l) {
+    while (!l.ask(always, goes_on)) std::this_thread::yield();
+}
+
+}  // namespace
+
+TEST_CASE("a consumer asks for a place if the workers take at most 2 us for a step") {
+    lease_policy policy(false);
+    CHECK_FALSE(policy.may_ask(100 * ms, 1'000));  // 1000 steps in 100 ms
+    CHECK(policy.may_ask(100 * ms + 10 * us, 1'005));
+    CHECK_FALSE(policy.may_ask(100 * ms + 20 * us, 1'009));
+    CHECK(policy.may_ask(100 * ms + 28 * us, 1'013));
+    CHECK_FALSE(policy.may_ask(100 * ms + 28 * us, 1'016));  // too few steps to tell
+}
+
+TEST_CASE("a consumer that was refused asks again after 1 ms, then after twice as long, up to 256 ms") {
+    lease_policy policy(false);
+    std::int64_t now = 0;
+    std::uint64_t done = 0;
+    for (std::int64_t pause = 1 * ms; pause < 600 * ms; pause *= 2) {
+        policy.pause(now);
+        const std::int64_t longest = pause < 256 * ms ? pause : 256 * ms;
+        CHECK_FALSE(policy.may_ask(now + longest - 1, done += 1'000'000));
+        CHECK(policy.may_ask(now += longest, done += 1'000'000));
+    }
+}
+
+TEST_CASE("a consumer keeps its place while it uses an item for 1 us at most") {
+    CHECK(scene().visits_kept(4, 4 * us, 1 * us) == 1'000);
+    CHECK(scene().visits_kept(4, 4 * us + 1, 1 * us) <= 16);
+    CHECK(scene().visits_kept(0, 2 * us, 1 * us) <= 16);
+}
+
+TEST_CASE("on one processor a consumer keeps its place however long it uses its items") {
+    CHECK(scene(true).visits_kept(1, 100 * ms, 1 * us) == 1'000);
+}
+
+TEST_CASE("a consumer returns its place after a visit of more than 50 us") {
+    CHECK(scene().visits_kept(4, 1 * us, 50 * us) == 1'000);
+    CHECK(scene().visits_kept(4, 1 * us, 50 * us + 1) == 0);
+    CHECK(scene(true).visits_kept(4, 1 * us, 50 * us + 1) == 0);
+    // One visit in 16 is measured.
+    scene s;
+    CHECK(s.visit(4, 1 * us, 1 * us));
+    CHECK(s.visits_kept(4, 1 * us, 60 * us) <= 16);
+}
+
+TEST_CASE("the pause after a short visit begins anew with 1 ms") {
+    scene s;
+    for (int i = 0; i < 5; ++i) s.policy.pause(manual::time);
+    CHECK(s.visit(1, 0, 1 * us));
+    s.policy.pause(manual::time);
+    CHECK(s.policy.may_ask(manual::time + 1 * ms, 1'000'000));
+}
+
+TEST_CASE("no place is given that nobody asks for") {
+    lease l(false);
+    CHECK_FALSE(l.is_asked_for());
+    CHECK_FALSE(l.give(0));
+    CHECK_FALSE(l.enter());
+}
+
+TEST_CASE("a consumer that no worker hears, or whose item has come, gets no place") {
+    lease l(false);
+    CHECK_FALSE(l.ask(always, goes_on));
+    CHECK_FALSE(l.ask(always, [] { return true; }));
+    CHECK_FALSE(l.is_asked_for());
+}
+
+TEST_CASE("a consumer does not ask if the policy is against it") {
+    lease l(false);
+    bool was_asked_for = false;
+    CHECK_FALSE(l.ask([](lease_policy&) { return false; }, [&] { return was_asked_for = l.is_asked_for(); }));
+    CHECK_FALSE(was_asked_for);
+}
+
+TEST_CASE("a consumer works in the place, keeps it, and returns it to the worker's own thread") {
+    lease l(false);
+    std::atomic<int> returns = 0;
+    std::thread owner = owner_of(l, returns, [] { return false; });
+    ask_until_given(l);
+    CHECK(l.number() == 7);
+    CHECK_FALSE(l.enter());               // somebody works there
+    CHECK_FALSE(l.ask(always, goes_on));  // and it is not at home
+    CHECK(returns == 0);
+    l.end();
+    owner.join();
+    CHECK(returns == 1);
+    CHECK_FALSE(l.enter());
+}
+
+TEST_CASE("the worker's own thread takes back a place to which the consumer doesn't return") {
+    lease l(false);
+    std::atomic<int> returns = 0;
+    std::thread owner = owner_of(l, returns, [] { return false; });
+    ask_until_given(l);
+    l.leave();
+    owner.join();
+    CHECK(returns == 1);
+    CHECK_FALSE(l.enter());
+    // The next consumer asks again.
+    owner = owner_of(l, returns, [] { return false; });
+    ask_until_given(l);
+    l.end();
+    owner.join();
+    CHECK(returns == 2);
+}
+
+TEST_CASE("the worker's own thread takes a kept place back at its next look if it is needed") {
+    lease l(false);
+    std::atomic<int> returns = 0;
+    std::atomic<bool> is_needed = false;
+    std::thread owner = owner_of(l, returns, [&] { return is_needed.load(); });
+    ask_until_given(l);
+    is_needed = true;
+    l.wake_owner();  // no effect: the consumer works there
+    l.leave();
+    l.wake_owner();
+    owner.join();
+    CHECK(returns == 1);
+}
