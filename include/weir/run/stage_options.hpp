@@ -103,8 +103,8 @@ struct run_options {
     bool later_stages_first = false;
 
     /// Whether a thread that waits for an item of the run (in `run::get`, or a loop over the run) works in
-    /// the place of one of the pool's threads meanwhile, so that it need not sleep and be woken for each item.
-    /// Functions of the stages then run on that thread, too, as long as they are short; the number of
+    /// the place of one of the pool's threads meanwhile: then the thread need not sleep and be woken for each
+    /// item. Functions of the stages run on that thread, too, as long as they are short; the number of
     /// functions that run at once stays the same. Without effect if another run or a task group uses the
     /// pool, if the pool has `on_thread_start`, or if the thread runs a coroutine. False for a thread on
     /// which these functions must not run: one that owns a window or a device context, or that waits for
