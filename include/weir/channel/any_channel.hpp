@@ -104,7 +104,7 @@ class any_channel : public channel_items<Policy> {
 
     // Threads that wait for an item work meanwhile where the channel's executor lends them a place. Called
     // before the channel is used.
-    void let_consumers_help() noexcept { consumers_help_ = true; }
+    void let_consumers_help() noexcept { core::consumers_help_ = true; }
 
     void close() noexcept;
     void close_to_newcomers() noexcept;
@@ -262,7 +262,6 @@ class any_channel : public channel_items<Policy> {
     void record_trace(const slot& putter, std::uint64_t number, std::uint64_t gets, slot* measured) noexcept;
 
     bool drains_puts_ = false;      // closed for new puts only
-    bool consumers_help_ = false;   // see `let_consumers_help`
     trail_marks* marks_ = nullptr;  // set before the run begins
 
     template <class, class, bool>

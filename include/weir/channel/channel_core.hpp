@@ -118,6 +118,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
         if (!is_registered() && !ex.traits().passing) register_site(*this, ex);
         if (!clock_.bound()) bind(ex);
+        if (consumers_help_ && line == side::get && clock_.owner() != &ex) ex.waits_for(*clock_.owner());
         add_waiter(w, line, reading(w.measured));
     }
 
@@ -211,7 +212,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         return w;
     }
 
-    std::uint64_t waits_ = 0;  // the number of waits that have begun
+    std::uint64_t waits_ = 0;      // the number of waits that have begun
+    bool consumers_help_ = false;  // see `any_channel::let_consumers_help`
     const std::string name_;
     std::unique_ptr<const std::string> merged_name_;  // for reports, if a sink was merged with this queue
 

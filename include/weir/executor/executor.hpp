@@ -167,12 +167,16 @@ class executor {
 
     /// Lets a thread of the program that waits for an item of a run work in the place of one of this
     /// executor's threads, which pauses meanwhile: see `run_options::consumers_help`. Returns when `done` is
-    /// set.
+    /// set or poked.
     /// \returns false if the thread can't work here now: the caller sleeps until `done` is set.
     virtual bool lend_place(flag& done) noexcept {
         static_cast<void>(done);
         return false;
     }
+
+    /// A coroutine of this executor waits for an item of a run on `other`, which exists until the coroutine
+    /// is resumed. If nothing else is ready, this executor's thread may call `other.lend_place`.
+    virtual void waits_for(executor& other) noexcept { static_cast<void>(other); }
 
     /// For adapters to other libraries. `library` is an address that identifies one of them.
     /// \returns the object of that library that runs this executor, or null. Lifetime: that of this executor.

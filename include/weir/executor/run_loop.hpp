@@ -142,6 +142,8 @@ class run_loop final : public executor, detail::loop_turns::loop {
     /// \returns false on any thread but the loop's own: the caller has to sleep.
     bool drive(detail::parker& done, time_point limit) override;
 
+    void waits_for(executor& other) noexcept override { lender_ = &other; }
+
   private:
     friend detail::foreign_run_loop;
     explicit run_loop(const executor_traits& traits) : executor(traits) {}
@@ -157,6 +159,9 @@ class run_loop final : public executor, detail::loop_turns::loop {
     timer_queue timers_;
     detail::parker* sleeper_ = nullptr;  // of the thread that runs the loop and found nothing ready
     bool looks_again_ = false;           // that thread does not sleep the next time
+    // Used only by the thread that holds the loop: the executor for whose item the coroutine waits that was
+    // resumed last. Null: it waits for something else.
+    executor* lender_ = nullptr;
     detail::loop_turns turns_;
 };
 

@@ -183,9 +183,14 @@ WEIR_INLINE void run_loop::turn(detail::parker& done, time_point limit) {
             sleeper_ = &done;
         }
     }
-    if (next) return resume(next);
+    if (next) {
+        lender_ = nullptr;
+        return resume(next);
+    }
     detail::thread_place::leave_here();
-    if (until == (time_point::max)()) {
+    if (until == (time_point::max)() && lender_ != nullptr && lender_->lend_place(done)) {
+        done.wait(0);  // ends the poke
+    } else if (until == (time_point::max)()) {
         const detail::basic_blocked_thread<detail::standard_platform> here(&done);
         here.wait(done);
     } else {

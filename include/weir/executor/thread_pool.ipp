@@ -147,7 +147,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::lend_place(detail::p
         mine.is_guest = false;
         if (has_left) {
             idle_.expect(-1);
-            return done.is_set();
+            return done.is_set_or_poked();
         }
     }
     if (is_done && lease_->policy.template end_visit<Platform>(me->operations())) {
@@ -156,7 +156,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::lend_place(detail::p
         lease_->policy.pause(Platform::now());
         lease_->end();
     }
-    return done.is_set();
+    return done.is_set_or_poked();
 }
 
 template <class Platform>
@@ -168,7 +168,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::ask_for_place(
         for (unsigned i = 0, n = workers_.size(); i < n; ++i) all_done += workers_[i].done();
         return policy.may_ask(Platform::now(), all_done) && has_work();
     };
-    return lease_->ask(may_ask, [&done] { return done.is_set(); });
+    return lease_->ask(may_ask, [&done] { return done.is_set_or_poked(); });
 }
 
 template <class Platform>
@@ -191,7 +191,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::work_as_guest(
     place& mine, worker& me, const detail::parker& done) noexcept {
     executor::shift here(*this, &me);
     int misses = 0;
-    while (!done.is_set()) {
+    while (!done.is_set_or_poked()) {
         void* const found = this->is_wanted(me.number) ? this->find(me) : nullptr;
         if (found == nullptr) {
             if (++misses > most_misses) return false;

@@ -92,6 +92,11 @@ class basic_parker {
     // acquire; pairs with the release in set(): sees the setter's earlier writes
     bool is_set() const noexcept { return (word_.load(std::memory_order_acquire) & is_done) != 0; }
 
+    // Whether the next wait returns at once. acquire; pairs with set() and poke()
+    bool is_set_or_poked() const noexcept {
+        return (word_.load(std::memory_order_acquire) & (is_done | poked)) != 0;
+    }
+
     void set() noexcept {
         // acq_rel; pairs with is_set() and wait(): the owner sees the caller's earlier writes
         if ((word_.fetch_or(is_done, std::memory_order_acq_rel) & asleep) != 0) {

@@ -102,13 +102,13 @@ struct run_options {
     /// each resumption of a stage.
     bool later_stages_first = false;
 
-    /// Whether a thread that waits for an item of the run (in `run::get`, or a loop over the run) works in
-    /// the place of one of the pool's threads meanwhile: then the thread need not sleep and be woken for each
-    /// item. Functions of the stages run on that thread, too, as long as they are short; the number of
-    /// functions that run at once stays the same. Without effect if another run or a task group uses the
-    /// pool, if the pool has `on_thread_start`, or if the thread runs a coroutine. False for a thread on
-    /// which these functions must not run: one that owns a window or a device context, or that waits for
-    /// items while it holds a mutex that the functions lock.
+    /// Whether a thread that waits for an item of the run (in `run::get`, a loop over the run, or `sync_wait`
+    /// of a coroutine that calls `next`) works in the place of one of the pool's threads meanwhile: then the
+    /// thread need not sleep and be woken for each item. Functions of the stages run on that thread, too, as
+    /// long as they are short; the number of functions that run at once stays the same. Without effect if
+    /// another run or a task group uses the pool, if the pool has `on_thread_start`, or in a call within a
+    /// coroutine. False for a thread on which these functions must not run: one that owns a window or a
+    /// device context, or that waits for items while it holds a mutex that the functions lock.
     bool consumers_help = true;
 
     /// The length of a lap by the executor's clock, from the start on; 0: no laps, but laps of a second if

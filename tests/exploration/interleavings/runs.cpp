@@ -161,6 +161,28 @@ void lent_place_blocks() {
     require(sum == 56, "each item comes out once");
 }
 
+// A coroutine on a loop of this thread is the consumer.
+void lent_to_a_loop() {
+    weir::thread_pool pool(1);
+    int inside = 0;
+    const auto alone = [&](int n) {
+        const being_inside here(inside);
+        require(inside == 1, "one thread runs the pool's only worker");
+        return n;
+    };
+    auto pipeline = numbers(6) | weir::pipe(alone, slots(2)) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    const auto consume = [&]() -> task<> {
+        while (auto n = co_await run.next()) sum += *n;
+        co_await weir::sleep_for(10us);  // the loop waits for something else now
+    };
+    thread other([&] { weir::sync_wait(pool, weir::sleep_for(1us)); });
+    weir::sync_wait(consume());
+    other.join();
+    require(sum == 15, "each item comes out once");
+}
+
 // Two workers of whom one lends its place, and becomes surplus meanwhile.
 void lent_place_is_surplus() {
     weir::thread_pool pool(2, {.most_workers = 2});
@@ -728,6 +750,7 @@ const interleavings::registered all("runs", {
                                                 {"place_taken_back", place_taken_back},
                                                 {"lent_place_blocks", lent_place_blocks},
                                                 {"lent_place_is_surplus", lent_place_is_surplus},
+                                                {"lent_to_a_loop", lent_to_a_loop},
                                                 {"destroyed_early", destroyed_early},
                                                 {"destroyed_at_once", destroyed_at_once},
                                                 {"stopped_by_two", stopped_by_two},

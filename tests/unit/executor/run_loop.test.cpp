@@ -100,6 +100,58 @@ TEST_CASE("a run loop without work returns at the limit, when it is poked, or wh
     other.join();
 }
 
+TEST_CASE("a run loop with nothing ready works for the executor for whose item its last coroutine waits") {
+    // Counts how often it is asked for a place. It gives one, and then posts the coroutine that waits.
+    class lends final : public weir::executor {
+      public:
+        explicit lends(run_loop& to) : loop_(to) {}
+        using executor::post;
+        void post(std::coroutine_handle<>) noexcept override {}
+        void add(weir::timer&) noexcept override {}
+        void cancel(weir::timer&) noexcept override {}
+        bool drive(flag&, weir::time_point) override { return false; }
+        bool lend_place(flag& done) noexcept override {
+            ++asked;
+            if (waiting) loop_.post(std::exchange(waiting, nullptr));
+            return done.is_set_or_poked();
+        }
+        std::coroutine_handle<> waiting;
+        int asked = 0;
+
+      private:
+        run_loop& loop_;
+    };
+    struct waits {
+        run_loop& loop;
+        lends& other;
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<> h) const noexcept {
+            loop.waits_for(other);
+            other.waiting = h;
+        }
+        void await_resume() const noexcept {}
+        static detached twice(run_loop& loop, lends& other, std::vector<int>& log) {
+            co_await weir::schedule(loop);
+            log.push_back(0);
+            co_await waits{loop, other};
+            log.push_back(1);
+            co_await waits{loop, other};
+            log.push_back(2);
+        }
+    };
+    run_loop loop;
+    lends other(loop);
+    weir::detail::parker done;
+    std::vector<int> log;
+    waits::twice(loop, other, log);
+    while (log.size() < 3) CHECK(loop.drive(done, never));
+    CHECK(other.asked == 2);
+    // Nothing waits there any more: the loop sleeps.
+    done.poke();
+    CHECK(loop.drive(done, never));
+    CHECK(other.asked == 2);
+}
+
 TEST_CASE("a run loop does not wake a thread that has left it") {
     run_loop loop;
     std::vector<int> log;

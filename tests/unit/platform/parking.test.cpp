@@ -29,6 +29,19 @@ struct alone : weir::detail::standard_platform {
 
 }  // namespace
 
+TEST_CASE("a parker is set or poked until the next wait, or for good") {
+    weir::detail::parker p;
+    CHECK_FALSE(p.is_set_or_poked());
+    p.poke();
+    CHECK(p.is_set_or_poked());
+    CHECK_FALSE(p.is_set());
+    CHECK_FALSE(p.wait(0));
+    CHECK_FALSE(p.is_set_or_poked());
+    p.set();
+    CHECK(p.wait(0));
+    CHECK(p.is_set_or_poked());
+}
+
 TEST_CASE("a parker that is set doesn't block, before and after") {
     parker p;
     CHECK_FALSE(p.is_set());
