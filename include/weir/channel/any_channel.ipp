@@ -27,7 +27,8 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
     }
     core::wake_all(woken);
     if (result != outcome::pending) return result;
-    if (core::consumers_help_ && ex != nullptr && max_wait == (duration::max)() && detail::lends_place(*ex, flag)) {
+    if (core::consumers_help_ && ex != nullptr && max_wait == (duration::max)() &&
+        detail::lends_place(*ex, flag)) {
         return w.outcome;
     }
     return block_in_line(w, line, flag, ex, max_wait);

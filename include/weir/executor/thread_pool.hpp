@@ -147,8 +147,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     void stand_by(place& mine, worker& me) noexcept;
     // Asks for a place, if that pays. `done`: that the consumer does not wait any more.
     bool ask_for_place(const detail::parker& done) noexcept;
-    // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false: nothing to run
-    // was found, or another thread has the place.
+    // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false: nothing
+    // to run was found, or another thread has the place.
     bool work_as_guest(place& mine, worker& me, const detail::parker& done) noexcept;
     bool has_work() const noexcept;
     void wake_all() noexcept override;
