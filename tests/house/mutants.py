@@ -9,6 +9,9 @@ import sys
 
 tests = pathlib.Path(__file__).resolve().parents[1]
 include = tests.parent / "include" / "weir"
+sys.path.insert(0, str(tests / "support"))
+from change import Stale, change_once  # noqa: E402
+
 sys.dont_write_bytecode = True
 
 
@@ -26,7 +29,7 @@ def main():
     of_models = tests / "exploration" / "models"
     wrong = []
     fitting = 0
-    changes = [(name, file, lambda code, old=old, new=new: schedules.change_once(code, old, new))
+    changes = [(name, file, lambda code, old=old, new=new: change_once(code, old, new))
                for module in (schedules, interleavings, faults, cuda) for name, file, old, new, _ in module.read_mutants()]
     for mutant in models.read_mutants((of_models / "mutants.txt").read_text()):
         changes.append((mutant.name, mutant.file, mutant.change))
@@ -37,7 +40,7 @@ def main():
                 wrong.append(f"'{name}' changes nothing in {file}")
             else:
                 fitting += 1
-        except (schedules.Stale, models.Wrong) as e:
+        except (Stale, models.Wrong) as e:
             wrong.append(f"'{name}' in {file}: {e}")
     survivors = models.read_survivors((of_models / "survivors.tsv").read_text())
     for file, part in models.ORDERS_OF.items():
