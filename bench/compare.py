@@ -52,10 +52,6 @@ CASES = [
     Case("no-op, capacity 64", "pipeline", "no-op, 1 slot, capacity 64, ", (1.2, 1.3), (0.75, 0.9)),
     Case("no-op, four slots, capacity 2", "pipeline", "no-op, 4 slots, capacity 2, ", (2, 1.5)),
     Case("no-op, four slots, capacity 64", "pipeline", "no-op, 4 slots, capacity 64, ", (1.2, 0.6)),
-    Case("in order, capacity 64, of any", "pipeline", "no-op, 4 slots, capacity 64, ", (1.3, 1.3), of_off=True,
-         measured="weir, in order"),
-    Case("the same, measured", "pipeline", "no-op, 4 slots, capacity 64, ", (1.3, 1.3), of_off=True,
-         unmeasured="weir, measured", measured="weir, in order, measured"),
     Case("500 ns, capacity 2", "pipeline", "500 ns, 1 slot, capacity 2, ", (1.03, 1.0)),
     Case("500 ns, capacity 64", "pipeline", "500 ns, 1 slot, capacity 64, ", (1.02, 1.0)),
     Case("1 us, capacity 2, of off", "pipeline", "1 us, 1 slot, capacity 2, ", (1.02, 1.04), of_off=True),
@@ -69,8 +65,6 @@ CASES = [
     Case("skynet, a leaf, of libfork", "spawn", "skynet, 10^6 leaves, ", None, (1.2, 1.2), unmeasured="weir, when_all",
          peer="libfork"),
     Case("tasks from inside", "spawn", "10^6 tasks from a task, ", None, (1.1, 0.7), unmeasured="weir, task_group fork"),
-    Case("tasks from inside, spawned", "spawn", "10^6 tasks from a task, ", None, (1.3, 0.7), unmeasured="weir, task_group spawn"),
-    Case("tasks from inside, of when_all", "spawn", "10^6 tasks from a task, ", None, (1.3, 0.7), unmeasured="weir, when_all"),
     Case("a tree, a node", "traverse", "a tree of 10^6 nodes, ", (1.3, 1.3), (1.3, 1.3)),
 ]
 

@@ -5,6 +5,5 @@
 
 #include <weir/asio/awaiting.hpp>
 #include <weir/asio/io_executor.hpp>
-#include <weir/asio/library.hpp>
 
 #endif

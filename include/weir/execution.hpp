@@ -3,9 +3,8 @@
 #ifndef WEIR_EXECUTION_HPP
 #define WEIR_EXECUTION_HPP
 
-#include <weir/execution/as_sender.hpp>
-#include <weir/execution/awaited_sender.hpp>
 #include <weir/execution/scheduler.hpp>
 #include <weir/execution/scheduler_executor.hpp>
+#include <weir/execution/sender.hpp>
 
 #endif

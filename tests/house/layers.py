@@ -57,7 +57,7 @@ SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/sy
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 OF_FORMAT = "report/format.hpp"  # whether there is std::format
 OF_STANDARD = ("platform/config.hpp", "task/stop_state.hpp")  # what there is at all
-PAST_QT = ("asio/library.hpp", "asio/pending.hpp")  # whose `emit` is a macro there
+PAST_QT = ("asio/io_executor.hpp", "asio/pending.hpp")  # whose `emit` is a macro there
 SRC = "src.hpp"  # what is compiled once for a program
 # The parts of the platform, and the count of forks, which only the single thread of a child writes.
 OF_SYSTEM = ("platform/system.hpp", "platform/platform.hpp", "platform/process.hpp", "platform/system_thread.hpp",

@@ -4,7 +4,6 @@
 #define WEIR_ASIO_AWAITED_HPP
 
 #include <weir/asio/io_executor.hpp>
-#include <weir/asio/library.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/task/awaitable.hpp>

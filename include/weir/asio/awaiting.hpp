@@ -3,7 +3,7 @@
 #ifndef WEIR_ASIO_AWAITING_HPP
 #define WEIR_ASIO_AWAITING_HPP
 
-#include <weir/asio/library.hpp>
+#include <weir/asio/io_executor.hpp>
 #include <weir/asio/pending.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/platform/env.hpp>

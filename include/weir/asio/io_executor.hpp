@@ -1,14 +1,14 @@
-// weir asio: an executor that runs coroutines on the threads of Asio's io_context
+// weir asio: Asio by the name `lib`, standalone or Boost's, and an executor on the threads of its io_context
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_ASIO_IO_EXECUTOR_HPP
 #define WEIR_ASIO_IO_EXECUTOR_HPP
 
-#include <weir/asio/library.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/locked_timers.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <algorithm>  // for std::clamp, std::max
@@ -20,7 +20,37 @@
 #include <optional>   // for std::optional
 #include <utility>    // for std::move
 
-namespace weir::asio::inline WEIR_ASIO_KIND::detail {
+// Asio has members of the name `emit`, which is a macro of Qt. MSVC, g++ and clang know these pragmas.
+#pragma push_macro("emit")
+#undef emit
+#include WEIR_ASIO_FILE(any_io_executor.hpp)
+#include WEIR_ASIO_FILE(associated_cancellation_slot.hpp)
+#include WEIR_ASIO_FILE(async_result.hpp)
+#include WEIR_ASIO_FILE(awaitable.hpp)
+#include WEIR_ASIO_FILE(cancellation_signal.hpp)
+#include WEIR_ASIO_FILE(cancellation_type.hpp)
+#include WEIR_ASIO_FILE(co_spawn.hpp)
+#include WEIR_ASIO_FILE(error.hpp)
+#include WEIR_ASIO_FILE(execution.hpp)
+#include WEIR_ASIO_FILE(execution_context.hpp)
+#include WEIR_ASIO_FILE(executor_work_guard.hpp)
+#include WEIR_ASIO_FILE(io_context.hpp)
+#include WEIR_ASIO_FILE(post.hpp)
+#include WEIR_ASIO_FILE(query.hpp)
+#include WEIR_ASIO_FILE(steady_timer.hpp)
+#include WEIR_ASIO_FILE(strand.hpp)
+#include WEIR_ASIO_FILE(system_error.hpp)
+#include WEIR_ASIO_FILE(this_coro.hpp)
+#include WEIR_ASIO_FILE(use_awaitable.hpp)
+#pragma pop_macro("emit")
+
+namespace weir::asio::inline WEIR_ASIO_KIND {
+
+/// `::asio`, or `::boost::asio` if `WEIR_USE_BOOST_ASIO` is defined or standalone Asio is not found. Code
+/// that uses this name for Asio compiles with either library.
+namespace lib = ::WEIR_ASIO_LIBRARY;
+
+namespace detail {
 
 // The address of this variable identifies the Asio in use (standalone or Boost's) for executor::runs_on(),
 // which then returns a pointer to an `any_io_executor`, or null.
@@ -73,9 +103,7 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
     lib::steady_timer timer_;
 };
 
-}  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
-
-namespace weir::asio::inline WEIR_ASIO_KIND {
+}  // namespace detail
 
 /// Runs coroutines on the threads that run an `io_context`, together with Asio's own handlers:
 ///

@@ -5,7 +5,6 @@
 
 #include <weir/asio/awaiting.hpp>
 #include <weir/asio/io_executor.hpp>
-#include <weir/asio/library.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/task/awaitable.hpp>

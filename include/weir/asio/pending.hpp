@@ -3,7 +3,7 @@
 #ifndef WEIR_ASIO_PENDING_HPP
 #define WEIR_ASIO_PENDING_HPP
 
-#include <weir/asio/library.hpp>
+#include <weir/asio/io_executor.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/task/external_wait.hpp>
@@ -127,7 +127,7 @@ bool was_aborted(const std::tuple<std::exception_ptr, Rest...>& values) noexcept
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
 
-// See asio/library.hpp.
+// See asio/io_executor.hpp.
 #pragma push_macro("emit")
 #undef emit
 

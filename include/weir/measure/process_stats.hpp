@@ -6,7 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/process_resources.hpp>
+#include <weir/platform/system_info.hpp>
 
 #include <cstdint>   // for std::int64_t, std::uint64_t
 #include <optional>  // for std::optional

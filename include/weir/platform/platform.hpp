@@ -127,7 +127,7 @@ struct standard_platform : objects_of_thread {
     static inline unsigned concurrency() noexcept;
 
     // Resource usage of this process so far, its current memory, and the number of processors that it may
-    // use; 0: unknown. Defined in process_resources.hpp.
+    // use; 0: unknown. Defined in system_info.hpp.
     static process_counts count_process() noexcept;
     static process_memory measure_memory() noexcept;
     static inline unsigned processors() noexcept;

@@ -1,18 +1,19 @@
-// weir platform, internal: names of the machine, the system and the compiler, and the date, for reports
+// weir platform, internal: what the system tells of process and machine: processors, memory, names, the date
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_SYSTEM_INFO_HPP
 #define WEIR_PLATFORM_SYSTEM_INFO_HPP
 
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/platform.hpp>
 #include <weir/platform/system.hpp>
 
-#include <chrono>   // for std::chrono::system_clock
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::uint64_t
-#include <cstdio>   // for std::snprintf
-#include <ctime>    // for std::time_t
-#include <fstream>  // for std::ifstream
-#include <string>   // for std::string
-#include <version>  // for the library's macros
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
+#include <cstdio>       // for std::FILE, std::fopen
+#include <ctime>        // for std::strftime, std::time
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <version>      // for the library's macros
 
 #if __has_include(<sys/utsname.h>)
 #include <sys/utsname.h>  // for uname
@@ -20,17 +21,52 @@
 
 namespace weir::detail {
 
-// The text after the colon in the first line of a file that begins with `label`; empty: there is none.
-inline std::string line_of_system(const char* file, const std::string& label) {
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) {
-        if (!line.starts_with(label)) continue;
-        const std::size_t colon = line.find(':');
-        const std::size_t text = colon == line.npos ? line.npos : line.find_first_not_of(" \t", colon + 1);
-        if (text != line.npos) return line.substr(text);
-    }
-    return {};
+// The content of a file; empty if it doesn't exist.
+std::string text_of_file(const std::string& name);
+
+// The CPU quota of this process by Linux control groups, in processors, rounded up as in Rust and Go; 0: no
+// limit. The minimum over its group and all parent groups. `root`: a prefix of all paths, for tests.
+class cgroup_quota {
+  public:
+    static unsigned read(const std::string& root);
+
+  private:
+    // The quota of the group in a line `number:controllers:path`; 0: none. In version 2 of control groups the
+    // line names no controllers; in version 1, the controller `cpu` has the quota.
+    static unsigned of_line(const std::string& mount, std::string_view line);
+    // The minimum of `in` over the group and its parents up to the mount point, where a container may see its
+    // own group.
+    static unsigned of_path(const std::string& mount, std::string path, unsigned (*in)(const std::string&));
+    static unsigned in_version_2(const std::string& folder);
+    static unsigned in_version_1(const std::string& folder);
+    static unsigned rounded(const char* quota, const char* period);
+    static void add(unsigned& least, unsigned limit) noexcept;
+};
+
+// The number of processors that the calling thread may use: the smaller of its affinity mask and the quota,
+// which is read once; 0: unknown.
+unsigned available_processors() noexcept;
+
+// The bytes in a line `VmRSS:     1234 kB`, as of /proc/self/status; -1: there is none. `label`: `VmRSS:`.
+std::int64_t kilobytes_in(const char* text, const char* label) noexcept;
+
+// The memory in the text of /proc/self/status. (getrusage is no alternative: its peak includes that of the
+// program that started this process.)
+process_memory memory_in(const char* text) noexcept;
+
+// Reads a file, or its beginning if the array is too small. False: there is no such file.
+template <std::size_t N>
+bool read_text(const char* name, char (&text)[N]) noexcept {
+    std::FILE* const file = std::fopen(name, "r");
+    if (file == nullptr) return false;
+    text[std::fread(text, 1, N - 1, file)] = '\0';
+    return std::fclose(file) == 0;
 }
+
+inline unsigned standard_platform::processors() noexcept { return available_processors(); }
+
+// The text after the colon in the first line of a file that begins with `label`; empty: there is none.
+std::string line_of_system(const char* file, const std::string& label);
 
 // The host name; empty: unknown.
 inline std::string name_of_host() {
@@ -61,13 +97,8 @@ inline std::uint64_t memory_of_machine() {
 #if defined(_WIN32)
     return memory_of_windows();
 #else
-    const std::string text = line_of_system("/proc/meminfo", "MemTotal");
-    std::uint64_t kilobytes = 0;
-    for (const char c : text) {
-        if (c < '0' || c > '9') break;
-        kilobytes = kilobytes * 10 + static_cast<std::uint64_t>(c - '0');
-    }
-    return kilobytes * 1024;
+    const std::int64_t bytes = kilobytes_in(text_of_file("/proc/meminfo").c_str(), "MemTotal:");
+    return static_cast<std::uint64_t>(larger<std::int64_t>(bytes, 0));
 #endif
 }
 
@@ -96,35 +127,35 @@ inline std::string name_of_library() {
 }
 
 // Whether the compiler optimises. MSVC doesn't tell: true if its debug libraries are not used.
-inline constexpr bool is_optimised =
 #if defined(__OPTIMIZE__) || (defined(_MSC_VER) && !defined(_DEBUG))
-    true;
+inline constexpr bool is_optimised = true;
 #else
-    false;
+inline constexpr bool is_optimised = false;
 #endif
 
-inline constexpr bool has_assertions =
 #if defined(NDEBUG)
-    false;
+inline constexpr bool has_assertions = false;
 #else
-    true;
+inline constexpr bool has_assertions = true;
 #endif
 
 // The current time in UTC: `2026-11-25T02:54:16Z`.
 inline std::string utc_now() {
-    const std::chrono::sys_seconds now =
-        std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    const auto day = std::chrono::floor<std::chrono::days>(now);
-    const std::chrono::year_month_day date(day);
-    const std::chrono::hh_mm_ss time(now - day);
-    char text[64];
-    std::snprintf(text, sizeof(text), "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()));
-    return text;
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+#if defined(_WIN32)
+    gmtime_s(&utc, &now);
+#else
+    gmtime_r(&now, &utc);
+#endif
+    char text[32];
+    return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc));
 }
 
 }  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/platform/system_info.ipp>
+#endif
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/process_resources.hpp>
+#include <weir/platform/system_info.hpp>
 
 #include <thread>  // for std::thread
 

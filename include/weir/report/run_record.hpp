@@ -7,7 +7,6 @@
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/process_resources.hpp>
 #include <weir/platform/system_info.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/version.hpp>

@@ -28,6 +28,7 @@
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -339,4 +340,10 @@ TEST_CASE("one that was cancelled before is posted instead of added") {
     CHECK(late.home.posted.empty());
     late.timers->add(late.it);
     CHECK(late.home.posted.size() == 1);
+}
+
+TEST_CASE("an error of Asio is one of the standard library") {
+    const std::error_code aborted = make_error_code(weir::asio::lib::error::operation_aborted);
+    CHECK(aborted.value() == static_cast<int>(std::errc::operation_canceled));
+    CHECK_FALSE(aborted.message().empty());
 }

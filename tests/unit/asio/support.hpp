@@ -3,7 +3,7 @@
 #ifndef WEIR_TESTS_ASIO_SUPPORT_HPP
 #define WEIR_TESTS_ASIO_SUPPORT_HPP
 
-#include <weir/asio/library.hpp>
+#include <weir/asio/io_executor.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/platform/env.hpp>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: a sender gives values, and awaiting this gives a reference
 // What a task refers to is not the sender's to give.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/execution/as_sender.hpp>
+#include <weir/execution/sender.hpp>
 
 #include <weir/task/task.hpp>
 

@@ -1,7 +1,7 @@
 // expect-error: weir: this sender completes with one of several kinds of values
 // An await gives one type.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/execution/awaited_sender.hpp>
+#include <weir/execution/sender.hpp>
 
 #include <weir/task/task.hpp>
 

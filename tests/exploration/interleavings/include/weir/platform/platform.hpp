@@ -53,9 +53,9 @@ struct standard_platform {
     static int this_thread() noexcept { return interleavings::this_thread(); }
     static void name_thread(const char*) noexcept {}
     static inline unsigned concurrency() noexcept;           // in system_thread.hpp
-    static inline process_counts count_process() noexcept;   // in process_resources.hpp
-    static inline process_memory measure_memory() noexcept;  // in process_resources.hpp
-    static inline unsigned processors() noexcept;            // in process_resources.hpp
+    static inline process_counts count_process() noexcept;   // in system_info.hpp
+    static inline process_memory measure_memory() noexcept;  // in system_info.hpp
+    static inline unsigned processors() noexcept;            // in system_info.hpp
 
     template <class T>
     static T& of_thread() noexcept {

@@ -1,9 +1,9 @@
-// weir platform, internal: bodies of the functions of platform/process_resources.hpp
+// weir platform, internal: bodies of the functions of platform/system_info.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_PLATFORM_PROCESS_RESOURCES_IPP
-#define WEIR_PLATFORM_PROCESS_RESOURCES_IPP
+#ifndef WEIR_PLATFORM_SYSTEM_INFO_IPP
+#define WEIR_PLATFORM_SYSTEM_INFO_IPP
 
-#include <weir/platform/process_resources.hpp>
+#include <weir/platform/system_info.hpp>
 
 #include <weir/platform/config.hpp>
 
@@ -20,6 +20,17 @@ WEIR_INLINE std::string text_of_file(const std::string& name) {
     for (std::size_t n = 0; (n = std::fread(part, 1, sizeof part, file)) != 0;) text.append(part, n);
     std::fclose(file);
     return text;
+}
+
+WEIR_INLINE std::string line_of_system(const char* file, const std::string& label) {
+    const std::string text = "\n" + text_of_file(file);
+    for (std::size_t at = 0; (at = text.find("\n" + label, at)) != text.npos; ++at) {
+        const std::size_t end = smaller(text.find('\n', at + 1), text.size());
+        const std::size_t colon = text.find(':', at);
+        const std::size_t value = colon < end ? text.find_first_not_of(" \t", colon + 1) : end;
+        if (value < end) return text.substr(value, end - value);
+    }
+    return {};
 }
 
 WEIR_INLINE unsigned cgroup_quota::read(const std::string& root) {
