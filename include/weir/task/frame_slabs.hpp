@@ -58,7 +58,7 @@ class alignas(64) frame_slabs {
 
     struct slab;
 
-    static char*& origin(block* b) noexcept { return reinterpret_cast<char**>(b)[-1]; }
+    static void*& origin(block* b) noexcept { return reinterpret_cast<void**>(b)[-1]; }
     static bool is_alone(block* b) noexcept { return reinterpret_cast<std::uintptr_t>(origin(b)) % 2 != 0; }
     static block* place_behind(void* from, std::size_t alignment) noexcept;
     static block* from_heap(std::size_t stride, bool aligned);

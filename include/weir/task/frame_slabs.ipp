@@ -18,7 +18,7 @@ struct frame_slabs::slab {
     block* free = nullptr;     // blocks that were given back
     std::uint32_t used = 0;    // blocks in use
     std::uint32_t fresh;       // blocks that were never in use; they are the last ones
-    block* first_fresh;        // where the first of these will be
+    void* first_fresh;         // where the first of these will be
     slab* next = nullptr;      // open slab
     slab* previous = nullptr;  // open slab
     process_of_origin born{};
@@ -66,7 +66,7 @@ WEIR_INLINE void frame_slabs::give(block* all) noexcept {
     count(-length);
     while (alone != nullptr) {
         block* const b = std::exchange(alone, alone->next);
-        ::operator delete(static_cast<void*>(origin(b) - 1));
+        ::operator delete(static_cast<void*>(static_cast<char*>(origin(b)) - 1));
     }
     while (unused != nullptr) ::operator delete(static_cast<void*>(std::exchange(unused, unused->next)));
 }
@@ -79,7 +79,8 @@ WEIR_INLINE void frame_slabs::forget() noexcept {
 // The first place for a block behind `from` and the block's origin.
 WEIR_INLINE auto frame_slabs::place_behind(void* from, std::size_t alignment) noexcept -> block* {
     char* const least = static_cast<char*>(from) + before_block;
-    return reinterpret_cast<block*>(least + (0 - reinterpret_cast<std::uintptr_t>(least)) % alignment);
+    void* const place = least + (0 - reinterpret_cast<std::uintptr_t>(least)) % alignment;
+    return static_cast<block*>(place);
 }
 
 // Aligned by hand: `operator new` with an alignment takes twice as long, and more memory.
@@ -93,7 +94,7 @@ WEIR_INLINE auto frame_slabs::from_heap(std::size_t stride, bool aligned) -> blo
 
 WEIR_INLINE auto frame_slabs::make_slab(std::size_t stride, std::size_t blocks) -> slab* {
     void* const whole = ::operator new(slab::extra() + blocks * stride);
-    block* const first = place_behind(static_cast<char*>(whole) + sizeof(slab), most_frame_alignment);
+    void* const first = place_behind(static_cast<char*>(whole) + sizeof(slab), most_frame_alignment);
     return new (whole) slab{.fresh = number_as<std::uint32_t>(blocks), .first_fresh = first};
 }
 
@@ -113,8 +114,8 @@ WEIR_INLINE auto frame_slabs::cut(std::size_t stride, std::uint32_t most) noexce
                 s->free = b->next;
             } else {
                 b = new (s->first_fresh) block{nullptr};
-                origin(b) = reinterpret_cast<char*>(s);
-                s->first_fresh = reinterpret_cast<block*>(reinterpret_cast<char*>(b) + stride);
+                origin(b) = s;
+                s->first_fresh = reinterpret_cast<char*>(b) + stride;
                 --s->fresh;
             }
             ++s->used;
@@ -130,7 +131,7 @@ WEIR_INLINE auto frame_slabs::cut(std::size_t stride, std::uint32_t most) noexce
 
 // Returns the slab if none of its blocks is in use any more; it is closed then.
 WEIR_INLINE auto frame_slabs::put_back(block& b) noexcept -> slab* {
-    auto* const s = reinterpret_cast<slab*>(origin(&b));
+    auto* const s = static_cast<slab*>(origin(&b));
     if (!s->born.is_here()) return nullptr;
     if (s->is_full()) open(*s);
     b.next = std::exchange(s->free, &b);
