@@ -13,7 +13,7 @@
 
 The contestants of a case take turns within one process, nine times; the table has medians in nanoseconds. "Off" is without
 statistics, "on" with them (the default). A ratio is the time divided by that of the fastest peer of any kind, in its fastest
-form; or, if the case says so, of one library, or on divided by off. The goal is behind the ratio. If weir passes items, or makes
+form; or, if the case says so, of one library, or on divided by off, or by the time with a coroutine as the consumer. The goal is behind the ratio. If weir passes items, or makes
 tasks, one by one, peers that do so in batches do not count; if one is the fastest, the next line shows it. While it measures, it
 lists the fastest form of each peer. Takes about thirteen minutes, including the build.
 """
@@ -26,7 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "compare"
-PROGRAMS = ("pipeline", "pingpong", "channel", "spawn", "traverse")
+PROGRAMS = ("consumer", "pipeline", "pingpong", "channel", "spawn", "traverse")
 
 
 class Case:
@@ -39,23 +39,29 @@ class Case:
     def in_batches(self):
         return "in batches" in self.ours["off"]
 
-    def __init__(self, name, program, title, on=None, off=None, of_off=False, unmeasured="weir", measured="weir, measured",
-                 peer=""):
+    def __init__(self, name, program, title, on=None, off=None, of="", unmeasured="weir", measured="weir, measured", peer="",
+                 one_processor=False):
         self.name, self.program, self.title, self.peer = name, program, title, peer
         self.goals = {"off": off or (None, None), "on": on or (None, None)}
-        self.of_off = of_off
+        self.of, self.one_processor = of, one_processor
         self.ours = {"off": unmeasured, "on": measured}
 
 
+COROUTINE = "weir, measured, to a coroutine of the pool"
 CASES = [
+    Case("a thread consumes, of a coroutine", "consumer", "sink(), ", (1.5, 1.5), of=COROUTINE),
+    Case("the same, sink(3)", "consumer", "sink(3), ", (1.5, 1.5), of=COROUTINE),
+    Case("a thread consumes", "consumer", "sink(), ", (1.0, 1.0)),
+    Case("the same on one processor", "consumer", "sink(), ", (1.5, 1.5), one_processor=True),
+    Case("on one processor, sink(3)", "consumer", "sink(3), ", (1.5, 1.5), one_processor=True),
     Case("no-op, capacity 2", "pipeline", "no-op, 1 slot, capacity 2, ", (1.5, 1.2), (0.9, 0.8)),
     Case("no-op, capacity 64", "pipeline", "no-op, 1 slot, capacity 64, ", (1.2, 1.3), (0.75, 0.9)),
     Case("no-op, four slots, capacity 2", "pipeline", "no-op, 4 slots, capacity 2, ", (2, 1.5)),
     Case("no-op, four slots, capacity 64", "pipeline", "no-op, 4 slots, capacity 64, ", (1.2, 0.6)),
     Case("500 ns, capacity 2", "pipeline", "500 ns, 1 slot, capacity 2, ", (1.03, 1.0)),
     Case("500 ns, capacity 64", "pipeline", "500 ns, 1 slot, capacity 64, ", (1.02, 1.0)),
-    Case("1 us, capacity 2, of off", "pipeline", "1 us, 1 slot, capacity 2, ", (1.02, 1.04), of_off=True),
-    Case("1 us, capacity 64, of off", "pipeline", "1 us, 1 slot, capacity 64, ", (1.01, 1.02), of_off=True),
+    Case("1 us, capacity 2, of off", "pipeline", "1 us, 1 slot, capacity 2, ", (1.02, 1.04), of="weir"),
+    Case("1 us, capacity 64, of off", "pipeline", "1 us, 1 slot, capacity 64, ", (1.01, 1.02), of="weir"),
     Case("ping-pong", "pingpong", "", (1.4, 0.6), (0.9, 0.4)),
     Case("channel, capacity 1", "channel", "1 to 1, capacity 1, int, ", (1.0, 0.4)),
     Case("channel, capacity 2", "channel", "1 to 1, capacity 2, int, ", (1.0, 0.4)),
@@ -86,9 +92,15 @@ def measure(case, workers, quick):
     title = case.title + ("1 worker" if workers == 1 else f"{workers} workers")
     if quick:  # the trees are smaller then
         title = title.replace("10^6", "10^4").replace("fib(30)", "fib(20)")
+    affinity = os.sched_getaffinity(0)
+    if case.one_processor:
+        os.sched_setaffinity(0, {min(affinity)})  # the program inherits it
     command = [str(BUILD / "bench" / case.program), "--json", *(["--quick"] if quick else []), "--workers", str(workers),
                title]
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    finally:
+        os.sched_setaffinity(0, affinity)
     if done.returncode != 0:
         raise RuntimeError(f"{case.name}, {workers}: exit {done.returncode}: {done.stderr.strip()}")
     document = json.loads(done.stdout)
@@ -128,8 +140,8 @@ def row(case, workers, lines, times):
     cells.append(f"{best['median']:9.1f}  {best['name']:38}" if best else " " * 49)
     for which in ("off", "on"):
         goal = case.goal(which, workers)
-        against = ours["off"] if case.of_off and which == "on" else best and best["median"]
-        if not ours[which] or not against or (case.of_off and which == "off"):
+        against = times[workers].get(case.of) if case.of and which == "on" else best and best["median"]
+        if not ours[which] or not against or (case.of and which == "off"):
             cells.append(" " * 16)
             continue
         ratio = ours[which] / against
