@@ -133,6 +133,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         worker* here = nullptr;
         basic_thread_pool* of = nullptr;
         bool is_guest = false;  // a consumer; the place belongs to another thread
+        // The pool in which this consumer has kept a place. Only compared: the pool may be gone.
+        const basic_thread_pool* kept_in = nullptr;
 
         bool leave() noexcept override { return here == nullptr || of->leave_to_another(*this); }
         using detail::thread_place::belong_to_thread;
@@ -151,6 +153,10 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // to run was found, or another thread has the place.
     bool work_as_guest(place& mine, worker& me, const detail::parker& done) noexcept;
     bool has_work() const noexcept;
+    // The consumer posts to the place that it keeps, and wakes nobody. False: it has no place any more.
+    bool post_to_kept(place& mine, std::coroutine_handle<> h) noexcept;
+    // The consumer waits for something else than an item: the worker's own thread goes on at once.
+    void return_kept(place& mine) noexcept;
     void wake_all() noexcept override;
 
     // Makes another thread the worker's thread, while the calling thread blocks. Frames further down the

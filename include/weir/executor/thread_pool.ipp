@@ -38,8 +38,12 @@ WEIR_INLINE void basic_thread_pool<Platform>::set_workers(unsigned workers) {
 
 template <class Platform>
 WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::post(std::coroutine_handle<> h) noexcept {
-    worker* const me = current().here;
-    if (me == nullptr || me->pool != this) return this->post_from_outside(h);
+    place& mine = current();
+    worker* const me = mine.here;
+    if (me == nullptr || me->pool != this) {
+        if (mine.kept_in == this && post_to_kept(mine, h)) return;
+        return this->post_from_outside(h);
+    }
     if (h.address() == me->running()) return this->push(*me, h.address());
     if (void* const displaced = me->exchange_next(h.address(), me->thread())) {
         return this->push(*me, displaced);
@@ -58,7 +62,10 @@ template <class Platform>
 WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::drive(detail::parker& done, time_point limit) {
     this->check_threads();
     place& mine = current();
-    if (mine.of != this) return false;
+    if (mine.of != this) {
+        if (mine.kept_in == this) return_kept(mine);
+        return false;
+    }
     if (!mine.leave()) {
         this->sleep(done, limit, false);
         return true;
@@ -151,6 +158,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::lend_place(detail::p
         }
     }
     if (is_done && lease_->policy.template end_visit<Platform>(me->operations())) {
+        mine.kept_in = this;
         lease_->leave();
     } else {
         lease_->policy.pause(Platform::now());
@@ -163,12 +171,30 @@ template <class Platform>
 WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::ask_for_place(
     const detail::parker& done) noexcept {
     const auto may_ask = [this](detail::lease_policy& policy) {
-        if (idle_.active() > 1) return false;
         std::uint64_t all_done = 0;
         for (unsigned i = 0, n = workers_.size(); i < n; ++i) all_done += workers_[i].done();
         return policy.may_ask(Platform::now(), all_done) && has_work();
     };
     return lease_->ask(may_ask, [&done] { return done.is_set_or_poked(); });
+}
+
+template <class Platform>
+WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::post_to_kept(place& mine,
+                                                                         std::coroutine_handle<> h) noexcept {
+    if (!lease_->enter()) {
+        mine.kept_in = nullptr;
+        return false;
+    }
+    worker& kept = workers_[lease_->number()];
+    if (void* const displaced = kept.exchange_next(h.address(), record::mine())) this->push(kept, displaced);
+    lease_->leave();  // another thread may have run the coroutine, and destroy the pool from now on
+    return true;
+}
+
+template <class Platform>
+WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::return_kept(place& mine) noexcept {
+    mine.kept_in = nullptr;
+    if (lease_->enter()) lease_->end();
 }
 
 template <class Platform>

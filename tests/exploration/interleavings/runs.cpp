@@ -20,6 +20,7 @@
 #include <weir/task/when_all.hpp>
 
 #include <chrono>
+#include <coroutine>
 #include <cstdint>
 #include <optional>
 #include <ranges>
@@ -47,6 +48,12 @@ weir::stage_options slots(std::size_t n) {
     o.name = "double";
     o.concurrency = n;
     return o;
+}
+
+// A consumer can work for the pool, and never waits then: the others have their turn when it yields.
+template <class Run>
+void take_rest(Run& run) {
+    while (run.get()) interleavings::platform::yield();
 }
 
 // All come out, once, to a thread.
@@ -137,6 +144,7 @@ void place_taken_back() {
         require_by(begin, 3 * ms, "a post runs though the consumer keeps the place");
     };
     for (int i = 0; i < 5; ++i) static_cast<void>(run.get());
+    pool.post(std::noop_coroutine());  // to the place, if the consumer keeps it
     thread other(taken);
     const std::int64_t begin = count.now;
     while (made.load(std::memory_order_relaxed) < 8) interleavings::block(50 * us);
@@ -215,10 +223,7 @@ void stopped_by_two() {
     auto pipeline = without_end() | weir::pipe(doubled, slots(1)) | weir::sink(1);
     auto run = pipeline.start(pool);
     thread a([&] { run.stop(); });
-    thread b([&] {
-        while (run.get()) {
-        }
-    });
+    thread b([&] { take_rest(run); });
     run.stop();
     a.join();
     b.join();
@@ -236,8 +241,7 @@ void stop_is_requested() {
     auto run = pipeline.start(pool);
     it = &run;
     thread other([&] { run.request_stop(); });
-    while (run.get()) {
-    }
+    take_rest(run);
     other.join();
 }
 
@@ -255,8 +259,7 @@ void stopped_by_a_token() {
     auto run = pipeline.start(pool, options);
     thread other([&] { source.request_stop(); });
     const std::int64_t begin = count.now;
-    while (run.get()) {
-    }
+    take_rest(run);
     // An invocation that is under way goes on to its end.
     require_by(begin, 25 * ms, "the consumer is told");
     other.join();
@@ -320,8 +323,7 @@ void stopped_from_within() {
     me = &run;
     known = true;
     thread other([&] { run.stop(); });
-    while (run.get()) {
-    }
+    take_rest(run);
     other.join();
     require(run.outcome() == weir::run_outcome::stopped, "it knows that it was stopped");
 }
@@ -445,10 +447,7 @@ void stopped_while_paused() {
     weir::thread_pool pool(1);
     auto pipeline = without_end() | weir::pipe(doubled, slots(1)) | weir::sink(1);
     auto run = pipeline.start(pool);
-    thread other([&] {
-        while (run.get()) {
-        }
-    });
+    thread other([&] { take_rest(run); });
     run.pause();
     run.stop();
     other.join();
