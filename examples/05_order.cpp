@@ -1,5 +1,5 @@
 // Shows the two output orders of a stage with several slots: as items are done, or as they came.
-// The statistics show the time that the second order costs as `wait_turn`.
+// The statistics show as `wait_turn` how long slots waited for a place for an early result.
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>

@@ -34,9 +34,10 @@ weir::task<totals> consume(Run& run) {
 }
 
 template <class Policy>
-void through_pipeline(weir::thread_pool& pool, const scenario& s, std::uint64_t n) {
+void through_pipeline(weir::thread_pool& pool, const scenario& s, std::uint64_t n,
+                      weir::output_order order = weir::output_order::completion) {
     const auto stage = [&s](item x) { return s.stage(x); };
-    const weir::stage_options options{.concurrency = s.slots, .capacity = s.capacity};
+    const weir::stage_options options{.concurrency = s.slots, .output_order = order, .capacity = s.capacity};
     auto pipeline = weir::source(std::views::iota(item{0}, n), {.capacity = s.capacity}) |
                     weir::pipe(stage, options) | weir::pipe(stage, options) | weir::pipe(stage, options) |
                     weir::sink(s.capacity);
@@ -117,6 +118,13 @@ void compare(bench::session& session, const scenario& s) {
     const auto pool = std::make_shared<weir::thread_pool>(s.workers);
     group.ours("weir", [=](std::uint64_t n) { through_pipeline<weir::unmeasured>(*pool, s, n); });
     group.ours("weir, measured", [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n); });
+    if (s.slots != 1) {
+        constexpr auto in_order = weir::output_order::input;
+        group.ours("weir, in order",
+                   [=](std::uint64_t n) { through_pipeline<weir::unmeasured>(*pool, s, n, in_order); });
+        group.ours("weir, in order, measured",
+                   [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n, in_order); });
+    }
     if (s.work_ns == 0 && s.capacity == 64) {
         group.ours("weir by hand", [=](std::uint64_t n) { by_hand(*pool, s, n); });
     }

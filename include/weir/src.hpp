@@ -8,6 +8,7 @@
 #include <weir/channel/channel_awaiter.hpp>
 #include <weir/channel/channel_core.hpp>
 #include <weir/channel/channel_items.hpp>
+#include <weir/channel/channel_puts.hpp>
 #include <weir/channel/choice.hpp>
 #include <weir/channel/item_storage.ipp>
 #include <weir/executor/blocking_pool.hpp>
@@ -143,6 +144,9 @@ template class channel_items<summed>;
 template class channel_items<unmeasured>;
 template class channel_core<measured>;
 template class channel_core<summed>;
+template class channel_puts<measured>;
+template class channel_puts<summed>;
+template class channel_puts<unmeasured>;
 template class any_channel<measured>;
 template class any_channel<summed>;
 template class any_channel<unmeasured>;

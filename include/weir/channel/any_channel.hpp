@@ -4,7 +4,7 @@
 #define WEIR_CHANNEL_ANY_CHANNEL_HPP
 
 #include <weir/channel/channel_core.hpp>
-#include <weir/channel/channel_items.hpp>
+#include <weir/channel/channel_puts.hpp>
 #include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
@@ -13,7 +13,6 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/thread_record.hpp>
@@ -21,6 +20,7 @@
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::int64_t, std::uint64_t
+#include <memory>    // for std::make_unique
 #include <optional>  // for std::optional
 #include <string>    // for std::string
 #include <utility>   // for std::move
@@ -38,6 +38,8 @@ template <class, class>
 class put_operation;
 template <class, class>
 class get_operation;
+template <class>
+class numbered_put;
 template <class, bool>
 class choice_case;
 
@@ -45,8 +47,9 @@ class choice_case;
 // changes of the capacity. They are compiled once for all item types: an item is a `void*`. A public member
 // with the name of a member of `channel` does the same as that member.
 template <class Policy>
-class any_channel : public channel_items<Policy> {
+class any_channel : public channel_puts<Policy> {
     using items = channel_items<Policy>;
+    using puts = channel_puts<Policy>;
 
   public:
     using core = channel_core<Policy>;
@@ -119,31 +122,32 @@ class any_channel : public channel_items<Policy> {
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink);
     void set_max_bytes(std::size_t bytes);
+    // From now on all puts have numbers, from 0 without gaps, and items go in by their numbers: see
+    // `channel_puts`. Called before the channel is used.
+    void keep_order() { core::order_ = std::make_unique<put_order>(capacity_, ring_.places()); }
+    // See `channel_puts::block_puts`.
+    void block_puts(std::uint64_t last) noexcept {
+        change locked(*this);
+        puts::block_puts(last, locked.woken());
+    }
     // `now`: an instant in ns of the clock, not before the last event; empty: the current time.
     // `sink`: receives the figures of the merged sink, if there is one.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr);
     const std::string& name() const noexcept { return core::name_; }
     const char* contradiction() const noexcept override;
 
-    // The marks of traced items in this queue; null: no item of the run is traced, or there is no run.
-    trail_marks* marks() const noexcept { return marks_; }
-    // Called before the run begins if items are traced. `is_read`: a stage gets from this queue; false: the
-    // consumer.
-    void mark_in(run_trail& trail, bool is_read) {
-        marks_ = &trail.add_queue(this->name_, capacity_, is_read);
-    }
-
   protected:
-    using items::channel_items;
-    using items::ring_;
-    using items::type_;
-    using wakes = wake_list<typename core::platform>;
     using core::capacity_;
     using core::closed_;
     using core::get_end_;
     using core::getters_;
     using core::put_end_;
     using core::putters_;
+    using items::ring_;
+    using items::type_;
+    using puts::channel_puts;
+    using puts::offer;
+    using typename puts::wakes;
 
     // Locks the whole channel. After unlocking it wakes the waiters in `woken`.
     class [[nodiscard]] change {
@@ -169,41 +173,13 @@ class any_channel : public channel_items<Policy> {
     bool needs_no_waiting(side line, const waiter& w) const noexcept {
         const std::size_t before = core::size();
         if (closed_ || line == side::get) return closed_ || before != 0;
-        return before < capacity_ && fits(before, w.item) && putters_.empty();
+        return before < capacity_ && puts::fits(before, w.item) && putters_.empty();
     }
 
     // Does the operation of `w` if that is possible without waiting; else returns `pending`.
     WEIR_ALWAYS_INLINE outcome attempt(side line, waiter& w, wakes& woken) noexcept {
-        return line == side::put ? offer(w.item, w.measured, woken)
-                                 : take(w.item, w.number, w.measured, woken);
-    }
-    // The put. Moves `item` if it succeeds. `measured`: the stage's slot that puts; null: none.
-    outcome offer(void* item, slot* measured, wakes& woken) noexcept {
-        if (closed_) return outcome::closed;
-        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
-        if (waiter* const getter = core::claim_first_waiter(side::get)) {
-            const bool mark = is_mark(item);
-            core::remove_waiter(*getter, side::get, outcome::done, core::reading(measured), !mark);
-            mark ? core::count_mark() : core::record_first_get(measured);
-            type_.move(item, getter->item);
-            getter->number = number;
-            if (is_traced(measured) && !mark) record_trace(*measured, number, number + 1, measured);
-            put_end_.count.store(number + 1, std::memory_order_relaxed);
-            get_end_.count.store(number + 1, std::memory_order_relaxed);
-            get_end_.seen = number + 1;
-            if (core::has_sink()) items::tell_sink(measured, mark);
-            woken.push(*getter);
-            return outcome::done;
-        }
-        const std::size_t before = core::size();
-        if (before >= capacity_ || !fits(before, item)) return outcome::pending;
-        if (!putters_.empty()) return outcome::pending;  // the larger item of the first put keeps its turn
-        if (before == 0) core::emptiness_changed(false, measured);
-        const bool mark = is_traced(measured) && is_mark(item);
-        push(item);
-        if (core::has_sink()) items::tell_sink(measured);
-        if (is_traced(measured) && !mark) record_trace(*measured, number, number - before, measured);
-        return outcome::done;
+        if (line == side::get) return take(w.item, w.number, w.measured, woken);
+        return core::order_ == nullptr ? offer(w.item, w.measured, woken) : puts::offer_in_order(w, woken);
     }
     // The get. Constructs the item at `into`, and sets its `number` in the order of the gets.
     outcome take(void* into, std::uint64_t& number, slot* measured, wakes& woken) noexcept {
@@ -211,10 +187,10 @@ class any_channel : public channel_items<Policy> {
         get_end_.seen = put_end_.count.load(std::memory_order_relaxed);
         if (number == get_end_.seen) return closed_ ? outcome::closed : outcome::pending;
         ring_.take(number, into);
-        is_mark(into) ? void(++this->get_marks_) : core::record_first_get(measured);
+        puts::is_mark(into) ? void(++this->get_marks_) : core::record_first_get(measured);
         items::popped(number + 1);
         if (core::bytes_.counts()) woken.budget = core::bytes_.remove(type_.bytes(into));
-        if (!putters_.empty()) admit_putters(measured, woken);
+        if (puts::waits_to_put()) puts::admit_putters(measured, woken);
         if (core::size() == 0) core::emptiness_changed(true, measured);
         if (core::has_sink() && this->sink_->waits_to_put()) items::tell_sink(measured);
         return outcome::done;
@@ -230,39 +206,12 @@ class any_channel : public channel_items<Policy> {
 
     // ---- under the whole_lock -------------------------------------------------------------------------
 
-    // Moves the items of waiting puts to the places that are free.
-    void admit_putters(slot* measured, wakes& woken) noexcept;
     void close_locked(wakes& woken) noexcept;
     // Moves all items to `discarded`, to be destroyed after unlocking. Returns the number after the last
     // item.
     std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
-    WEIR_ALWAYS_INLINE void push(void* item) noexcept {
-        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed);
-        add_bytes(item);
-        if (is_mark(item)) ++this->put_marks_;
-        type_.move(item, ring_[number]);
-        items::pushed(number + 1);
-    }
-
-    // Whether an element of the queue is no item, but marks the end of an epoch (channel/epoch_item.hpp).
-    bool is_mark(const void* item) const noexcept { return type_.is_mark != nullptr && type_.is_mark(item); }
-    bool fits(std::size_t before, const void* item) const noexcept {
-        return core::bytes_.most == 0 || before == 0 || core::bytes_.has_room_for(type_.bytes(item));
-    }
-    void add_bytes(const void* item) noexcept {
-        if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
-    }
-
-    // Whether the item that this slot puts is traced.
-    static bool is_traced(const slot* putter) noexcept {
-        return Policy::statistics && putter != nullptr && putter->is_following();
-    }
-    // Records for the trace that an item is in, before anybody can get it. `measured`: the slot whose last
-    // reading of the clock is the current time.
-    void record_trace(const slot& putter, std::uint64_t number, std::uint64_t gets, slot* measured) noexcept;
-
-    bool drains_puts_ = false;      // closed for new puts only
-    trail_marks* marks_ = nullptr;  // set before the run begins
+    bool drains_puts_ = false;  // closed for new puts only
+    std::size_t behind_ = 0;    // of the capacity, the part behind the queue before the merged sink; 0: none
 
     template <class, class, bool>
     friend class channel_awaiter;
@@ -270,6 +219,8 @@ class any_channel : public channel_items<Policy> {
     friend class put_operation;
     template <class, class>
     friend class get_operation;
+    template <class>
+    friend class numbered_put;
     template <class, bool>
     friend class choice_case;
 };

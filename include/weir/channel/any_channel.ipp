@@ -8,6 +8,7 @@
 #include <weir/platform/config.hpp>
 
 #include <memory>  // for std::make_unique
+#include <vector>  // for std::vector
 
 namespace weir::detail {
 
@@ -46,6 +47,7 @@ WEIR_INLINE void any_channel<Policy>::close_to_newcomers() noexcept {
     if (putters_.empty()) return close_locked(locked.woken());
     closed_ = true;
     drains_puts_ = true;
+    puts::close_early(locked.woken());
 }
 
 template <class Policy>
@@ -66,17 +68,24 @@ template <class Policy>
 WEIR_INLINE void any_channel<Policy>::set_capacity(std::size_t capacity, std::size_t of_sink) {
     core::check_capacity(capacity);
     ring other(type_, capacity);  // the old block is freed after unlocking
+    std::vector<put_order::place> places(core::order_ != nullptr ? other.places() : 0);
     change locked(*this, true);
     if (core::has_sink() && of_sink != 0) core::sink_->set_capacity(of_sink);
+    if (of_sink != 0) behind_ = of_sink + 1;
     core::apply_capacity(capacity, core::has_sink());
+    if (core::order_ != nullptr) core::order_->set_window(capacity - behind_);
     if (capacity > ring_.places() && ring_.places() != 0) {  // no places: the channel was cancelled
         const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
         for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
             ring_.move(i, other);
         }
+        if (core::order_ != nullptr) {
+            core::order_->each_item([&](std::uint64_t number) { ring_.move(puts::place_of(number), other); });
+            core::order_->resize(places);
+        }
         ring_.swap(other);
     }
-    admit_putters(nullptr, locked.woken());
+    puts::admit_putters(nullptr, locked.woken());
     if (core::has_sink()) items::tell_sink(nullptr);
 }
 
@@ -85,7 +94,7 @@ WEIR_INLINE void any_channel<Policy>::merge_sink(const std::string& sink, std::s
                                                  std::size_t of_sink, std::size_t bytes_of_sink) {
     core::merged_name_ = std::make_unique<const std::string>(core::name_ + " | " + sink);
     set_max_bytes(core::bytes_.most + bytes_of_sink);
-    set_capacity(capacity);
+    set_capacity(capacity, of_sink);
     if constexpr (Policy::statistics) {
         core::sink_ =
             std::make_unique<sink_meter<typename core::platform, keeps_histograms<Policy>>>(of_sink);
@@ -104,10 +113,15 @@ WEIR_INLINE void any_channel<Policy>::set_max_bytes(std::size_t bytes) {
     if (!counted && core::bytes_.counts()) {
         const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
         for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
-            add_bytes(ring_[i]);
+            puts::add_bytes(ring_[i]);
+        }
+        if (core::order_ != nullptr) {
+            core::order_->each_item([this](std::uint64_t number) {
+                if (!core::order_->refuses(number)) puts::add_bytes(ring_[puts::place_of(number)]);
+            });
         }
     }
-    admit_putters(nullptr, locked.woken());
+    puts::admit_putters(nullptr, locked.woken());
 }
 
 template <class Policy>
@@ -163,7 +177,7 @@ WEIR_INLINE auto any_channel<Policy>::block_in_line(waiter& w, side line, typena
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::admit_waiting_puts() noexcept {
     change locked(*this);
-    if (core::bytes_.most != 0) admit_putters(nullptr, locked.woken());
+    if (core::bytes_.most != 0) puts::admit_putters(nullptr, locked.woken());
 }
 
 template <class Policy>
@@ -182,30 +196,13 @@ WEIR_INLINE const char* any_channel<Policy>::contradiction() const noexcept {
     if (getter != nullptr && size != 0) {
         return "somebody waits to get from a channel that has an item";
     }
-    if (putter != nullptr && size < capacity_ && fits(size, putter->item)) {
+    if (putter != nullptr && size < capacity_ && puts::fits(size, putter->item)) {
         return "somebody waits to put into a channel that has room";
     }
     if (closed_ && ((putter != nullptr && !drains_puts_) || getter != nullptr)) {
         return "somebody waits on a channel that is closed";
     }
-    return nullptr;
-}
-
-template <class Policy>
-WEIR_INLINE void any_channel<Policy>::admit_putters(slot* measured, wakes& woken) noexcept {
-    while (core::size() < capacity_ && !putters_.empty()) {
-        waiter* const putter = putters_.front();
-        if (!fits(core::size(), putter->item)) break;
-        if (!core::claim_waiter(*putter, side::put)) continue;
-        const bool mark = is_mark(putter->item);
-        core::remove_waiter(*putter, side::put, outcome::done, core::reading(measured), !mark);
-        push(putter->item);
-        const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed) - 1;
-        const std::uint64_t gets = get_end_.count.load(std::memory_order_relaxed);
-        slot* const owner = putter->measured;
-        if (is_traced(owner) && !mark) record_trace(*owner, number, gets, measured);
-        woken.push(*putter);
-    }
+    return puts::early_contradiction();
 }
 
 template <class Policy>
@@ -217,6 +214,7 @@ WEIR_INLINE void any_channel<Policy>::close_locked(wakes& woken) noexcept {
             woken.push(*w);
         }
     }
+    puts::close_early(woken);
     if (core::has_sink() && !this->sink_->is_over()) items::tell_sink(nullptr);
 }
 
@@ -225,20 +223,13 @@ WEIR_INLINE auto any_channel<Policy>::discard(ring& discarded, wakes& woken) noe
     const std::uint64_t first = get_end_.count.load(std::memory_order_relaxed);
     const std::uint64_t last = put_end_.count.load(std::memory_order_relaxed);
     core::discard(last - first);
+    const std::uint64_t end = core::order_ != nullptr ? puts::gather_early() : last;
     get_end_.seen = last;
     get_end_.count.store(last, std::memory_order_relaxed);
     if (first != last) core::emptiness_changed(true, nullptr);
     ring_.swap(discarded);
     woken.budget = core::bytes_.remove(core::bytes_.bytes);
-    return last;
-}
-
-template <class Policy>
-WEIR_NOINLINE WEIR_INLINE void any_channel<Policy>::record_trace(const slot& putter, std::uint64_t number,
-                                                                 std::uint64_t gets,
-                                                                 slot* measured) noexcept {
-    if (marks_->set(number, putter.followed())) putter.trail->left(marks_->queue(), number);
-    putter.trail->depth(marks_->queue(), number + 1, gets, core::reading(measured));
+    return end;
 }
 
 }  // namespace weir::detail

@@ -65,8 +65,7 @@ class stop_listener<no_stop, Callback, Platform> {
 // 3. The callbacks that can end a wait are registered under no lock, and only by an operation that found that
 //    it has to wait. The operation then tries a second time.
 //
-// One object is made or restarted for each item. So its constructor writes little: most of the waiter is
-// written only when the operation has to wait.
+// One object is made or restarted for each item. So its constructor writes little of the waiter.
 template <class Policy, class Stop, bool Puts>
 class channel_awaiter : public not_awaited {
     using store = any_channel<Policy>;
@@ -127,9 +126,10 @@ class channel_awaiter : public not_awaited {
     }
 
     // True: the operation must go through `suspend`, as it ends its coroutine's slice (channel_end.hpp) or
-    // puts a traced item.
-    WEIR_ALWAYS_INLINE bool must_suspend() noexcept {
-        if (!needs_suspend<Policy>(Puts, channel_->count_at(line_), waiter_.measured)) return false;
+    // puts a traced item. `before`: how many operations come before it.
+    WEIR_ALWAYS_INLINE bool must_suspend() noexcept { return must_suspend(channel_->count_at(line_)); }
+    WEIR_ALWAYS_INLINE bool must_suspend(std::uint64_t before) noexcept {
+        if (!needs_suspend<Policy>(Puts, before, waiter_.measured)) return false;
         must_suspend_ = true;
         return true;
     }

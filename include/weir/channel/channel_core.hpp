@@ -53,6 +53,10 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
                                         w->measured == nullptr, w->thread != nullptr, w->has_limit});
             }
         }
+        for (const waiter* w = early_.front(); w != nullptr; w = w->next) {
+            seen.waiting.push_back(
+                {w->wait, wait_kind::turn, "for its turn to give an item on", w->measured});
+        }
     }
 
     std::uint64_t moved() const noexcept override {
@@ -154,8 +158,10 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     using ends::bytes_;
     using ends::capacity_;
     using ends::closed_;
+    using ends::early_;
     using ends::get_end_;
     using ends::getters_;
+    using ends::order_;
     using ends::put_end_;
     using ends::putters_;
     using ends::size;
@@ -171,6 +177,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     // An operation begins to wait.
     void add_waiter(waiter& w, side line, std::int64_t now) noexcept {
+        if (line == side::put && is_early(w)) return add_early(w, now);
         line_of(line).push(w);
         w.wait = ++waits_;
         if constexpr (Policy::statistics) {
@@ -186,6 +193,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     // `counts`: false for a wait with an end-of-epoch mark, which is not counted as an operation.
     void remove_waiter(waiter& w, side line, detail::outcome result, std::int64_t now,
                        [[maybe_unused]] bool counts = true) noexcept {
+        if (line == side::put && is_early(w)) return remove_early(w, result, now);
         line_of(line).remove(w);
         w.outcome = result;
         if constexpr (Policy::statistics) {
@@ -197,6 +205,21 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
             }
             if (w.measured != nullptr) w.measured->enter(slot_state::runnable, w.ready);
         }
+    }
+
+    // The wait of an early put ends. It is a wait of its slot for a turn, not one of the channel for room.
+    void remove_early(waiter& w, detail::outcome result, [[maybe_unused]] std::int64_t now) noexcept {
+        early_.remove(w);
+        w.outcome = result;
+        if constexpr (Policy::statistics) {
+            w.ready = now;
+            w.measured->enter(slot_state::runnable, now);
+        }
+    }
+    // The turn of an early put has come, and there is no room.
+    void wait_for_room(waiter& w, std::int64_t now) noexcept {
+        early_.remove(w);
+        add_waiter(w, side::put, now);
     }
 
     // Whether `w` may be served. A waiter of a choice that was claimed elsewhere is removed from the line.
@@ -218,6 +241,16 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     std::unique_ptr<const std::string> merged_name_;  // for reports, if a sink was merged with this queue
 
   private:
+    // Whether a waiting put belongs into `early_`.
+    bool is_early(const waiter& w) const noexcept { return order_ != nullptr && w.number != order_->next(); }
+    void add_early(waiter& w, [[maybe_unused]] std::int64_t now) noexcept {
+        waiter* behind = early_.front();
+        while (behind != nullptr && behind->number < w.number) behind = behind->next;
+        early_.insert(w, behind);
+        w.wait = ++waits_;
+        if constexpr (Policy::statistics) w.measured->enter(slot_state::wait_turn, now);
+    }
+
     waiter_line<waiter>& line_of(side line) noexcept { return line == side::put ? putters_ : getters_; }
     typename platform::template atomic<std::uint64_t> choices_{0};
 

@@ -4,6 +4,7 @@
 #define WEIR_CHANNEL_CHANNEL_END_HPP
 
 #include <weir/channel/item_size.hpp>
+#include <weir/channel/put_order.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
@@ -14,6 +15,7 @@
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
+#include <memory>     // for std::unique_ptr
 #include <stdexcept>  // for std::invalid_argument
 
 namespace weir::detail {
@@ -174,16 +176,17 @@ class channel_ends {
                                         get_end_.count.load(std::memory_order_relaxed));
     }
 
-    // Updates the hints from the rest of the state. relaxed: exact for readers that hold one of the locks
-    // held here; a hint for others.
+    // Updates the hints from the rest of the state.
     WEIR_ALWAYS_INLINE void update_hints() const noexcept {
         // Without branches: each would be mispredicted in its own way.
         const bool counts = bytes_.counts();
         const bool awaited = !getters_.empty();
         const bool is_empty = Policy::statistics && size() == 0 && !has_one_lock();
         const bool is_full = !putters_.empty();
-        put_needs_both_.store(closed_ | counts | awaited | is_empty, std::memory_order_relaxed);
-        get_needs_both_.store(counts | is_full | records_first_get_, std::memory_order_relaxed);
+        const bool has_early = !early_.empty();
+        // relaxed: exact for readers that hold one of the locks held here; a hint for others
+        put_needs_both_.store(closed_ | counts | awaited | is_empty | has_early, std::memory_order_relaxed);
+        get_needs_both_.store(counts | is_full | has_early | records_first_get_, std::memory_order_relaxed);
     }
 
     mutable channel_end<platform, 0> put_end_;
@@ -205,7 +208,9 @@ class channel_ends {
     std::size_t capacity_;
     waiter_line<waiter> putters_;
     waiter_line<waiter> getters_;
+    waiter_line<waiter> early_;  // puts whose turn has not come, by their numbers: see `channel_puts`
     byte_gauge bytes_;
+    std::unique_ptr<put_order> order_;  // null: puts have no numbers. Made before the channel is used
 };
 
 WEIR_COMPILED(class channel_ends<measured>);

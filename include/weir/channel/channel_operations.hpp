@@ -54,6 +54,34 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     }
 };
 
+// The puts of a slot whose stage may keep the order of its input: then each has a number, see `channel_puts`.
+template <class Channel>
+class numbered_put : public put_operation<Channel> {
+    using base = put_operation<Channel>;
+    using T = typename Channel::value_type;
+
+  public:
+    using base::base;
+
+    // `item`: null if the stage has dropped item `number`.
+    WEIR_ALWAYS_INLINE void next_in_order(T* item, Channel& channel, std::uint64_t number) noexcept {
+        this->restart(detail::base_of(channel), item);
+        this->waiter_.number = number;
+        in_order_ = true;
+    }
+    WEIR_ALWAYS_INLINE bool await_ready() noexcept {
+        return in_order_ ? moves_in_order() : base::await_ready();
+    }
+
+  private:
+    WEIR_NOINLINE bool moves_in_order() noexcept {
+        return !this->must_suspend(this->waiter_.number) &&
+               this->channel_->template put_in_order_at_once<T>(this->waiter_);
+    }
+
+    bool in_order_ = false;  // always or never, for one object
+};
+
 // Whether a T can be made from Args, by a constructor or as an aggregate.
 template <class T, class... Args>
 concept makes =
@@ -129,13 +157,13 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
     // The item's number in the order of the gets, from 0; after an item was got.
     std::uint64_t number() const noexcept { return this->waiter_.number; }
 
-  private:
-    WEIR_NOINLINE bool moves_at_once() noexcept {
-        if (this->must_suspend() || this->channel_->get_needs_both()) return false;
+  protected:
+    // `ends_slice`: whether the operation may be the last of its coroutine's slice (channel_end.hpp).
+    WEIR_NOINLINE bool moves_at_once(bool ends_slice = true) noexcept {
+        if ((ends_slice && this->must_suspend()) || this->channel_->get_needs_both()) return false;
         return this->channel_->template get_at_once<T>(this->waiter_);
     }
 
-  protected:
     uninitialised_slot<T> place_;
 };
 

@@ -33,7 +33,7 @@ enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, tim
 // it.
 template <class Platform>
 struct basic_waiter {
-    basic_waiter(void* place, slot* waiting) noexcept : item(place), measured(waiting) {}
+    basic_waiter(void* place, slot* owner) noexcept : item(place), measured(owner) {}
     basic_waiter(const basic_waiter&) = delete;
     basic_waiter& operator=(const basic_waiter&) = delete;
 
@@ -57,7 +57,7 @@ struct basic_waiter {
 
     void* item;            // put: the item to move from; get: where to construct the item
     slot* measured;        // the slot that waits; null: another coroutine, or a thread
-    std::uint64_t number;  // of the item that was got, in the order of the gets
+    std::uint64_t number;  // of the item: of the gets, or of the puts if these have numbers (`put_order`)
     std::uint64_t wait;    // the number of this wait at the channel
 
     basic_waiter* next;
@@ -97,6 +97,15 @@ class waiter_line {
         w.previous = last_;
         (last_ == nullptr ? first_ : last_->next) = &w;
         last_ = &w;
+        w.linked = true;
+    }
+    // The same in front of `behind`; null: at the end.
+    void insert(Waiter& w, Waiter* behind) noexcept {
+        if (behind == nullptr) return push(w);
+        w.next = behind;
+        w.previous = behind->previous;
+        (w.previous == nullptr ? first_ : w.previous->next) = &w;
+        behind->previous = &w;
         w.linked = true;
     }
 

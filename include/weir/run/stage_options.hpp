@@ -28,7 +28,7 @@ namespace weir {
 /// The order of the results of a stage with several slots.
 enum class output_order {
     completion,  ///< as they are finished
-    input,       ///< that of the items; an early result waits for its turn (`slot_times::wait_turn`)
+    input,       ///< that of the items; an early result waits in its place in the next queue
 };
 
 /// The options of one stage; `pipe(f, {.name = "decode", .concurrency = 4})`. Checked when a run starts:
@@ -47,7 +47,10 @@ struct stage_options {
     /// Not used on virtual time. Outlives the run.
     weir::executor* executor = nullptr;
 
-    /// `output_order::input` keeps the order of the items; finished slots then wait for slower ones.
+    /// `output_order::input` keeps the order of the items. An early result counts for the limits of the queue
+    /// behind the stage, and so do the places of all items before it. Its slot goes on with the next item,
+    /// and waits only if the queue has no place for the result (`slot_times::wait_turn`). So with a capacity
+    /// of several times the concurrency, a slow item does not hold up the other slots.
     weir::output_order output_order = weir::output_order::completion;
 
     /// The capacity of the queue behind the stage, in items, at least 1.

@@ -38,8 +38,11 @@ class intake : public get_operation<Queue> {
         }
     }
 
+    // Takes never end the slice of the slot from now on; the puts of the slot have to.
+    void keep_slices() noexcept { ends_slices_ = ends_every_turn<typename Queue::policy_type>; }
+
     WEIR_ALWAYS_INLINE bool await_ready() noexcept {
-        return this->waiter_.outcome == outcome::stopped || base::await_ready();
+        return this->waiter_.outcome == outcome::stopped || this->moves_at_once(ends_slices_);
     }
     // Whether an item was taken. If not, the queue has ended, unless `was_recalled` returns true.
     WEIR_ALWAYS_INLINE bool await_resume() {
@@ -61,6 +64,9 @@ class intake : public get_operation<Queue> {
         this->waiter_.outcome = outcome::fetched;
         this->place_.destroy();
     }
+
+  private:
+    bool ends_slices_ = true;
 };
 
 // The intake of a stage kind without input.

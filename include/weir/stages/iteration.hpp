@@ -121,10 +121,12 @@ enum class task_end : std::uint8_t {
     fatal       // it failed, and the stage ends
 };
 
-// The next step of a worker. `take` and `end` finish an iteration. In each step behind them the worker waits:
+// The next step of a worker. `take` and `end` finish an iteration. In each step behind `skip` the worker
+// waits:
 enum class worker_step : std::uint8_t {
     take,
     end,
+    skip,          // the item has no result: the next one may go into the queue
     admission,     // until the run lets the slot begin
     byte_budget,   // until the queues of the run hold fewer bytes
     turn,          // until earlier items have left

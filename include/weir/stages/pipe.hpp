@@ -13,6 +13,7 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/any_function.hpp>
 #include <weir/stages/iteration.hpp>
+#include <weir/stages/ordered_function.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_kind.hpp>
@@ -26,63 +27,6 @@
 namespace weir {
 
 namespace detail {
-
-// The types of a pipe's function, and of the queues of its stage. `Call`: how the function is called; `C`:
-// the item type of the queue before the stage; `D`: of the queue behind the stage.
-template <class Call, class C>
-struct call_signature {
-    using more = typename Call::more;
-    using types = pipe_types<typename Call::traits>;
-    using value = typename types::value;
-    using D = carry_t<C, value>;
-
-    // Stores the result of the function: a value, or a reference to an object that the function keeps.
-    template <class R>
-    static void store(std::optional<value>& result, R&& r) {
-        if constexpr (types::may_skip) {
-            if (r) result.emplace(*std::forward<R>(r));
-        } else {
-            result.emplace(std::forward<R>(r));
-        }
-    }
-};
-
-// The base of both kinds of pipe: keeps the order of the results. `Kept`: a `call_signature`.
-template <class Given, class Kept, class C, class Policy>
-class ordered_function : public function_stage<Given, typename Kept::types, C, typename Kept::D, Policy> {
-    using base = function_stage<Given, typename Kept::types, C, typename Kept::D, Policy>;
-
-  public:
-    using typename base::slot;
-
-    template <class G>
-    ordered_function(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
-                     typename base::output_queue& out)
-        : base(run, "pipe", options, std::forward<G>(f), in, out),
-          keeps_order_(options.output_order == output_order::input ||
-                       (run.is_profiled() && options.concurrency == 1)),
-          takes_turns_(keeps_order_ || is_epoch_item<C>),
-          turns_(turn_rule(keeps_order_, run.first_epoch()), "for its turn to give an item on") {}
-
-    bool is_ordered() const noexcept { return takes_turns_; }
-    auto wait_for_turn(const auto& it, slot& me) noexcept {
-        return turns_.wait(it.place, me, slot_state::wait_turn);
-    }
-    bool leave_turn(const auto& it) noexcept {
-        turns_.update(detail::leave_turn{it.place}, it.context->slot);
-        return true;
-    }
-    void block_turns(const auto& it) noexcept {
-        if (takes_turns_) turns_.update(detail::block_turn{it.place});
-    }
-
-  private:
-    // Whether the results leave in the order of their items: as the options say; or because the stage has one
-    // slot by its options, and a profile tries the stage with several.
-    const bool keeps_order_;
-    const bool takes_turns_;
-    output_sequencer turns_;
-};
 
 // The result of an item. `result`: the value with its epoch, if the next queue holds such items.
 template <class C, class Value, class More>

@@ -63,6 +63,8 @@ class stage_kind : public running_stage<Policy> {
     static constexpr stage_traits traits{};
     // How a worker takes an item: see intake.hpp.
     using input = std::conditional_t<has_input, intake<input_queue>, no_intake>;
+    // How a worker puts a result.
+    using output = put_operation<output_queue>;
 
     // ---- in about the order in which a worker calls them
     // Gets the objects that each slot has for itself. Called when the worker begins, and when its slot is
@@ -116,7 +118,12 @@ class stage_kind : public running_stage<Policy> {
     // A checkpoint then counts the item as consumed: see `acknowledge_drop`.
     void acknowledge(auto& /*it*/) noexcept {}
 
-    // For a stage that keeps an order: a worker waits for its turn before it puts, and leaves it afterwards.
+    // Whether results go into the next queue in the order of the items' numbers, whatever the order in which
+    // they are done: see `channel_puts`. Then each item has one result or none, and `begin_put` is also
+    // called with null, for an item without a result.
+    bool puts_in_order() const noexcept { return false; }
+    // For a stage that keeps another order: a worker waits for its turn before it puts, and leaves it
+    // afterwards.
     bool is_ordered() const noexcept { return false; }
     no_wait wait_for_turn(auto& /*it*/, slot& /*me*/) noexcept { return {}; }
     // Returns false if the stage ends.
@@ -126,6 +133,11 @@ class stage_kind : public running_stage<Policy> {
 
     // The queue for the result that `next_result` has returned.
     output_queue& output_for(const auto& /*it*/) noexcept { return *out_; }
+    // Prepares `to` to put the result. The worker then awaits `to`.
+    WEIR_ALWAYS_INLINE static void begin_put(output& to, D* result, output_queue& queue,
+                                             const auto& /*it*/) noexcept {
+        to.next(*result, queue);
+    }
     // Whether the stage continues when the consumer of that queue has closed it.
     bool continues_when_output_closed(auto& /*it*/) noexcept { return false; }
     // Whether a worker ends if its turn or admission is refused, or its output is closed.

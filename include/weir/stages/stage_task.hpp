@@ -106,6 +106,7 @@ class worker_waits {
                 return rare_wait_.begin([&] { return stage_.cancel_timer(it); });
             case worker_step::take:
             case worker_step::end:
+            case worker_step::skip:
                 break;
         }
         return nullptr;
@@ -144,6 +145,7 @@ class worker_waits {
                 break;
             case worker_step::take:
             case worker_step::end:
+            case worker_step::skip:
                 break;
         }
         return true;

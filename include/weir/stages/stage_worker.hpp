@@ -59,7 +59,7 @@ class stage_worker final : public stage_task<Kind> {
                     if (result == nullptr) break;
                     [[fallthrough]];
                 case state::put:
-                    output_.operation.next(*result, stage_.output_for(it));
+                    stage_.begin_put(output_.operation, result, stage_.output_for(it), it);
                     state_ = state::was_put;
                     if (!output_.operation.await_ready()) return &output_;
                     [[fallthrough]];
@@ -75,9 +75,9 @@ class stage_worker final : public stage_task<Kind> {
                 case state::closed_input:
                     return close();
             }
-            if (result != nullptr) {
+            if (result != nullptr || it.next == worker_step::skip) {
                 state_ = state::put;
-            } else if (it.next > worker_step::end) {
+            } else if (it.next > worker_step::skip) {
                 state_ = state::waited;
                 if (any_awaiter* const wait = waits_.begin(it, context_.value)) return wait;
             } else {
@@ -196,6 +196,9 @@ class stage_worker final : public stage_task<Kind> {
                 if (it.task == task_end::fatal) return abandon(it);
                 if (it.task == task_end::tolerated) result = nullptr;
             }
+        } else if (stage_.puts_in_order()) {
+            if (it.task == task_end::last) stage_.block_turns(it);
+            if (result == nullptr) return set_next(it, worker_step::skip);
         } else if (stage_.is_ordered()) {
             it.to_put = result;
             return set_next(it, worker_step::turn);
@@ -266,11 +269,9 @@ class stage_worker final : public stage_task<Kind> {
                 return set_next(it, goes_on ? worker_step::take : worker_step::end);
             case worker_step::hold_timer:
                 return next_iteration(it);
-            case worker_step::take:
-            case worker_step::end:
-                break;
+            default:
+                return nullptr;
         }
-        return nullptr;
     }
     WEIR_NOINLINE any_awaiter* end() noexcept {
         stage_.release_resources(context_.value);
@@ -289,7 +290,7 @@ class stage_worker final : public stage_task<Kind> {
     using base::me_;
     using base::stage_;
     state state_ = state::take;
-    erased_operation<put_operation<typename Kind::output_queue>> output_;
+    erased_operation<typename Kind::output> output_;
     in_place<iteration> iteration_;
     worker_waits<Kind> waits_;
 };

@@ -91,7 +91,7 @@ void filtered(world& w) {
                             book.dropped(i);
                             return false;
                         },
-                        {.concurrency = how.slots, .output_order = how.order(), .capacity = 1}) |
+                        {.concurrency = how.slots, .output_order = how.order(), .capacity = how.capacity}) |
                     weir::sink(1);
     run_or_stop(w, book, pipeline, 40, how.most_under_way(), [&](const item& i) {
         if (how.keeps_order()) {
@@ -211,7 +211,8 @@ void epochs(world& w) {
     };
     auto pipeline =
         weir::source(weir::epochs(make, 3), {.capacity = 1}) |
-        weir::pipe(naps(), {.concurrency = how.slots, .output_order = how.order(), .capacity = 1}) |
+        weir::pipe(naps(),
+                   {.concurrency = how.slots, .output_order = how.order(), .capacity = how.capacity}) |
         weir::sink(1);
     run_or_stop(w, book, std::move(pipeline), 60, 6, [&](const item& i) {
         book.check(i.producer() >= epoch, "all of an epoch come before any of the next");

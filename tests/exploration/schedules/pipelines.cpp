@@ -13,10 +13,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 using schedules::at_any_step;
+using schedules::bound;
 using schedules::consumer;
 using schedules::item;
 using schedules::ledger;
@@ -31,6 +34,7 @@ using schedules::take_all;
 using schedules::world;
 using weir::channel_status;
 using weir::duration;
+using weir::output_order;
 using weir::task;
 
 namespace {
@@ -142,7 +146,54 @@ void destroyed_early(world& w) {
     book.settle_stopped(how.most_under_way());
 }
 
-// Slots that take different times: who is done early waits for his turn.
+// Early results in their places, while items before them are dropped or fail, and while the places, the slots
+// and the limit in bytes change.
+void early_results(world& w) {
+    ledger book;
+    consumer to(book);
+    constexpr std::size_t most = 4;
+    const bool stops = w.draw(3) == 0;
+    const bool counts_bytes = w.draw(2) == 1;
+    weir::stage_options stage;
+    stage.name = "work";
+    stage.concurrency = 2 + w.draw(3);
+    stage.output_order = output_order::input;
+    stage.capacity = 1 + w.draw(most);
+    stage.max_bytes = counts_bytes ? 3 : 0;
+    stage.max_failures = weir::unlimited;
+    const auto work = [&book](item i) -> task<std::optional<item>> {
+        co_await weir::sleep_for(duration(static_cast<weir::duration::rep>(i.nth() * 3 % 5)));
+        if (i.nth() % 4 < 2) co_return std::move(i);
+        book.dropped(i);
+        if (i.nth() % 4 == 2) throw std::runtime_error("tolerated");
+        co_return std::nullopt;
+    };
+    bound(w, book, 2 + most + most + 1 + 1 + 3);
+    {
+        auto run = (weir::source(maker(book, 2 * items), {.capacity = 1}) | weir::pipe(work, stage) |
+                    weir::pipe(passes(), {.capacity = 1}) | weir::sink(1))
+                       .start<stepwise>(w);
+        const std::size_t places = 1 + w.draw(most);
+        const std::size_t slots = 1 + w.draw(most);
+        at_any_step(w, 60, [&run, places] { run.set_capacity("work", places); });
+        at_any_step(w, 60, [&run, slots] { run.set_concurrency("work", slots); });
+        if (stops) at_any_step(w, 70, [&] { run.stop(); });
+        std::size_t next_one = 0;
+        while (auto next = run.get()) {
+            book.check(next->nth() >= next_one, "the order is kept over what is missing");
+            next_one = next->nth() + 1;
+            to.got(*next);
+        }
+        check_times(w, book, run);
+    }
+    if (stops) {
+        book.settle_stopped(2 * items);
+    } else {
+        book.settle_run();
+    }
+}
+
+// Slots that take different times: an early result has a place, or waits for its turn.
 void slots_that_sleep(world& w) {
     ledger book;
     const manner how(w);
@@ -278,6 +329,7 @@ const schedules::registered all("pipelines", {{"whole", whole},
                                               {"stopped_while_it_waits", stopped_while_it_waits},
                                               {"stopped_by_a_token", stopped_by_a_token},
                                               {"destroyed_early", destroyed_early},
+                                              {"early_results", early_results},
                                               {"slots_that_sleep", slots_that_sleep},
                                               {"timed_gets", timed_gets},
                                               {"several_consumers", several_consumers},

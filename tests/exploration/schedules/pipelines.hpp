@@ -24,27 +24,31 @@ namespace schedules {
 using weir::duration;
 using weir::output_order;
 
-// How many slots, and in which order they give: part of the schedule.
+// How many slots, in which order they give, and how many places their queue has: part of the schedule. With the
+// order of the input an early item needs a place.
 struct manner {
-    explicit manner(world& w) : slots(1 + 2 * w.draw(2)), ordered(w.draw(2) == 1) {}
+    explicit manner(world& w)
+        : slots(1 + 2 * w.draw(2)), ordered(w.draw(2) == 1),
+          capacity(ordered && slots != 1 ? 1 + w.draw(4) : 1) {}
     bool keeps_order() const { return ordered || slots == 1; }
     output_order order() const { return ordered ? output_order::input : output_order::completion; }
-    // Of a source, one stage and a sink whose queues are as small as can be: what the source holds, its
+    // Of a source, one stage and a sink whose other queues are as small as can be: what the source holds, its
     // queue, the slots, the last queue with the sink's.
-    std::size_t most_under_way() const { return 1 + 1 + slots + 3; }
+    std::size_t most_under_way() const { return 1 + 1 + slots + capacity + 2; }
 
     std::size_t slots;
     bool ordered;
+    std::size_t capacity;
 };
 
-// A source, one stage, a sink, all queues of capacity 1.
+// A source, one stage, a sink; the other queues have capacity 1.
 template <class Make, class F>
 auto line(Make from, F function, const manner& how) {
     weir::stage_options stage;
     stage.name = "work";
     stage.concurrency = how.slots;
     stage.output_order = how.order();
-    stage.capacity = 1;
+    stage.capacity = how.capacity;
     return weir::source(std::move(from), {.capacity = 1}) | weir::pipe(std::move(function), stage) |
            weir::sink(1);
 }

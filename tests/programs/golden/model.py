@@ -42,6 +42,7 @@ class Queue:
         self.last = 0
         self.first_get = None
         self.arrivals = None  # of a join by arrival: the last instant, and who put then
+        self.changed = lambda: None  # called when there may be more room
 
     def settle(self):
         passed = self.world.now - self.last
@@ -85,6 +86,16 @@ class Queue:
         while self.putters and len(self.inside) < self.capacity:
             self.let_in(*self.putters.popleft())
         self.world.resume(process, self.got(item))
+        self.changed()
+
+    def let_in_early(self, item):
+        """The item has had its place already, and nobody waits with it."""
+        self.settle()
+        self.num_put += not isinstance(item, Mark)
+        if self.getters:
+            self.world.resume(self.getters.popleft(), self.got(item))
+        else:
+            self.inside.append(item)
 
     def close(self, to_newcomers=False):
         """Who waits is turned away; with `to_newcomers` who waits to put is let in when there is room."""
@@ -94,6 +105,7 @@ class Queue:
             self.world.resume(self.getters.popleft(), None)
         while self.putters and not to_newcomers:
             self.world.resume(self.putters.popleft()[0], False)
+        self.changed()
 
     def cancel(self):
         self.close()
@@ -331,14 +343,20 @@ class World:
         has_turns = in_order or "epochs" in self.spec
         slots = s.get("concurrency", 1)
         state = {"left": 0, "epoch": 0, "slots": slots, "blocked": None}
+        early = {}  # by their numbers: items in their places in `out`, or None if they leave none
 
         def may_leave(ticket):
-            number, epoch, is_mark = ticket
+            """Also says "early": there is a place for it, in which it waits for its turn without its slot."""
+            number, epoch, is_mark, has_item = ticket
             blocked = state["blocked"]
             if in_order:
+                if blocked is not None and number > blocked[0]:
+                    return False
                 if number == state["left"]:
                     return True
-                return False if blocked is not None and number > blocked[0] else None
+                if out.closed:
+                    return False if has_item else "early"
+                return "early" if number - state["left"] + len(out.inside) < out.capacity else None
             if (number == state["left"]) if is_mark else (epoch == state["epoch"]):
                 return True
             if blocked is not None and (epoch >= blocked[1] if is_mark else epoch > blocked[1]):
@@ -346,6 +364,13 @@ class World:
             return None
 
         turns = Room(self, may_leave)
+        if in_order:
+            out.changed = turns.changed
+
+        def block(end):
+            was = state["blocked"]
+            state["blocked"] = end if was is None else (min(was[0], end[0]), min(was[1], end[1]))
+            turns.changed()
 
         def fails(k):
             return k in s.get("fails", []) or ("fails_every" in s and k % s["fails_every"] == s["fails_every"] - 1)
@@ -392,8 +417,16 @@ class World:
                             me.stopped = self.now
                             self.has_ties = self.has_ties or me.num_ended > 1
                             return number, epoch
-                if has_turns and not (yield "turn", turns, (number, epoch, is_mark)):
+                if in_order and is_last:
+                    block((number, epoch))
+                answer = has_turns and (yield "turn", turns, (number, epoch, is_mark, item is not None))
+                if has_turns and not answer:
                     return number, epoch
+                if answer == "early" and number != state["left"]:  # else its turn came within this instant
+                    early[number] = item
+                    if is_last:
+                        return number, epoch
+                    continue
                 if item is not None and not (yield "put", out, item):
                     return number, epoch
                 if is_last:
@@ -401,15 +434,18 @@ class World:
                 state["left"] += 1
                 if is_mark:
                     state["epoch"] = epoch + 1
+                while state["left"] in early and not (state["blocked"] and state["left"] > state["blocked"][0]):
+                    waited = early.pop(state["left"])
+                    state["left"] += 1
+                    if waited is not None:
+                        out.let_in_early(waited)
                 turns.changed()
             return None
 
         def whole():
             end = yield from slot()
             if end is not None:
-                was = state["blocked"]
-                state["blocked"] = end if was is None else (min(was[0], end[0]), min(was[1], end[1]))
-                turns.changed()
+                block(end)
             source.cancel()
             state["slots"] -= 1
             self.leaves()

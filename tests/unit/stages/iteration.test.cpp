@@ -146,8 +146,9 @@ TEST_CASE("the order of the input is kept, whatever each item takes, and on any 
     }
 }
 
-TEST_CASE("never more items are in flight than there are slots, also with the order of the input") {
+TEST_CASE("in the order of the input no more items are in flight than there are slots and free places") {
     for (const std::size_t slots : {1U, 2U, 3U, 4U, 8U}) {
+        const std::size_t capacity = slots == 4 ? 5 : 1;
         virtual_time time;
         std::optional<weir::run<int>> run;
         std::uint64_t begun = 0;
@@ -155,16 +156,18 @@ TEST_CASE("never more items are in flight than there are slots, also with the or
         const auto times = random_times(slots, 60);
         const auto work = [&](int n) -> task<int> {
             ++begun;
-            // What the stage took, and did not give on.
-            most = std::max(most, begun - run->stats().channels.at(1).num_put);
+            // What the stage took and did not give on, and what is in its queue.
+            const auto queue = run->stats().channels.at(1);
+            most = std::max(most, begun - queue.num_put + queue.size);
             co_await weir::sleep_for(times.at(static_cast<std::size_t>(n)) + 1ns);
             co_return n;
         };
-        run.emplace(
-            (weir::source(std::views::iota(0, 60)) | weir::pipe(work, in_order(slots, 1)) | weir::sink(1))
-                .start(time));
+        run.emplace((weir::source(std::views::iota(0, 60)) | weir::pipe(work, in_order(slots, capacity)) |
+                     weir::sink(1))
+                        .start(time));
         CHECK(take_all(*run) == up_to(60));
-        CHECK(most == slots);
+        CHECK(most <= slots + capacity);
+        CHECK(most >= slots);
     }
 }
 
@@ -178,9 +181,9 @@ TEST_CASE("an item that is dropped or fails leaves no gap, and the rest keep the
             co_return n;
         };
         virtual_time time(seed);
-        auto run =
-            (weir::source(std::views::iota(0, 50)) | weir::pipe(some, in_order(seed % 5 + 1)) | weir::sink())
-                .start(time, {.max_failures = weir::unlimited});
+        auto run = (weir::source(std::views::iota(0, 50)) |
+                    weir::pipe(some, in_order(seed % 5 + 1, seed % 8 + 1)) | weir::sink())
+                       .start(time, {.max_failures = weir::unlimited});
         ints expected;
         for (int n = 1; n < 50; n += 2) {
             if (n % 5 != 4) expected.push_back(n);
@@ -209,7 +212,7 @@ TEST_CASE("in the order of the input a failure delivers exactly what came before
         };
         virtual_time time(seed);
         auto run = (weir::source(std::views::iota(0, 40)) |
-                    weir::pipe(work, in_order(seed % 6 + 1, seed % 2 + 1)) | weir::sink(1))
+                    weir::pipe(work, in_order(seed % 6 + 1, seed % 7 + 1)) | weir::sink(1))
                        .start(time);
         const auto end = take_until_failure(run);
         INFO("seed " << seed);
@@ -261,8 +264,9 @@ TEST_CASE("with several slots and no order all that was in work when an item fai
     CHECK(with(output_order::input).taken == ints{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("the time in which a finished item waits for those before it is the slot's wait_turn") {
-    // Slot 0 has item 0 until 30; slot 1 is done with 1 at 10. Then 2 until 35, and 3 until 70.
+TEST_CASE("the time in which a finished item has no place behind those before it is the slot's wait_turn") {
+    // Slot 0 has item 0 until 30; slot 1 is done with 1 at 10, which has a place, and with 2 at 15, which has
+    // none until 30. Then 3 until 70.
     virtual_time time;
     auto run = (weir::source(std::views::iota(0, 4)) |
                 weir::pipe(taking({30ms, 10ms, 5ms, 40ms}), in_order(2)) | weir::sink())
@@ -271,7 +275,7 @@ TEST_CASE("the time in which a finished item waits for those before it is the sl
     const auto stats = run.stats();
     CHECK(stats.elapsed == 70ms);
     const auto times = stats.stages.at(1).times();
-    CHECK(times.wait_turn == 20ms);
+    CHECK(times.wait_turn == 15ms);
     CHECK(times.await == 85ms);
     CHECK(times.wait_put == 0ms);
     CHECK(times.total() == 140ms);
@@ -280,7 +284,7 @@ TEST_CASE("the time in which a finished item waits for those before it is the sl
     std::vector<weir::duration> each;
     for (const auto& slot : stats.stages.at(1).per_slot) each.push_back(slot.wait_turn);
     std::ranges::sort(each);
-    CHECK(each == std::vector<weir::duration>{0ms, 20ms});
+    CHECK(each == std::vector<weir::duration>{0ms, 15ms});
 }
 
 TEST_CASE("a wait for one's turn that is not over is in the statistics, and is split by a lap") {
@@ -293,10 +297,11 @@ TEST_CASE("a wait for one's turn that is not over is in the statistics, and is s
                                      CHECK(lap.stages.at(1).times().total() == 75ms);
                                  }});
     time.run_until(weir::time_point(30ms));
-    CHECK(run.stats().stages.at(1).times().wait_turn == 50ms);
+    // Item 1 has a place; item 2 has none.
+    CHECK(run.stats().stages.at(1).times().wait_turn == 30ms);
     CHECK(take_all(run) == up_to(3));
-    CHECK(run.stats().stages.at(1).times().wait_turn == 190ms);
-    CHECK(laps == std::vector<weir::duration>{40ms, 50ms, 50ms, 50ms});
+    CHECK(run.stats().stages.at(1).times().wait_turn == 100ms);
+    CHECK(laps == std::vector<weir::duration>{25ms, 25ms, 25ms, 25ms});
 }
 
 TEST_CASE("a slow next stage holds back the slot whose turn it is; the others wait for theirs") {

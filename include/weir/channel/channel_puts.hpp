@@ -1,0 +1,209 @@
+// weir channel, internal: puts under both locks, and puts in the order of numbers
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_CHANNEL_CHANNEL_PUTS_HPP
+#define WEIR_CHANNEL_CHANNEL_PUTS_HPP
+
+#include <weir/channel/channel_core.hpp>
+#include <weir/channel/channel_items.hpp>
+#include <weir/channel/item_storage.hpp>
+#include <weir/channel/put_order.hpp>
+#include <weir/channel/waiter.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/measure/trail.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/thread_record.hpp>
+
+#include <cstdint>  // for std::uint64_t
+#include <memory>   // for std::construct_at
+
+namespace weir::detail {
+
+// The puts of a channel that meet waiting coroutines. They are compiled once for all item types.
+//
+// If the puts have numbers (`put_order`), a put is in one of four states. Its turn has come, and there is
+// room: the item goes in, and with it all early items that follow without a gap. Its turn has come, and there
+// is no room: it waits as any put does, in `putters_`. It is early, and its place is free: the item is stored
+// there, and the put is done. It is early, and its place is farther behind than the channel is long: it waits
+// in `early_`, in state `wait_turn`. The items inside and the places up to the last early item never exceed
+// the capacity together. So an early item has room when its turn comes, and only puts whose turn has come are
+// waits for room in the statistics.
+template <class Policy>
+class channel_puts : public channel_items<Policy> {
+    using core = channel_core<Policy>;
+    using items = channel_items<Policy>;
+
+  public:
+    using typename items::record;
+    using typename items::side;
+    using typename items::waiter;
+
+    // The marks of traced items in this queue; null: no item of the run is traced, or there is no run.
+    trail_marks* marks() const noexcept { return marks_; }
+    // Called before the run begins if items are traced. `is_read`: a stage gets from this queue; false: the
+    // consumer.
+    void mark_in(run_trail& trail, bool is_read) {
+        marks_ = &trail.add_queue(this->name_, this->capacity_, is_read);
+    }
+
+  protected:
+    using core::closed_;
+    using core::early_;
+    using core::get_end_;
+    using core::order_;
+    using core::put_end_;
+    using core::putters_;
+    using items::channel_items;
+    using items::ring_;
+    using items::type_;
+    using wakes = wake_list<typename core::platform>;
+
+    ~channel_puts() {
+        if (order_ != nullptr) put_end_.count.store(gather_early(), std::memory_order_relaxed);
+    }
+
+    // ---- a put with a number, under no lock. `w.item`: null if the stage has dropped the item. ----------
+
+    // True if the put is done; false if it needs both locks. As `put_at_once`.
+    template <class T>
+    WEIR_ALWAYS_INLINE bool put_in_order_at_once(waiter& w) noexcept {
+        record* const me = record::mine();
+        if (!put_end_.lock.enter_reserved(me)) return put_in_order_under_lock<T>(w, me);
+        const bool done = put_in_order_here<T>(w, me);
+        put_end_.lock.leave(me);
+        return done;
+    }
+    template <class T>
+    WEIR_NOINLINE bool put_in_order_under_lock(waiter& w, record* me) noexcept {
+        if (this->clock_.is_orphaned()) return false;
+        const typename core::put_guard held(put_end_.lock, me);
+        return put_in_order_here<T>(w, me);
+    }
+
+    // ---- under the lock for putting
+
+    template <class T>
+    WEIR_ALWAYS_INLINE bool put_in_order_here(waiter& w, record* me) noexcept {
+        put_order& order = *order_;
+        if (order.refuses(w.number)) return false;
+        if (w.number != order.next()) return put_early<T>(w, me);
+        if (w.item == nullptr) return skip_here(w, me);
+        T& item = *static_cast<T*>(w.item);
+        if (!(items::put_is_accounted() ? items::put_accounted(item, w.measured) : items::put_here(item)))
+            return false;
+        order.pass();
+        if (order.has_early()) enter_ready_here(0, w.measured);
+        return items::mark_done(w, me);
+    }
+    template <class T>
+    WEIR_NOINLINE bool put_early(waiter& w, record* me) noexcept {
+        if (closed_ || core::bytes_.counts() || !early_.empty() || !has_place(w.number)) return false;
+        if (w.item != nullptr)
+            std::construct_at(ring_.template at<T>(place_of(w.number)), std::move(*static_cast<T*>(w.item)));
+        order_->fill(w.number, w.item != nullptr);
+        return items::mark_done(w, me);
+    }
+    // The same as `may_fill`, by what this end knows of the other one.
+    bool has_place(std::uint64_t number) noexcept {
+        if (!order_->is_within_window(number)) return false;
+        if (place_of(number) - put_end_.seen < this->capacity_) return true;
+        put_end_.seen = get_end_.count.load(std::memory_order_acquire);  // pairs with popped()
+        return place_of(number) - put_end_.seen < this->capacity_;
+    }
+    // The position of an early item in the ring.
+    std::uint64_t place_of(std::uint64_t number) const noexcept {
+        return put_end_.count.load(std::memory_order_relaxed) + (number - order_->next());
+    }
+
+    // ---- under the whole_lock. `woken` receives the waiters that are to be woken after unlocking. --------
+
+    // A put. Moves `item` if it succeeds. `measured`: the stage's slot that puts; null: none.
+    outcome offer(void* item, slot* measured, wakes& woken) noexcept {
+        return offer_for(measured, item, measured, woken);
+    }
+    // A put with a number.
+    outcome offer_in_order(waiter& w, wakes& woken) noexcept;
+
+    // Moves the items of waiting puts to the places that are free.
+    void admit_putters(slot* measured, wakes& woken) noexcept;
+    bool waits_to_put() const noexcept { return !putters_.empty() || !early_.empty(); }
+
+    // Refuses all puts with a number above `last`, also those that wait. Early items above `last` remain in
+    // their places, where no get sees them, and are destroyed with the items of the channel.
+    void block_puts(std::uint64_t last, wakes& woken) noexcept;
+
+    // Ends the waits of early puts, as the channel is closed.
+    void close_early(wakes& woken) noexcept;
+    // Moves all early items up, so that they follow the last item without gaps. Returns the number after the
+    // last of them. The channel is about to destroy its items.
+    std::uint64_t gather_early() noexcept;
+
+    // Whether an element of the queue is no item, but marks the end of an epoch (channel/epoch_item.hpp).
+    bool is_mark(const void* item) const noexcept { return type_.is_mark != nullptr && type_.is_mark(item); }
+    bool fits(std::size_t before, const void* item) const noexcept {
+        return core::bytes_.most == 0 || before == 0 || core::bytes_.has_room_for(type_.bytes(item));
+    }
+    void add_bytes(const void* item) noexcept {
+        if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
+    }
+
+    // The item is no item of the channel any more.
+    void release_bytes(const void* item, wakes& woken) noexcept {
+        if (byte_budget* const budget = core::bytes_.remove(type_.bytes(item))) woken.budget = budget;
+    }
+
+    // A sentence about an early put that waits though it could go on; null: none does.
+    const char* early_contradiction() const noexcept;
+
+  private:
+    // The put of a dropped item whose turn has come. False if early items become items of the channel, and
+    // this needs both locks.
+    bool skip_here(waiter& w, record* me) noexcept;
+    WEIR_NOINLINE void enter_ready_here(std::uint64_t gap, slot* measured) noexcept {
+        wakes nobody;  // no get waits, as the put needed one lock only
+        enter_ready(gap, measured, nobody);
+    }
+
+    // The early items whose turn has come become items of the channel. `gap`: 1 if the place before them has
+    // no item, else 0.
+    void enter_ready(std::uint64_t gap, slot* measured, wakes& woken) noexcept;
+    void enter_early_item(std::uint64_t gap, slot* measured, wakes& woken) noexcept;
+
+    // ---- under the whole_lock
+
+    // The put of `owner`, by the same slot or another one. `measured`: the slot whose last reading of the
+    // clock is the current time.
+    outcome offer_for(slot* owner, void* item, slot* measured, wakes& woken) noexcept;
+    // Serves the early puts that need not wait any longer.
+    void admit_early(slot* measured, wakes& woken) noexcept;
+    // Whether the place of the early item `w` is in the ring, and free.
+    bool may_fill(const waiter& w) const noexcept;
+    void fill(waiter& w) noexcept;
+    void pass_turn(bool has_item, slot* measured, wakes& woken) noexcept {
+        order_->pass();
+        if (order_->has_early()) enter_ready(has_item ? 0 : 1, measured, woken);
+    }
+
+    // The item goes to a waiting get. The item remains to be destroyed.
+    void hand_over(waiter& getter, void* item, bool mark, slot* measured, wakes& woken) noexcept;
+    void push(void* item) noexcept;
+
+    // Whether the item that this slot puts is traced.
+    static bool is_traced(const slot* putter) noexcept {
+        return Policy::statistics && putter != nullptr && putter->is_following();
+    }
+    // Records for the trace that an item is in, before anybody can get it. `measured`: as above.
+    void record_trace(const slot& putter, std::uint64_t number, std::uint64_t gets, slot* measured) noexcept;
+
+    trail_marks* marks_ = nullptr;  // set before the run begins
+};
+
+WEIR_COMPILED(class channel_puts<measured>);
+WEIR_COMPILED(class channel_puts<summed>);
+WEIR_COMPILED(class channel_puts<unmeasured>);
+
+}  // namespace weir::detail
+
+#include <weir/channel/channel_puts.ipp>
+
+#endif
