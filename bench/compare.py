@@ -75,6 +75,8 @@ CASES = [
     Case("skynet, a leaf, of libfork", "spawn", "skynet, 10^6 leaves, ", None, (1.2, 1.2), unmeasured="weir, when_all",
          peer="libfork"),
     Case("tasks from inside", "spawn", "10^6 tasks from a task, ", None, (1.1, 0.7), unmeasured="weir, task_group fork"),
+    Case("tasks from inside, spawned", "spawn", "10^6 tasks from a task, ", None, (1.3, 0.7), unmeasured="weir, task_group spawn"),
+    Case("tasks from inside, of when_all", "spawn", "10^6 tasks from a task, ", None, (1.3, 0.7), unmeasured="weir, when_all"),
     Case("a tree, a node", "traverse", "a tree of 10^6 nodes, ", (1.3, 1.3), (1.3, 1.3)),
 ]
 

@@ -42,9 +42,9 @@ namespace weir::detail {
 // Forks are parts of a larger job: if there are several, the first is stolen at once. If it turns out to be
 // small, stealing pauses before the next one, unless a study shows that the victim takes `worth_moving` for
 // each. A victim that has resumed nothing during the study may be a coroutine that makes forks for long: that
-// says nothing about their size, so stealing pauses there, too. (10^6 tasks that do nothing, two workers: 62
-// ns a task; 88 without the pause for such a victim, as each theft interrupts it, and 420 without any; a tree
-// of as many leaves: 17 ns a leaf.)
+// says nothing about their size, so stealing pauses there, too. (10^6 tasks that do nothing, two workers,
+// frames from malloc: 62 ns a task; 88 without the pause for such a victim, as each theft interrupts it, and
+// 420 without any; a tree of as many leaves: 17 ns a leaf.)
 //
 // Alternatives that were tried, with figures: bench/results.md.
 //
