@@ -31,8 +31,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 22900),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 15500),
+    ("weir.hpp", HEAVY, 22950),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 15530),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 3150),
 ]
 
