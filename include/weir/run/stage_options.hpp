@@ -50,7 +50,9 @@ struct stage_options {
     /// `output_order::input` keeps the order of the items. An early result counts for the limits of the queue
     /// behind the stage, and so do the places of all items before it. Its slot goes on with the next item,
     /// and waits only if the queue has no place for the result (`slot_times::wait_turn`). So with a capacity
-    /// of several times the concurrency, a slow item does not hold up the other slots.
+    /// of several times the concurrency, a slow item does not hold up the other slots. If results hold
+    /// members of a pool that the function takes them from, the pool needs one for each slot and place:
+    /// an item without one would wait for early results, which wait for this item.
     weir::output_order output_order = weir::output_order::completion;
 
     /// The capacity of the queue behind the stage, in items, at least 1.

@@ -171,7 +171,7 @@ void early_results(world& w) {
     bound(w, book, 2 + most + most + 1 + 1 + 3);
     {
         auto run = (weir::source(maker(book, 2 * items), {.capacity = 1}) | weir::pipe(work, stage) |
-                    weir::pipe(passes(), {.capacity = 1}) | weir::sink(1))
+                    weir::pipe(naps(), {.capacity = 1}) | weir::sink(1))
                        .start<stepwise>(w);
         const std::size_t places = 1 + w.draw(most);
         const std::size_t slots = 1 + w.draw(most);
