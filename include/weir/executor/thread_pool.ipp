@@ -23,9 +23,16 @@ WEIR_INLINE basic_thread_pool<Platform>::basic_thread_pool(unsigned workers,
 
 template <class Platform>
 WEIR_INLINE basic_thread_pool<Platform>::~basic_thread_pool() {
-    const bool is_mine = current().of == this;
+    place& mine = current();
+    if (mine.of == this && mine.is_guest && detail::process_end::has_begun()) {
+        // A function on top of this consumer has called std::exit: the consumer never comes back.
+        static_cast<void>(mine.leave());
+        idle_.expect(-1);
+        mine.of = nullptr;
+    }
+    const bool is_mine = mine.of == this;
     this->end(is_mine);
-    if (is_mine) current().here = nullptr;
+    if (is_mine) mine.here = nullptr;
 }
 
 template <class Platform>

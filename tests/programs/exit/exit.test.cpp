@@ -146,6 +146,34 @@ TEST_CASE("exit in a stage ends the process, where the run is static, too") {
     }));
 }
 
+TEST_CASE("exit in a stage ends the process, where the consumer runs the stage") {
+    const auto exits_on = [](std::thread::id consumer, int at_most) {
+        return weir::source(std::views::iota(0)) | weir::pipe([consumer, at_most](int i) {
+                   const bool is_here = i > 1'000 && std::this_thread::get_id() == consumer;
+                   if (is_here || i == at_most) std::exit(status);
+                   return i;
+               }) |
+               weir::sink(3);
+    };
+    // A slow machine may never lend a place; then the end comes on the pool's thread.
+    check_status(end_of([&] {
+        static weir::thread_pool pool(1);
+        auto run = exits_on(std::this_thread::get_id(), 1'000'000).start(pool);
+        consume(run);
+    }));
+    check_status(end_of([&] {
+        static weir::thread_pool pool(2);
+        static auto run = exits_on(std::this_thread::get_id(), 1'000'000).start(pool);
+        consume(run);
+    }));
+    check_status(end_of([&] {
+        weir::thread_pool pool(2);
+        static auto run =
+            std::make_unique<weir::run<int>>(exits_on(std::this_thread::get_id(), 1'000'000).start(pool));
+        consume(*run);
+    }));
+}
+
 TEST_CASE("exit by the consumer ends the process, while a static pool still has the run") {
     check_status(end_of([] {
         static weir::thread_pool pool(2);
