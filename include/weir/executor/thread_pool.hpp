@@ -152,7 +152,6 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false: nothing
     // to run was found, or another thread has the place.
     bool work_as_guest(place& mine, worker& me, const detail::parker& done) noexcept;
-    bool has_work() const noexcept;
     // The consumer posts to the place that it keeps, and wakes nobody. False: it has no place any more.
     bool post_to_kept(place& mine, std::coroutine_handle<> h) noexcept;
     // The consumer waits for something else than an item: the worker's own thread goes on at once.

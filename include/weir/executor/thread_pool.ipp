@@ -179,8 +179,12 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::ask_for_place(
     const detail::parker& done) noexcept {
     const auto may_ask = [this](detail::lease_policy& policy) {
         std::uint64_t all_done = 0;
-        for (unsigned i = 0, n = workers_.size(); i < n; ++i) all_done += workers_[i].done();
-        return policy.may_ask(Platform::now(), all_done) && has_work();
+        bool has_work = !inbox_.empty();
+        for (unsigned i = 0, n = workers_.size(); i < n; ++i) {
+            all_done += workers_[i].done();
+            has_work = has_work || !workers_[i].empty() || workers_[i].running() != nullptr;
+        }
+        return policy.may_ask(Platform::now(), all_done) && has_work;
     };
     return lease_->ask(may_ask, [&done] { return done.is_set_or_poked(); });
 }
@@ -208,15 +212,6 @@ template <class Platform>
 WEIR_INLINE void basic_thread_pool<Platform>::wake_all() noexcept {
     base::wake_all();
     if (lease_ != nullptr) lease_->wake_owner();
-}
-
-template <class Platform>
-WEIR_INLINE bool basic_thread_pool<Platform>::has_work() const noexcept {
-    bool any = !inbox_.empty();
-    for (unsigned i = 0, n = workers_.size(); i < n; ++i) {
-        any = any || !workers_[i].empty() || workers_[i].running() != nullptr;
-    }
-    return any;
 }
 
 template <class Platform>
