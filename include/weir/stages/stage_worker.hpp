@@ -42,7 +42,6 @@ class stage_worker final : public stage_task<Kind> {
     void begin(coroutine_env& env) noexcept override {
         state_ = this->begin_work(env) ? state::take : state::end;
     }
-
     any_awaiter* advance() noexcept override {
         iteration& it = iteration_.value;
         D* result = nullptr;
@@ -129,9 +128,6 @@ class stage_worker final : public stage_task<Kind> {
         stage_.on_item(it);
     }
 
-    // ---- admission, task and results
-
-    // Where `continue_at` begins.
     enum class phase : std::uint8_t { admission, work, after_work, task_end, fetch, result };
 
     // Continues the iteration with a phase and those behind it, up to the next wait or put.
@@ -233,8 +229,8 @@ class stage_worker final : public stage_task<Kind> {
     D* finish(iteration& it) noexcept {
         if (context_.value.is_watched) this->end_trace(it);
         it.ends_stage = it.ends_stage || stage_.is_finished(it);
-        if (stage_.stops_timer(it, it.ends_stage)) return set_next(it, worker_step::hold_timer);
-        return next_iteration(it);
+        return stage_.stops_timer(it, it.ends_stage) ? set_next(it, worker_step::hold_timer)
+                                                     : next_iteration(it);
     }
     D* next_iteration(iteration& it) noexcept {
         it.ends_stage = it.ends_stage || !stage_.start_timer(it);
@@ -249,11 +245,13 @@ class stage_worker final : public stage_task<Kind> {
     // The wait for `next` has ended, or was refused.
     WEIR_NOINLINE D* resume_after_wait(iteration& it) noexcept {
         const bool goes_on = waits_.end(it, context_.value);
-        if (!goes_on && it.next != worker_step::service) return abandon(it);
+        if (it.next == worker_step::service)
+            return set_next(it, goes_on ? worker_step::take : worker_step::end);
+        if (!goes_on) return abandon(it);
+        const bool checks_bytes = it.next == worker_step::admission && stage_.byte_sources(it) != 0;
+        if (checks_bytes) return set_next(it, worker_step::byte_budget);
         switch (it.next) {
             case worker_step::admission:
-                if (stage_.byte_sources(it) != 0) return set_next(it, worker_step::byte_budget);
-                [[fallthrough]];
             case worker_step::byte_budget:
                 return continue_rarely(phase::admission, it);
             case worker_step::turn:
@@ -265,13 +263,15 @@ class stage_worker final : public stage_task<Kind> {
                 return continue_rarely(phase::task_end, it);
             case worker_step::fetch_result:
                 return continue_rarely(phase::result, it);
-            case worker_step::service:
-                return set_next(it, goes_on ? worker_step::take : worker_step::end);
             case worker_step::hold_timer:
                 return next_iteration(it);
-            default:
-                return nullptr;
+            case worker_step::take:
+            case worker_step::end:
+            case worker_step::skip:
+            case worker_step::service:
+                break;
         }
+        return nullptr;
     }
     WEIR_NOINLINE any_awaiter* end() noexcept {
         stage_.release_resources(context_.value);

@@ -74,7 +74,7 @@ std::uint64_t allocations_of_pipeline(const Pipeline& pipeline) {
     }
     {
         weir::thread_pool pool(1);
-        auto run = pipeline.start(pool);
+        auto run = pipeline.start(pool, {.consumers_help = false});
         const std::uint64_t on_pool = allocations_of(run);
         all += on_pool > most_slots ? on_pool : 0;
     }
@@ -242,6 +242,16 @@ TEST_CASE("the frames of coroutines that are made for each item come from those 
     CHECK(allocations_of_pipeline(numbers() |
                                   weir::flat_map([](int n) { return std::array<int, 3>{n, n, n}; }) |
                                   weir::sink(3)) == 0);
+}
+
+TEST_CASE("frames that end on the thread of a consumer that helps are kept there, at most 64 of each size") {
+    if (!weir::detail::pools_frames) return;
+    constexpr std::uint64_t most_kept = 64 + most_slots;
+    weir::thread_pool pool(1);
+    auto run =
+        (numbers() | weir::pipe(next_later, {.concurrency = 4}) | weir::pipe(next_later) | weir::sink(3))
+            .start(pool);
+    for (int i = 0; i < 5; ++i) CHECK(allocations_of(run) <= 2 * most_kept);
 }
 
 TEST_CASE("merging, routing, zipping, copying, mixing and filtering allocate nothing for an item") {
