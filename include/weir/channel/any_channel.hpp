@@ -105,6 +105,14 @@ class any_channel : public channel_puts<Policy> {
     // A put or get by a thread, which blocks for `max_wait` at most.
     outcome block(side line, void* item, duration max_wait);
 
+    // The number of items that are in their places, and wait for the turn of an earlier one.
+    std::size_t num_early() const noexcept {
+        const typename core::whole_lock held(*this);
+        std::size_t n = 0;
+        if (core::order_ != nullptr) core::order_->each_item([&n](std::uint64_t) { ++n; });
+        return n;
+    }
+
     // Threads that wait for an item work meanwhile where the channel's executor lends them a place. Called
     // before the channel is used.
     void let_consumers_help() noexcept { core::consumers_help_ = true; }

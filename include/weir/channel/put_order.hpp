@@ -35,20 +35,20 @@ class put_order {
     bool refuses(std::uint64_t number) const noexcept { return number > blocked_; }
     bool has_early() const noexcept { return filled_ != 0; }
     std::size_t num_early() const noexcept { return filled_; }
-    place at(std::uint64_t number) const noexcept { return places_[index(number)]; }
+    place at(std::uint64_t number) const noexcept { return places_[position(number)]; }
     bool is_next_filled() const noexcept {
         return filled_ != 0 && next_ <= blocked_ && at(next_) != place::empty;
     }
 
     void fill(std::uint64_t number, bool with_item) noexcept {
-        places_[index(number)] = with_item ? place::item : place::nothing;
+        places_[position(number)] = with_item ? place::item : place::nothing;
         ++filled_;
     }
     // The turn of the next number is over; it was not early.
     void pass() noexcept { ++next_; }
     // The same for an early one, whose place is emptied. Returns whether it is an item.
     bool pass_early() noexcept {
-        place& mine = places_[index(next_++)];
+        place& mine = places_[position(next_++)];
         const bool is_item = mine == place::item;
         mine = place::empty;
         --filled_;
@@ -88,7 +88,7 @@ class put_order {
     }
 
   private:
-    std::size_t index(std::uint64_t number) const noexcept {
+    std::size_t position(std::uint64_t number) const noexcept {
         return number_as<std::size_t>(number) & (places_.size() - 1);
     }
 

@@ -55,7 +55,8 @@ WEIR_INLINE auto profiled_graph<Policy>::figures(std::size_t stage) const -> sta
         f.taken += all.channels[each].num_get;
         f.starved += all.channels[each].get_blocked;
     }
-    for (const std::size_t each : s.outputs) f.results += all.channels[each].num_put;
+    for (const std::size_t each : s.outputs)
+        f.results += all.channels[each].num_put + queues_[each]->num_early();
     f.num_tasks = s.num_tasks;
     f.num_failures = s.num_failures;
     f.task_time = s.task_time;

@@ -325,7 +325,8 @@ TEST_CASE("a rate is tolerated up to its share, on probation for 100 invocations
 
 // Of 300 items those below 99 fail in the stage "p": too many for the rate with the hundredth, which is right.
 template <class Stage>
-void check_end_of_probation(const Stage& stage, bool of_the_stage, std::size_t most = 1) {
+void check_end_of_probation(const Stage& stage, bool of_the_stage, std::size_t most = 1,
+                            std::size_t slots = 1) {
     virtual_time time;
     auto pipeline = up_to(300) | stage | weir::sink();
     weir::run_options options;
@@ -334,11 +335,12 @@ void check_end_of_probation(const Stage& stage, bool of_the_stage, std::size_t m
     REQUIRE(r.failed);
     CHECK(r.failed->stage() == "p");
     CHECK(r.failed->item() == 98);
-    CHECK(r.failed->failures().size() == 1);
     CHECK(std::string(r.failed->what()).find("can't take 98") != std::string::npos);
+    // Another slot may be late with a failure before it, behind which nothing is delivered.
+    CHECK(r.failed->failures().size() <= slots);
     // What was finished is delivered, and no more of it.
     CHECK(r.taken.size() <= most);
-    if (most == 1) CHECK(r.taken == ints{99});
+    if (most == 1 && slots == 1) CHECK(r.taken == ints{99});
 }
 
 TEST_CASE("a rate is judged by the success that ends the probation, too, whatever the kind of stage") {
@@ -349,13 +351,14 @@ TEST_CASE("a rate is judged by the success that ends the probation, too, whateve
     };
     for (const bool of_the_stage : {false, true}) {
         CAPTURE(of_the_stage);
-        const auto check = [of_the_stage](const auto& stage, std::size_t most = 1) {
-            check_end_of_probation(stage, of_the_stage, most);
+        const auto check = [of_the_stage](const auto& stage, std::size_t most = 1, std::size_t slots = 1) {
+            check_end_of_probation(stage, of_the_stage, most, slots);
         };
         check(weir::pipe(right, {.name = "p"}));
         check(weir::pipe(right, {.name = "p", .time_limit = 1s}));
         check(weir::pipe(later, {.name = "p"}));
-        check(weir::pipe(right, {.name = "p", .concurrency = 3, .output_order = weir::output_order::input}));
+        check(weir::pipe(right, {.name = "p", .concurrency = 3, .output_order = weir::output_order::input}),
+              1, 3);
         check(weir::flat_map([right](int n) { return ints{right(n)}; }, {.name = "p"}));
         check(weir::flat_map([right](int n) { return ints(static_cast<std::size_t>(right(n)) * 0); },
                              {.name = "p"}),
