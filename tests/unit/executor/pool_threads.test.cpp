@@ -134,10 +134,11 @@ namespace {
 
 // Notes that a thread sleeps on a flag.
 struct watched_platform : weir::detail::standard_platform {
+    static inline std::atomic<bool> watches{false};
     static inline std::atomic<int> asleep{0};
     static void wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                      std::int64_t timeout_ns = -1) noexcept {
-        ++asleep;
+        if (watches) ++asleep;
         standard_platform::wait(word, expected, timeout_ns);
     }
 };
@@ -166,9 +167,11 @@ TEST_CASE(
                 while (watched_platform::asleep == 0) std::this_thread::yield();
             }
             threads.replace(i, [this](unsigned k) { return work(k); });
+            watched_platform::watches = true;  // the next sleep of this thread is its stand-by
             return true;
         }
     };
+    watched_platform::watches = false;
     watched_platform::asleep = 0;
     shop s;
     s.threads.set(1, [&](unsigned i) { return s.work(i); });
