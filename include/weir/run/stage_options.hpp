@@ -113,7 +113,8 @@ struct run_options {
     /// long as they are short; the number of functions that run at once stays the same. Without effect if
     /// another run or a task group uses the pool, if the pool has `on_thread_start`, or in a call within a
     /// coroutine. False for a thread on which these functions must not run: one that owns a window or a
-    /// device context, or that waits for items while it holds a mutex that the functions lock.
+    /// device context, that has a small stack, or that waits for items while it holds a mutex that the
+    /// functions lock.
     bool consumers_help = true;
 
     /// The length of a lap by the executor's clock, from the start on; 0: no laps, but laps of a second if
