@@ -5,7 +5,8 @@
 
 Looks at every function of `channel<int, unmeasured>` and of its operations: none may read a clock (the
 virtual `executor::now` included), nor name a slot, a meter, a recorder or a histogram. That the check can fail
-is shown on `channel<int, measured>`, where it has to find them.
+is shown on `channel<int, measured>`, where it has to find them. A call is recognised by its offset in the table of
+virtual functions, so no function of `item_type` may have the offset of `now`.
 """
 
 import re

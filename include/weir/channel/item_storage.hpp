@@ -51,11 +51,11 @@ class uninitialised_slot {
 // that runs for each item without waiting is a template of the item type instead: see
 // `channel_items::put_here`.
 struct item_type {
-    std::size_t size;
-    std::size_t alignment;
     void (*move)(void* from, void* to) noexcept;      // move constructs; the source remains
     void (*relocate)(void* from, void* to) noexcept;  // the same, and destroys the source
     void (*destroy)(void* item) noexcept;
+    std::size_t size;
+    std::size_t alignment;
     std::size_t (*bytes)(const void* item) noexcept;  // see `item_size`
     bool (*is_mark)(const void* item) noexcept;       // null: no item is a mark
 };
@@ -89,8 +89,9 @@ template <class T>
 constexpr item_type make_item_type() noexcept {
     static_assert(fits_a_frame<T>());
     using functions = item_functions<T>;
-    item_type type{sizeof(T),          alignof(T),       functions::move, functions::relocate,
-                   functions::destroy, functions::bytes, nullptr};
+    item_type type{functions::move, functions::relocate, functions::destroy,
+                   sizeof(T),       alignof(T),          functions::bytes,
+                   nullptr};
     if constexpr (is_epoch_item<T>) type.is_mark = functions::is_mark;
     return type;
 }

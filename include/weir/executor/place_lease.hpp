@@ -16,45 +16,46 @@ namespace weir::detail {
 // when it returns the place. Only one thread uses the object at a time; see `basic_place_lease`. Times in
 // nanoseconds.
 //
-// A lease pays if the tasks are short, as sleep and wake-up of the consumer would cost 2 to 10 us. It doesn't
-// pay if the consumer works for long on each item: the worker's own thread would do its work meanwhile. And
-// the consumer must not run a long task while its next item is ready.
+// A lease pays if tasks are short: the sleep and wake-up of the consumer would cost 2 to 10 us. A lease does
+// not pay if the consumer spends long on each item, because its place is vacant during that time. And the
+// consumer must not run a long task while its next item is ready.
 class lease_policy {
   public:
-    // `one_processor`: the consumer and the worker's own thread can't run at the same time.
+    // `one_processor`: the process has one processor, so a vacant place costs nothing.
     explicit lease_policy(bool one_processor) noexcept : one_processor_(one_processor) {}
 
-    // The consumer finds no item. `done`: the number of resumptions and channel operations of all workers so
-    // far. True: it is to ask for a place.
+    // The consumer finds no item. `done`: the number of steps (resumptions and channel operations) of all
+    // workers so far. Returns true if the consumer should ask for a place.
     bool may_ask(std::int64_t now, std::uint64_t done) noexcept {
-        const std::int64_t passed = now - std::exchange(asked_at_, now);
-        const auto times = static_cast<std::int64_t>(done - std::exchange(done_then_, done));
-        return now >= not_before_ && times >= fewest && passed <= times * longest_step;
+        const std::int64_t passed = now - std::exchange(last_wait_, now);
+        const auto steps = static_cast<std::int64_t>(done - std::exchange(done_at_last_wait_, done));
+        return now >= not_before_ && steps >= min_steps && passed <= steps * longest_mean_step;
     }
 
-    // A visit of the consumer begins: it has got a place, or it comes back to it. `operations`: the number of
-    // channel operations of its thread. False: the consumer has used its items for long, and returns the
-    // place.
+    // The consumer enters the place: a visit begins. `operations`: the number of channel operations of its
+    // thread. Returns false if the consumer has to return the place, because it has spent too much time on
+    // each item since the last visit.
     template <class Platform>
     bool begin_visit(std::uint64_t operations) noexcept {
         if (!measures_) return true;
         const std::int64_t now = Platform::now();
-        const auto items = static_cast<std::int64_t>(operations - left_operations_);
+        const auto items = static_cast<std::int64_t>(operations - operations_at_leave_);
         const std::int64_t passed = now - std::exchange(began_, now);
-        return one_processor_ || left_operations_ == 0 ||
-               passed <= larger<std::int64_t>(items, 1) * longest_use;
+        return one_processor_ || operations_at_leave_ == 0 ||
+               passed <= larger<std::int64_t>(items, 1) * longest_mean_use;
     }
-    // A visit ends as its item is there. False: it has run for long, and the consumer returns the place.
+    // The item of the consumer is there, and the visit ends. Returns false if the consumer has to return the
+    // place, because the visit was long.
     template <class Platform>
     bool end_visit(std::uint64_t operations) noexcept {
         if (measures_) {
             measures_ = false;
             if (Platform::now() - began_ > longest_visit) return false;
-            pause_ = first_pause;
+            back_off_ = first_back_off;
         }
-        if (++visits_ % sample != 0) return true;
+        if (++visits_ % sample_period != 0) return true;
         measures_ = true;
-        left_operations_ = operations;
+        operations_at_leave_ = operations;
         began_ = Platform::now();
         return true;
     }
@@ -62,48 +63,48 @@ class lease_policy {
     // The consumer has got a place.
     void got_place() noexcept {
         measures_ = true;
-        left_operations_ = 0;
+        operations_at_leave_ = 0;
     }
-    // No place was given in time, or the consumer has returned it: it does not ask for a while.
-    void pause(std::int64_t now) noexcept {
-        not_before_ = now + pause_;
-        pause_ = smaller(2 * pause_, longest_pause);
+    // The consumer has returned the place: it does not ask again for a while, the next time for twice as long.
+    void back_off(std::int64_t now) noexcept {
+        not_before_ = now + back_off_;
+        back_off_ = smaller(2 * back_off_, longest_back_off);
     }
 
   private:
-    static constexpr std::int64_t fewest = 4;            // steps since the last wait
-    static constexpr std::int64_t longest_step = 2'000;  // for a resumption or channel operation
-    static constexpr std::int64_t longest_use = 1'000;   // of an item by the consumer
+    static constexpr std::int64_t min_steps = 4;              // since the last wait
+    static constexpr std::int64_t longest_mean_step = 2'000;  // of all workers together
+    static constexpr std::int64_t longest_mean_use = 1'000;   // of an item by the consumer
     static constexpr std::int64_t longest_visit = 50'000;
-    static constexpr std::uint32_t sample = 16;  // visits, of which one is measured
-    static constexpr std::int64_t first_pause = 1'000'000;
-    static constexpr std::int64_t longest_pause = 256'000'000;
+    static constexpr std::uint32_t sample_period = 16;  // one visit in 16 is measured
+    static constexpr std::int64_t first_back_off = 1'000'000;
+    static constexpr std::int64_t longest_back_off = 256'000'000;
 
     const bool one_processor_;
-    std::int64_t asked_at_ = 0;
-    std::uint64_t done_then_ = 0;
+    std::int64_t last_wait_ = 0;
+    std::uint64_t done_at_last_wait_ = 0;
     std::int64_t not_before_ = 0;
-    std::int64_t pause_ = first_pause;
+    std::int64_t back_off_ = first_back_off;
     // The current visit, or the time since the last one, is measured, from `began_` on.
     bool measures_ = false;
     std::int64_t began_ = 0;
-    std::uint64_t left_operations_ = 0;  // at the end of the last visit; 0: there was none
+    std::uint64_t operations_at_leave_ = 0;  // at the end of the last visit; 0: it is the first of this lease
     std::uint32_t visits_ = 0;
 };
 
-// One place of a pool that a consumer may take. Its worker's own thread (the owner) stands by meanwhile, so
-// that as many threads run coroutines as the pool has workers. The consumer keeps the place while it uses
-// the items that it has got; then nobody works there, until the consumer waits again, or the owner finds that
-// it has not come back.
+// One place of a pool that a consumer may take. The worker's own thread (the owner) stands by meanwhile, so
+// at most as many threads run coroutines as the pool has workers. The consumer keeps the place between its
+// visits, while it uses its items. The place is vacant then, until the consumer enters again, or the owner
+// takes the place back.
 //
-// | phase    | who works in the place                                                        |
-// |----------|-------------------------------------------------------------------------------|
-// | home     | the owner                                                                     |
-// | away     | nobody: the consumer uses its items                                           |
-// | guest    | the consumer, while it waits for an item                                      |
-// | returned | nobody: the consumer has returned the place, and the owner is about to go on |
+// | phase    | who works in the place                                                               |
+// |----------|--------------------------------------------------------------------------------------|
+// | owner    | the owner                                                                            |
+// | vacant   | nobody: the owner has given the place, and no consumer has entered, or it has left   |
+// | guest    | the consumer, while it waits for an item                                             |
+// | returned | nobody: the consumer has returned the place, and the owner is about to take it back  |
 //
-// Source: the caller of oneTBB's `parallel_pipeline` works for the pipeline, too; there it never leaves.
+// Source: in oneTBB the thread that calls `parallel_pipeline` runs tasks of the pipeline until its end.
 template <class Platform = standard_platform>
 class basic_place_lease {
     template <class T>
@@ -114,29 +115,29 @@ class basic_place_lease {
 
     // ---- called by consumers ------------------------------------------------------------------------
 
-    // Takes the place, if it is `away`. acq_rel; pairs with leave(), give() and stand_by()
+    // Enters the place if it is vacant. acq_rel; pairs with leave(), give() and stand_by()
     bool enter() noexcept {
         std::uint64_t now = state_.load(std::memory_order_relaxed);  // relaxed: the exchange confirms it
-        return now % phases == away &&
-               state_.compare_exchange_strong(now, now - away + guest, std::memory_order_acq_rel);
+        return now % phases == vacant &&
+               state_.compare_exchange_strong(now, now - vacant + guest, std::memory_order_acq_rel);
     }
 
-    // Asks the workers for a place, and takes it. `may_ask(policy)` decides under a lock. False: no worker
-    // has come between two resumptions soon, or `stop()`; or another consumer asks.
+    // Asks the workers for a place, and enters it. Returns false if another consumer asks or has a place, if
+    // `may_ask(policy)` or `stop()` says so, or if no worker has ended a resumption in time.
     template <class MayAsk, class Stop>
     bool ask(MayAsk may_ask, Stop stop) noexcept {
         if (!asker_.try_lock()) return false;
         // acquire; pairs with stand_by(): the last guest's changes of the policy
-        const bool asks = state_.load(std::memory_order_acquire) % phases == home && may_ask(policy);
+        const bool asks = state_.load(std::memory_order_acquire) % phases == owner && may_ask(policy);
         bool has_place = false;
         if (asks) {
             // release; pairs with give(): the guest, maybe another consumer, sees the changes of the policy
             asked_.store(1, std::memory_order_release);
-            has_place = waits_for_place(stop);
-            // acq_rel; pairs with give(): a worker that has taken the request gives its place at once. If
-            // this thread still comes too late, the owner takes the place back.
+            has_place = spin_for_place(stop);
+            // acq_rel; pairs with give(): if the request is gone, a worker is about to give its place. If
+            // this thread misses the place, the owner takes it back in stand_by().
             if (!has_place && asked_.exchange(0, std::memory_order_acq_rel) == 0) {
-                has_place = waits_for_place([] { return false; });
+                has_place = spin_for_place([] { return false; });
             }
             if (has_place) policy.got_place();
         }
@@ -144,36 +145,38 @@ class basic_place_lease {
         return has_place;
     }
 
-    // The following three are called by the guest. The number of the place.
+    // Called by the guest: the number of the worker whose place it is.
     unsigned number() const noexcept { return number_; }
-    // Keeps the place, and uses its items. release; pairs with enter() and stand_by()
+    // Called by the guest: ends the visit. The place is vacant. release; pairs with enter() and stand_by()
     void leave() noexcept {
         // Each visit changes the state, so that the owner sees that there was one.
         const std::uint64_t now = state_.load(std::memory_order_relaxed);  // only the guest changes it
-        state_.store(now - guest + away + phases, std::memory_order_release);
+        state_.store(now - guest + vacant + phases, std::memory_order_release);
     }
-    // Returns the place. release; pairs with stand_by()
-    void end() noexcept {
+    // Called by the guest: gives the place back to the owner. release; pairs with stand_by()
+    void return_place() noexcept {
         state_.store(returned, std::memory_order_release);
         owner_.poke();
     }
-    // Used by the guest, and by `may_ask`.
+    // Only for the guest, and for `may_ask`, which `ask` calls under a lock while there is no guest.
     lease_policy policy;
 
     // ---- called by workers between two resumptions --------------------------------------------------
 
     bool is_asked_for() const noexcept { return asked_.load(std::memory_order_relaxed) != 0; }  // a hint
 
-    // Gives the place of the calling thread; the caller then stands by. False: another worker was quicker.
+    // Gives the place of the calling thread; the caller then stands by. Returns false if no consumer asks any
+    // more.
     bool give(unsigned number) noexcept {
         if (asked_.exchange(0, std::memory_order_acq_rel) == 0) return false;  // pairs with ask()
         number_ = number;
-        state_.store(away, std::memory_order_release);  // pairs with enter()
+        state_.store(vacant, std::memory_order_release);  // pairs with enter()
         return true;
     }
 
-    // Sleeps until the place is free: it was returned; no consumer has come since the last look; or nobody
-    // is there and `is_needed()`. `nap_of(longest)`: the length of the next nap, at most `longest`.
+    // Sleeps, then takes the place back: when it was returned; or when it is vacant, and either there was no
+    // visit since the last look, or `is_needed()`. `nap_of(longest)`: the length of the next nap, at most
+    // `longest`.
     template <class IsNeeded, class NapOf>
     void stand_by(IsNeeded is_needed, NapOf nap_of) noexcept {
         std::uint64_t seen = 0;
@@ -182,23 +185,23 @@ class basic_place_lease {
             // acquire; pairs with leave() and end(): the owner sees what the guest has done
             std::uint64_t now = state_.load(std::memory_order_acquire);
             if (now == returned) break;
-            if (now % phases == away && (now == seen || is_needed()) &&
-                state_.compare_exchange_strong(now, home, std::memory_order_acq_rel)) {
+            if (now % phases == vacant && (now == seen || is_needed()) &&
+                state_.compare_exchange_strong(now, owner, std::memory_order_acq_rel)) {
                 return;
             }
             seen = now;
         }
-        state_.store(home, std::memory_order_release);  // pairs with ask()
+        state_.store(owner, std::memory_order_release);  // pairs with ask()
     }
     // Ends the nap of the owner.
     void wake_owner() noexcept { owner_.poke(); }
 
   private:
-    static constexpr std::uint64_t home = 0, away = 1, guest = 2, returned = 3, phases = 4;
+    static constexpr std::uint64_t owner = 0, vacant = 1, guest = 2, returned = 3, phases = 4;
     static constexpr int pauses = Platform::looks_before_yield;
     static constexpr int rounds = pauses + Platform::yields_before_sleep;
     template <class Stop>
-    bool waits_for_place(Stop stop) noexcept {
+    bool spin_for_place(Stop stop) noexcept {
         for (int round = 0; round < rounds && !stop(); ++round) {
             if (enter()) return true;
             round < pauses ? Platform::pause() : Platform::yield();
@@ -207,10 +210,10 @@ class basic_place_lease {
     }
 
     static constexpr std::int64_t first_nap = 50'000;    // ns
-    static constexpr std::int64_t last_nap = 1'000'000;  // ns; how late work may begin that nobody waits for
+    static constexpr std::int64_t last_nap = 1'000'000;  // ns; the longest wait of a coroutine in the place
 
-    atomic<std::uint32_t> asked_{0};                 // 1: a consumer waits for a place
-    alignas(64) atomic<std::uint64_t> state_{home};  // the phase; the bits above count visits
+    atomic<std::uint32_t> asked_{0};                  // 1: a consumer waits for a place
+    alignas(64) atomic<std::uint64_t> state_{owner};  // the phase; the bits above count visits
     unsigned number_ = 0;
     basic_spin_lock<Platform> asker_;
     basic_parker<Platform> owner_;

@@ -168,8 +168,8 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::lend_place(detail::p
         mine.kept_in = this;
         lease_->leave();
     } else {
-        lease_->policy.pause(Platform::now());
-        lease_->end();
+        lease_->policy.back_off(Platform::now());
+        lease_->return_place();
     }
     return done.is_set_or_poked();
 }
@@ -205,7 +205,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::post_to_kept(place& 
 template <class Platform>
 WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::return_kept(place& mine) noexcept {
     mine.kept_in = nullptr;
-    if (lease_->enter()) lease_->end();
+    if (lease_->enter()) lease_->return_place();
 }
 
 template <class Platform>
@@ -246,7 +246,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::leave_to_another(pla
     mine.here = nullptr;
     if (mine.is_guest) {
         idle_.expect(1);  // both threads are active now
-        lease_->end();
+        lease_->return_place();
         return true;
     }
     if (this->leave_place(me.number)) return true;

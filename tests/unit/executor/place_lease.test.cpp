@@ -80,7 +80,7 @@ TEST_CASE("a consumer that was refused asks again after 1 ms, then after twice a
     std::int64_t now = 0;
     std::uint64_t done = 0;
     for (std::int64_t pause = 1 * ms; pause < 600 * ms; pause *= 2) {
-        policy.pause(now);
+        policy.back_off(now);
         const std::int64_t longest = pause < 256 * ms ? pause : 256 * ms;
         CHECK_FALSE(policy.may_ask(now + longest - 1, done += 1'000'000));
         CHECK(policy.may_ask(now += longest, done += 1'000'000));
@@ -109,9 +109,9 @@ TEST_CASE("a consumer returns its place after a visit of more than 50 us") {
 
 TEST_CASE("the pause after a short visit begins anew with 1 ms") {
     scene s;
-    for (int i = 0; i < 5; ++i) s.policy.pause(manual::time);
+    for (int i = 0; i < 5; ++i) s.policy.back_off(manual::time);
     CHECK(s.visit(1, 0, 1 * us));
-    s.policy.pause(manual::time);
+    s.policy.back_off(manual::time);
     CHECK(s.policy.may_ask(manual::time + 1 * ms, 1'000'000));
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("a consumer works in the place, keeps it, and returns it to the worker
     CHECK_FALSE(l.enter());               // somebody works there
     CHECK_FALSE(l.ask(always, goes_on));  // and it is not at home
     CHECK(returns == 0);
-    l.end();
+    l.return_place();
     owner.join();
     CHECK(returns == 1);
     CHECK_FALSE(l.enter());
@@ -163,7 +163,7 @@ TEST_CASE("the worker's own thread takes back a place to which the consumer does
     // The next consumer asks again.
     owner = owner_of(l, returns, [] { return false; });
     ask_until_given(l);
-    l.end();
+    l.return_place();
     owner.join();
     CHECK(returns == 2);
 }
