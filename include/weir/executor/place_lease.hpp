@@ -65,7 +65,7 @@ class lease_policy {
         measures_ = true;
         operations_at_leave_ = 0;
     }
-    // The consumer has returned the place: it does not ask again for a while, the next time for twice as long.
+    // The consumer has returned the place. It does not ask again for a while, which doubles each time.
     void back_off(std::int64_t now) noexcept {
         not_before_ = now + back_off_;
         back_off_ = smaller(2 * back_off_, longest_back_off);
