@@ -19,15 +19,18 @@
 
 namespace weir::detail {
 
-// The puts of a channel that meet waiting coroutines. They are compiled once for all item types.
+// The puts of a channel that may have to wake coroutines, compiled once for all item types; and numbered puts
+// (`put_order`), whose paths under the put lock alone are templates.
 //
-// If the puts have numbers (`put_order`), a put is in one of four states. Its turn has come, and there is
-// room: the item goes in, and with it all early items that follow without a gap. Its turn has come, and there
-// is no room: it waits as any put does, in `putters_`. It is early, and its place is free: the item is stored
-// there, and the put is done. It is early, and its place is farther behind than the channel is long: it waits
-// in `early_`, in state `wait_turn`. The items inside and the places up to the last early item never exceed
-// the capacity together. So an early item has room when its turn comes, and only puts whose turn has come are
-// waits for room in the statistics.
+// | a numbered put                   | what happens                                                       |
+// |----------------------------------|--------------------------------------------------------------------|
+// | its turn has come, there is room | the item goes in, with the early items that follow without a gap   |
+// | its turn has come, no room       | the put waits in `putters_`, as any put does                       |
+// | early, its place is free         | the item is stored in its place, and the put is done               |
+// | early, otherwise                 | the put waits in `early_`, its slot in state `wait_turn`           |
+//
+// The items inside and the places up to the last early item never exceed the capacity together. So an early
+// item has room when its turn comes. Statistics count a wait for room only for a put whose turn has come.
 template <class Policy>
 class channel_puts : public channel_items<Policy> {
     using core = channel_core<Policy>;
@@ -41,7 +44,7 @@ class channel_puts : public channel_items<Policy> {
     // The marks of traced items in this queue; null: no item of the run is traced, or there is no run.
     trail_marks* marks() const noexcept { return marks_; }
     // Called before the run begins if items are traced. `is_read`: a stage gets from this queue; false: the
-    // consumer.
+    // consumer of the run does.
     void mark_in(run_trail& trail, bool is_read) {
         marks_ = &trail.add_queue(this->name_, this->capacity_, is_read);
     }
@@ -62,9 +65,9 @@ class channel_puts : public channel_items<Policy> {
         if (order_ != nullptr) put_end_.count.store(gather_early(), std::memory_order_relaxed);
     }
 
-    // ---- a put with a number, under no lock. `w.item`: null if the stage has dropped the item. ----------
+    // ---- a numbered put; the caller holds no lock. `w.item`: null if the stage has dropped the item. ----
 
-    // True if the put is done; false if it needs both locks. As `put_at_once`.
+    // Returns true if the put is done. On false, the caller tries again under both locks.
     template <class T>
     WEIR_ALWAYS_INLINE bool put_in_order_at_once(waiter& w) noexcept {
         record* const me = record::mine();
@@ -103,19 +106,19 @@ class channel_puts : public channel_items<Policy> {
         order_->fill(w.number, w.item != nullptr);
         return items::mark_done(w, me);
     }
-    // The same as `may_fill`, by what this end knows of the other one.
+    // Checks the same as `may_fill`, under the put lock only. Reads the number of gets only if necessary.
     bool has_place(std::uint64_t number) noexcept {
         if (!order_->is_within_window(number)) return false;
         if (place_of(number) - put_end_.seen < this->capacity_) return true;
         put_end_.seen = get_end_.count.load(std::memory_order_acquire);  // pairs with popped()
         return place_of(number) - put_end_.seen < this->capacity_;
     }
-    // The position of an early item in the ring.
+    // The running index of an early item in the ring.
     std::uint64_t place_of(std::uint64_t number) const noexcept {
         return put_end_.count.load(std::memory_order_relaxed) + (number - order_->next());
     }
 
-    // ---- under the whole_lock. `woken` receives the waiters that are to be woken after unlocking. --------
+    // ---- the caller holds both locks (`whole_lock`), and wakes the waiters in `woken` after unlocking ----
 
     // A put. Moves `item` if it succeeds. `measured`: the stage's slot that puts; null: none.
     outcome offer(void* item, slot* measured, wakes& woken) noexcept {
@@ -134,8 +137,8 @@ class channel_puts : public channel_items<Policy> {
 
     // Ends the waits of early puts, as the channel is closed.
     void close_early(wakes& woken) noexcept;
-    // Moves all early items up, so that they follow the last item without gaps. Returns the number after the
-    // last of them. The channel is about to destroy its items.
+    // Called before the items are destroyed. Moves all early items up, so that they follow the last item
+    // without gaps. Returns the index behind the last of them.
     std::uint64_t gather_early() noexcept;
 
     // Whether an element of the queue is no item, but marks the end of an epoch (channel/epoch_item.hpp).
@@ -147,12 +150,12 @@ class channel_puts : public channel_items<Policy> {
         if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
     }
 
-    // The item is no item of the channel any more.
+    // Gives the bytes of the item back. If the budget of the run has room again, stores it in `woken`.
     void release_bytes(const void* item, wakes& woken) noexcept {
         if (byte_budget* const budget = core::bytes_.remove(type_.bytes(item))) woken.budget = budget;
     }
 
-    // A sentence about an early put that waits though it could go on; null: none does.
+    // Checks for early puts that wait without need. Returns a message, or null.
     const char* early_contradiction() const noexcept;
 
   private:
@@ -160,7 +163,7 @@ class channel_puts : public channel_items<Policy> {
     // this needs both locks.
     bool skip_here(waiter& w, record* me) noexcept;
     WEIR_NOINLINE void enter_ready_here(std::uint64_t gap, slot* measured) noexcept {
-        wakes nobody;  // no get waits, as the put needed one lock only
+        wakes nobody;  // no get waits: otherwise the put would have needed both locks
         enter_ready(gap, measured, nobody);
     }
 
@@ -169,14 +172,14 @@ class channel_puts : public channel_items<Policy> {
     void enter_ready(std::uint64_t gap, slot* measured, wakes& woken) noexcept;
     void enter_early_item(std::uint64_t gap, slot* measured, wakes& woken) noexcept;
 
-    // ---- under the whole_lock
+    // ---- the caller holds both locks
 
-    // The put of `owner`, by the same slot or another one. `measured`: the slot whose last reading of the
-    // clock is the current time.
+    // Puts the item for the slot `owner`. `measured`: the slot whose last reading of the clock is the current
+    // time, `owner` or another one.
     outcome offer_for(slot* owner, void* item, slot* measured, wakes& woken) noexcept;
     // Serves the early puts that need not wait any longer.
     void admit_early(slot* measured, wakes& woken) noexcept;
-    // Whether the place of the early item `w` is in the ring, and free.
+    // Whether the place of the early put `w` is within the window, and free.
     bool may_fill(const waiter& w) const noexcept;
     void fill(waiter& w) noexcept;
     void pass_turn(bool has_item, slot* measured, wakes& woken) noexcept {
@@ -184,7 +187,7 @@ class channel_puts : public channel_items<Policy> {
         if (order_->has_early()) enter_ready(has_item ? 0 : 1, measured, woken);
     }
 
-    // The item goes to a waiting get. The item remains to be destroyed.
+    // Moves the item to a waiting get. The caller destroys the moved-from item.
     void hand_over(waiter& getter, void* item, bool mark, slot* measured, wakes& woken) noexcept;
     void push(void* item) noexcept;
 

@@ -11,22 +11,22 @@
 
 namespace weir::detail {
 
-// The state of a channel whose puts have numbers: item `n` goes in after item `n - 1`, in whatever order the
-// puts come. The slots of a stage that keeps the order of its input put like that. An early item is stored in
-// the ring of the channel at its place, where no get sees it: so many places behind the last item as numbers
-// are missing before it. When the turn of the place has come, the item is in without another step. The stage
-// may have dropped an item: then its place is filled with nothing, and the places behind it move up. (A ring
-// of slots that are claimed by number and published in order: M. Thompson et al., "Disruptor", LMAX 2011; the
-// buffer of a serial filter in oneTBB's parallel_pipeline.)
+// The state of a channel with numbered puts: item `n` goes in after item `n - 1`, in whatever order the puts
+// come. A stage that preserves the order of its input uses numbered puts. An item is early if the puts of
+// earlier numbers are missing. An early item is stored in the ring of the channel, where no get sees the item
+// yet; its index in the ring is the next free index plus `number - next()`. When its turn has come, the item
+// is visible to gets, and is not moved. A stage may drop an item: then the place of its number holds nothing,
+// and the channel closes the gap. (Rings whose places are claimed by number and published in order:
+// M. Thompson et al., "Disruptor", LMAX 2011; the buffer of a serial filter in oneTBB's parallel_pipeline.)
 //
-// This class knows numbers and which places are filled; the items are the channel's. Guarded by the lock for
-// putting; `block`, `set_window` and `resize` by both locks.
+// This class knows the numbers and the state of each place; the channel has the items. Guarded by the put
+// lock; `block`, `set_window` and `resize` by the put lock and the get lock.
 class put_order {
   public:
     enum class place : std::uint8_t { empty, item, nothing };
 
-    // `window`: how many places, from the next one on, may be filled. `places`: those of the ring, a power
-    // of two, or 0.
+    // `window`: how many places, from the next one on, may be filled. `places`: the number of places in the
+    // ring, a power of two; 0 until the first call of `resize`.
     put_order(std::size_t window, std::size_t places) : window_(window), places_(places) {}
 
     std::uint64_t next() const noexcept { return next_; }
@@ -44,9 +44,9 @@ class put_order {
         places_[position(number)] = with_item ? place::item : place::nothing;
         ++filled_;
     }
-    // The turn of the next number is over; it was not early.
+    // Advances to the next number, past a place that is empty.
     void pass() noexcept { ++next_; }
-    // The same for an early one, whose place is emptied. Returns whether it is an item.
+    // Advances past a filled place, and empties it. Returns true if the place held an item.
     bool pass_early() noexcept {
         place& mine = places_[position(next_++)];
         const bool is_item = mine == place::item;
@@ -68,14 +68,15 @@ class put_order {
             if (seen == place::item) function(number);
         }
     }
-    // Forgets all early items.
+    // Marks all places as empty. Destroys no item.
     void clear() noexcept {
         places_.assign(places_.size(), place::empty);
         filled_ = 0;
     }
 
     void set_window(std::size_t window) noexcept { window_ = window; }
-    // For a ring with more places. `more`: all empty; receives the old memory.
+    // For a ring with more places. Moves the states to `more`, whose places are all empty. Afterwards `more`
+    // has the old memory.
     void resize(std::vector<place>& more) noexcept {
         std::uint64_t number = next_;
         for (std::size_t left = filled_; left != 0; ++number) {
@@ -92,10 +93,10 @@ class put_order {
         return number_as<std::size_t>(number) & (places_.size() - 1);
     }
 
-    std::uint64_t next_ = 0;  // the number of the put whose turn it is
-    std::uint64_t blocked_ = UINT64_MAX;
+    std::uint64_t next_ = 0;              // the number of the put whose turn it is
+    std::uint64_t blocked_ = UINT64_MAX;  // numbers above this one are refused
     std::size_t window_;
-    std::size_t filled_ = 0;
+    std::size_t filled_ = 0;  // the number of places that hold an item, or nothing
     std::vector<place> places_;
 };
 

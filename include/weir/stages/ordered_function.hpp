@@ -30,7 +30,7 @@ struct call_signature {
     using value = typename types::value;
     using D = carry_t<C, value>;
 
-    // Stores the result of the function: a value, or a reference to an object that the function keeps.
+    // Stores the result of the function. An empty optional result stores nothing.
     template <class R>
     static void store(std::optional<value>& result, R&& r) {
         if constexpr (types::may_skip) {
@@ -41,9 +41,10 @@ struct call_signature {
     }
 };
 
-// The base of both kinds of pipe: keeps the order of the results. `Kept`: a `call_signature`. With one result
-// for each item, or none, the queue behind the stage keeps the order of the input: a slot that is done early
-// puts its result into its place there, and takes the next item. Otherwise slots wait for their turn.
+// The base of both kinds of pipe: keeps the order of the results, if the options ask for it, or if the items
+// have epochs. `Given`: the function; `Kept`: a `call_signature`. If each item gives at most one result, the
+// queue behind the stage keeps the order of the input: a slot that is done early puts its result into its
+// place in that queue, and takes the next item. Otherwise a slot waits for the turn of its item.
 template <class Given, class Kept, class C, class Policy>
 class ordered_function : public function_stage<Given, typename Kept::types, C, typename Kept::D, Policy> {
     using base = function_stage<Given, typename Kept::types, C, typename Kept::D, Policy>;
@@ -67,7 +68,7 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
 
     bool puts_in_order() const noexcept { return gives_one && keeps_order_; }
     bool is_ordered() const noexcept { return !puts_in_order() && (keeps_order_ || is_epoch_item<C>); }
-    // A slot whose slice ended with a take would yield with an item for which all later ones have to wait.
+    // A slot must not yield after it has taken an item: the results of all later items would wait for it.
     void take(auto& from, slot& me, auto& it) noexcept {
         base::take(from, me, it);
         if constexpr (requires { from.keep_slices(); }) {
@@ -96,8 +97,8 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
     }
 
   private:
-    // Whether the results leave in the order of their items: as the options say; or because the stage has one
-    // slot by its options, and a profile tries the stage with several.
+    // Whether the results leave in the order of their items: if the options say so; or if the stage has one
+    // slot by its options, while a profile runs the stage with several slots.
     const bool keeps_order_;
     output_sequencer turns_;
 };

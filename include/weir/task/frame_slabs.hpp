@@ -13,22 +13,23 @@
 
 namespace weir::detail {
 
-// Blocks of one size. The first ones come from the heap one by one. If many are in use, the next ones are cut
-// from a slab: a piece of memory for a sixteenth of the blocks in use, and of at most 64 KiB. So the frames
-// of many coroutines lie behind each other in memory, in the order in which the coroutines were made. (10^6
-// tasks that a coroutine spawns before it waits for them, one worker: 45 ns a task with malloc, 22 with
-// slabs; 144 and 75 the first time, when the system maps the pages.)
+// Blocks of one size. A block is in use from `take` to `give`; threads also keep free blocks of their own
+// (frame_pool.hpp), which count as in use here. While fewer than 64 are in use, each block is allocated from
+// the heap. From 64 on, blocks are cut from a slab: memory for a sixteenth of the blocks in use, of at most
+// 64 KiB. Frames that are made one after the other from a new slab are adjacent. (10^6 tasks that a coroutine
+// spawns before it waits for them, one worker: 45 ns a task with malloc, 22 with slabs; 144 and 75 the first
+// time, when the system maps the pages.)
 //
-// Memory:   a slab is made when all others are full. So there is memory for at most 17/16 of the most blocks
-//           that were in use at one time. A slab is freed when none of its blocks is in use.
-// Threads:  any. Takes a lock for each batch.
+// Memory:   a slab is made when all others are full. So there is memory for at most 17/16 of the largest
+//           number of blocks that were in use at one time. A slab is freed when none of its blocks is in use.
+// Threads:  any. Each call of `take` or `give` takes the lock once.
 // Forks:    a thread of the parent may have been changing a slab, so a child neither uses nor frees the
 //           parent's slabs.
 // Source:   Bonwick, "The slab allocator" (USENIX 1994).
 class alignas(64) frame_slabs {
   public:
-    // A free block. In front of each block is the address of its origin: its slab; or the memory that the
-    // heap gave for this block alone, plus 1.
+    // A free block. The word in front of each block, free or not, is the address of its origin: of its slab;
+    // or, with the lowest bit set, of the heap allocation for this block alone.
     struct block {
         block* next;
     };
@@ -39,21 +40,21 @@ class alignas(64) frame_slabs {
         std::uint32_t length;
     };
 
-    // Takes one block of `stride - before_block` bytes, and more, up to `most`, if slabs have them. `stride`
-    // is a multiple of 64. `aligned`: to `most_frame_alignment`; else as by `operator new`. These two are the
-    // same in all calls for an object.
+    // Allocates a block of `stride - before_block` bytes. Adds free blocks of slabs, up to `most` blocks in
+    // all. `stride`: a multiple of 64. `aligned`: to `most_frame_alignment`; else as by `operator new`. All
+    // calls of one object pass the same `stride` and `aligned`.
     // Errors: `std::bad_alloc`.
     chain take(std::size_t stride, bool aligned, std::uint32_t most);
 
-    // Takes back a chain of blocks, or null.
+    // Frees a linked list of blocks; null: none.
     void give(block* all) noexcept;
 
-    // Called after a fork by the child's only thread.
+    // Called after a fork by the child's only thread: drops the parent's slabs without freeing them.
     void forget() noexcept;
 
   private:
-    static constexpr std::int64_t blocks_per_new = 16;  // in use, for each block of a new slab
-    static constexpr std::int64_t fewest = 4;           // blocks of a slab
+    static constexpr std::int64_t blocks_per_new = 16;  // a new slab has one block for 16 in use
+    static constexpr std::int64_t fewest = 4;           // a slab has at least 4 blocks
     static constexpr std::size_t most_bytes = std::size_t{64} << 10U;
 
     struct slab;
@@ -67,13 +68,14 @@ class alignas(64) frame_slabs {
     // relaxed: only the size of the next slab depends on the number
     void count(std::int64_t more) noexcept { in_use_.fetch_add(more, std::memory_order_relaxed); }
 
-    // These are called under the lock.
+    // These are called under the lock. `put_back` returns the slab of the block if the slab is empty now.
+    // `open` and `close` add the slab to `open_`, and remove it.
     chain cut(std::size_t stride, std::uint32_t most) noexcept;
     slab* put_back(block& b) noexcept;
     void open(slab& s) noexcept;
     void close(slab& s) noexcept;
 
-    basic_spin_lock<standard_platform> lock_;            // guards the slabs
+    basic_spin_lock<standard_platform> lock_;            // guards all slabs
     standard_platform::atomic<slab*> open_{nullptr};     // a list of the slabs with free blocks
     standard_platform::atomic<std::int64_t> in_use_{0};  // blocks of slabs, and of the heap
 };
