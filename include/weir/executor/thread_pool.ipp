@@ -16,8 +16,9 @@ WEIR_INLINE basic_thread_pool<Platform>::basic_thread_pool(unsigned workers,
            "weir::thread_pool: 0 workers, or fewer, can run nothing; ask for at least 1, or for none to "
            "get one a core",
            "weir", options.on_thread_start),
-      lease_(options.on_thread_start ? nullptr
-                                     : new detail::basic_place_lease<Platform>(this->one_processor_)) {
+      lease_(options.on_thread_start
+                 ? nullptr
+                 : new detail::basic_place_lease<Platform>(this->one_processor_, workers == 1)) {
     this->start();
 }
 

@@ -28,7 +28,7 @@ struct scene {
     lease_policy policy;
     std::uint64_t operations = 100;
 
-    explicit scene(bool one_processor = false) : policy(one_processor) {
+    explicit scene(bool one_processor = false, bool one_worker = true) : policy(one_processor, one_worker) {
         manual::time = 0;
         policy.got_place();
     }
@@ -105,6 +105,21 @@ TEST_CASE("a consumer returns its place after a visit of more than 50 us") {
     scene s;
     CHECK(s.visit(4, 1 * us, 1 * us));
     CHECK(s.visits_kept(4, 1 * us, 60 * us) <= 16);
+}
+
+TEST_CASE(
+    "in a pool of several workers consumers take places for tiny steps only, but not on one processor") {
+    lease_policy several(false, false);
+    CHECK_FALSE(several.may_ask(100 * ms, 1'000));
+    CHECK(several.may_ask(100 * ms + 1'500, 1'010));
+    CHECK_FALSE(several.may_ask(100 * ms + 3'010, 1'020));
+    lease_policy on_one_processor(true, false);
+    CHECK_FALSE(on_one_processor.may_ask(100 * ms, 1'000));
+    CHECK(on_one_processor.may_ask(100 * ms + 20 * us, 1'010));
+    // A visit may last 25 us.
+    scene s(false, false);
+    CHECK(s.visits_kept(4, 1 * us, 25 * us) == 1'000);
+    CHECK(s.visits_kept(4, 1 * us, 25 * us + 1) <= 16);
 }
 
 TEST_CASE("the pause after a short visit begins anew with 1 ms") {
