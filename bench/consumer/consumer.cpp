@@ -1,11 +1,11 @@
 // The cost of an item from a source through two stages that do nothing to a thread that takes it in a loop.
+#include "common/sum_of.hpp"
 #include "scenario.hpp"
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sync_wait.hpp>
-#include <weir/task/task.hpp>
 
 #include <memory>
 #include <ranges>
@@ -32,17 +32,6 @@ const auto in_a_loop = [](auto& run) {
     return sum;
 };
 
-template <class Run>
-weir::task<std::uint64_t> sum_of(Run& run) {
-    std::uint64_t sum = 0;
-    while (true) {
-        const auto x = co_await run.next();
-        if (!x) break;
-        sum += *x;
-    }
-    co_return sum;
-}
-
 void compare(bench::session& session, const scenario& s) {
     const std::string sink =
         s.capacity_of_sink == 0 ? "sink()" : "sink(" + std::to_string(s.capacity_of_sink) + ")";
@@ -54,11 +43,13 @@ void compare(bench::session& session, const scenario& s) {
     group.ours("weir, measured",
                [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n, in_a_loop); });
     group.ours("weir, measured, to a coroutine of the pool", [=](std::uint64_t n) {
-        through_pipeline<weir::measured>(*pool, s, n,
-                                         [&](auto& run) { return weir::sync_wait(*pool, sum_of(run)); });
+        through_pipeline<weir::measured>(*pool, s, n, [&](auto& run) {
+            return weir::sync_wait(*pool, bench::sum_of(run));
+        });
     });
     group.ours("weir, measured, to a coroutine of sync_wait", [=](std::uint64_t n) {
-        through_pipeline<weir::measured>(*pool, s, n, [](auto& run) { return weir::sync_wait(sum_of(run)); });
+        through_pipeline<weir::measured>(*pool, s, n,
+                                         [](auto& run) { return weir::sync_wait(bench::sum_of(run)); });
     });
     bench::contestants<scenario>::join(group, s);
     group.run();

@@ -193,7 +193,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::ask_for_place(
 template <class Platform>
 WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::post_to_kept(place& mine,
                                                                          std::coroutine_handle<> h) noexcept {
-    if (!lease_->enter()) {
+    if (this->orphaned() || !lease_->enter()) {
         mine.kept_in = nullptr;
         return false;
     }
