@@ -69,47 +69,33 @@ struct slow_clock_platform : weir::detail::standard_platform {
 };
 using basic_lent_pool = weir::basic_thread_pool<slow_clock_platform>;
 
-// A coroutine that posts itself again and again, until the destruction.
-class yields {
-  public:
-    explicit yields(weir::executor& ex) { runs(ex, *this); }
-    yields(const yields&) = delete;
-    yields& operator=(const yields&) = delete;
-    ~yields() {
-        ends_ = true;
-        while (!ended_) std::this_thread::yield();
-    }
+// Asks for a place, as a consumer does, so often at most. Returns whether a coroutine was resumed on this thread.
+bool is_lent(weir::executor& pool, int attempts) {
+    struct state {
+        std::thread::id asker = std::this_thread::get_id();
+        weir::detail::parker done;
+        std::atomic<bool> given_up = false;
+        std::atomic<bool> ended = false;
+        bool was_here = false;
 
-  private:
-    static detached runs(weir::executor& ex, yields& me) {
-        do {
-            co_await weir::schedule(ex);
-        } while (!me.ends_);
-        me.ended_ = true;
-    }
-
-    std::atomic<bool> ends_ = false;
-    std::atomic<bool> ended_ = false;
-};
-
-// Waits, as a consumer does, until a coroutine of the pool was resumed on this thread.
-void resumed_on_guest(weir::executor& pool) {
-    struct comes {
-        static detached to(weir::executor& pool, std::thread::id guest, weir::detail::parker& done,
-                           std::atomic<bool>& ended) {
+        static detached comes(weir::executor& pool, state& s) {
             do {
                 co_await weir::schedule(pool);
-            } while (std::this_thread::get_id() != guest);
-            done.set();
-            ended = true;
+                s.was_here = std::this_thread::get_id() == s.asker;
+            } while (!s.was_here && !s.given_up);
+            s.done.set();
+            s.ended = true;
         }
     };
-    weir::detail::parker done;
-    std::atomic<bool> ended = false;
-    comes::to(pool, std::this_thread::get_id(), done, ended);
-    while (!pool.lend_place(done)) std::this_thread::yield();
-    CHECK(ended);
+    state s;
+    state::comes(pool, s);
+    while (attempts-- > 0 && !pool.lend_place(s.done)) std::this_thread::yield();
+    s.given_up = true;
+    while (!s.ended) std::this_thread::yield();
+    return s.was_here;
 }
+constexpr int enough = 100'000'000;
+constexpr int some = 5'000;
 
 template <class F>
 std::string message_of(F&& f) {
@@ -466,7 +452,7 @@ TEST_CASE("a pool is driven by its own workers only") {
 TEST_CASE("a pool lends a place to a thread that waits for an item of the only run") {
     basic_lent_pool pool(1);
     const weir::detail::executor_use run(&pool, weir::detail::executor_user::run);
-    resumed_on_guest(pool);
+    CHECK(is_lent(pool, enough));
     // The thread is the program's again.
     CHECK(weir::detail::current_executor() == nullptr);
     CHECK(weir::sync_wait(pool, where()) != std::this_thread::get_id());
@@ -475,44 +461,29 @@ TEST_CASE("a pool lends a place to a thread that waits for an item of the only r
 TEST_CASE("a pool lends no place without a run, with two runs, with a task group, or with on_thread_start") {
     using weir::detail::executor_use;
     using weir::detail::executor_user;
-    weir::detail::parker done;
     basic_lent_pool pool(1);
-    yields forever(pool);
-    const auto is_lent = [&done](weir::executor& ex) {
-        for (int i = 0; i < 1'000; ++i) {
-            if (ex.lend_place(done)) return true;
-        }
-        return false;
-    };
-    CHECK_FALSE(is_lent(pool));
+    CHECK_FALSE(is_lent(pool, some));
     {
         const executor_use one(&pool, executor_user::run);
         const executor_use other(&pool, executor_user::run);
-        CHECK_FALSE(is_lent(pool));
+        CHECK_FALSE(is_lent(pool, some));
     }
     {
         const executor_use one(&pool, executor_user::run);
         const executor_use group(&pool, executor_user::task_group);
-        CHECK_FALSE(is_lent(pool));
+        CHECK_FALSE(is_lent(pool, some));
     }
     {
         basic_lent_pool prepared(1, {.on_thread_start = [](unsigned) {}});
         const executor_use one(&prepared, executor_user::run);
-        yields too(prepared);
-        CHECK_FALSE(is_lent(prepared));
+        CHECK_FALSE(is_lent(prepared, some));
     }
 }
 
 TEST_CASE("a pool lends no place to a thread that runs a coroutine, or belongs to a pool") {
     basic_lent_pool pool(1);
     const weir::detail::executor_use run(&pool, weir::detail::executor_user::run);
-    yields forever(pool);
-    weir::detail::parker done;
-    const auto asks = [&]() -> task<bool> {
-        bool lent = false;
-        for (int i = 0; i < 1'000; ++i) lent = lent || pool.lend_place(done);
-        co_return lent;
-    };
+    const auto asks = [&]() -> task<bool> { co_return is_lent(pool, some); };
     CHECK_FALSE(weir::sync_wait(asks()));
     thread_pool other(1);
     CHECK_FALSE(weir::sync_wait(other, asks()));
