@@ -26,7 +26,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "compare"
-PROGRAMS = ("consumer", "pipeline", "pingpong", "channel", "spawn", "traverse")
+PROGRAMS = ("consumer", "pipeline", "pingpong", "channel", "spawn", "traverse", "contention")
+# Read-modify-writes of shared cache lines an item and stage, at most, off and on: what takes the time on many cores. They
+# are counted, so the number of processors doesn't matter.
+CONTENDED, CONTENDED_GOAL = "contended operations", 0.5
 
 
 class Case:
@@ -71,6 +74,8 @@ CASES = [
     Case("channel, capacity 2", "channel", "1 to 1, capacity 2, int, ", (1.0, 0.4)),
     Case("channel, capacity 64, in batches", "channel", "1 to 1, capacity 64, int, ", None, (1.0, 0.8),
          unmeasured="weir, in batches", measured="weir, measured, in batches"),
+    Case("channel, 4 to 4, capacity 64", "channel", "4 to 4, capacity 64, int, "),
+    Case("channel, 16 to 16, capacity 64", "channel", "16 to 16, capacity 64, int, "),
     Case("fib, a call", "spawn", "fib(30), a task a call, ", None, (1.2, 1.2), unmeasured="weir, when_all"),
     Case("skynet, a leaf, of libfork", "spawn", "skynet, 10^6 leaves, ", None, (1.2, 1.2), unmeasured="weir, when_all",
          peer="libfork"),
@@ -114,6 +119,23 @@ def measure(case, workers, quick):
     if not lines:
         sys.exit(f"bench/{case.program} has no group '{title}'")
     return document["machine"], lines
+
+
+def contended(quick):
+    """The rows of the figures that are counted, and how many of them miss the goal."""
+    command = [str(BUILD / "bench" / "contention"), "--json", *(["--quick"] if quick else [])]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{CONTENDED}: exit {done.returncode}: {done.stderr.strip()}")
+    figures = {value["what"]: value["amount"] for value in json.loads(done.stdout)["values"]}
+    rows, missed = [], 0
+    for off in [what for what in figures if what.endswith(("worker", "workers"))]:
+        on = off + ", measured"
+        worse = max(figures[off], figures[on])
+        missed += worse > CONTENDED_GOAL
+        rows.append(f"{off:37} {figures[off]:8.2f} {figures[on]:9.2f}  (<= {CONTENDED_GOAL:4.2f})" +
+                    (" MISSED" if worse > CONTENDED_GOAL else ""))
+    return rows, missed
 
 
 def fastest(lines):
@@ -198,8 +220,9 @@ def main(arguments):
         else:
             part = argument
     chosen = [case for case in CASES if part in case.name]
-    if not chosen:
-        sys.exit(f"no case contains '{part}'; there are: " + "; ".join(case.name for case in CASES))
+    counts = part in CONTENDED
+    if not chosen and not counts:
+        sys.exit(f"no case contains '{part}'; there are: " + "; ".join([*(case.name for case in CASES), CONTENDED]))
     build(peers)
     rows, failures, machine = [], [], "no machine: nothing measured"
     for case in chosen:
@@ -215,11 +238,19 @@ def main(arguments):
             rows.append(row(case, workers, lines, times))
             told = of_each_library([l for l in lines if l["kind"] == "peer"])
             print(f"{case.name}, {workers}: {told}", file=sys.stderr, flush=True)
-    print(machine.split(": ", 1)[1])
+    counted, too_many = [], 0
+    if counts:
+        try:
+            counted, too_many = contended(quick)
+        except RuntimeError as failure:
+            failures.append(str(failure))
+    print(machine.split(": ", 1)[-1])
     print(f"{'ns':34} {'workers':>2}  {'off':>6} {'on':>9} {'best peer':>9}  {'':38} {'off/peer':16} {'on/peer':16}")
     for text, _ in rows:
         print(text)
-    print(f"{sum(missed for _, missed in rows)} of {len(rows)} miss a goal")
+    if counted:
+        print(f"{CONTENDED + ', an item and stage':37} {'off':>8} {'on':>9}", *counted, sep="\n")
+    print(f"{sum(missed for _, missed in rows) + too_many} of {len(rows) + len(counted)} miss a goal")
     for failure in failures:
         print(f"failed: {failure}")
     return 1 if failures else 0

@@ -25,7 +25,9 @@ class session {
     // --json: one JSON document at the end, and nothing else on standard output. --quick: shorter repetitions,
     // to see that the program works. --long: also cases that take minutes. --workers 1,2,4: the numbers of
     // workers, for groups that depend on it. Any other argument: only the groups whose title contains it.
-    session(std::string name, int argc, char** argv) : name_(std::move(name)) {
+    // `workers`: the default of --workers.
+    session(std::string name, int argc, char** argv, std::vector<unsigned> workers = {1, 2})
+        : name_(std::move(name)), workers_(std::move(workers)) {
         for (int i = 1; i < argc; ++i) {
             const std::string_view arg = argv[i];
             if (arg == "--json") {
@@ -129,7 +131,7 @@ class session {
     std::string name_;
     std::string machine_;
     std::string_view filter_;
-    std::vector<unsigned> workers_{1, 2};
+    std::vector<unsigned> workers_;
     bool json_ = false;
     bool quick_ = false;
     bool long_ = false;

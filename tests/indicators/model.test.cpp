@@ -171,8 +171,8 @@ TEST_CASE("all models that come with the program are good, and each benchmark ha
     all.add_folder(indicators::own_models());
     for (const char* name :
          {"PiMatmul", "PiConv1D", "PiConv2D", "PiPyBench", "WeirBlocking", "WeirChannel", "WeirCompileTime",
-          "WeirConsumer", "WeirCuda", "WeirLimits", "WeirOverhead", "WeirPingpong", "WeirPipeline",
-          "WeirScale", "WeirSpawn", "WeirTasks", "WeirTimers", "WeirTraverse"}) {
+          "WeirConsumer", "WeirContention", "WeirCuda", "WeirLimits", "WeirOverhead", "WeirPingpong",
+          "WeirPipeline", "WeirScale", "WeirSpawn", "WeirTasks", "WeirTimers", "WeirTraverse"}) {
         INFO(name);
         CHECK(all.find(name) != nullptr);
     }
