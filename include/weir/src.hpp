@@ -130,6 +130,7 @@ template class basic_thieves<standard_platform>;
 template class basic_stop_state<standard_platform>;
 
 // The histograms of a stage or channel; the wait of a worker until the run admits it.
+template class bucket_counts<standard_platform>;
 template class basic_recorder<standard_platform, true>;
 template class admission_wait<timed_slot<true>>;
 

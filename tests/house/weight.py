@@ -31,9 +31,9 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 22950),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 15530),
-    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 3150),
+    ("weir.hpp", HEAVY, 23030),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 15610),
+    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 3225),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

@@ -14,6 +14,8 @@ namespace counted_heap {
 
 inline std::atomic<std::uint64_t> counted{0};
 inline std::atomic<std::size_t> in_use{0};
+// While it is true, nothing can be allocated.
+inline std::atomic<bool> is_exhausted{false};
 
 // How many times something was allocated, by any thread.
 inline std::uint64_t allocations() noexcept { return counted.load(std::memory_order_relaxed); }
@@ -27,7 +29,7 @@ static_assert(least_alignment >= sizeof(std::size_t));
 
 inline void* allocate(std::size_t size, std::size_t alignment) {
     const std::size_t whole = alignment + (size + alignment - 1) / alignment * alignment;
-    void* const block = std::aligned_alloc(alignment, whole);
+    void* const block = is_exhausted ? nullptr : std::aligned_alloc(alignment, whole);
     if (block == nullptr) throw std::bad_alloc();
     *static_cast<std::size_t*>(block) = size;
     counted.fetch_add(1, std::memory_order_relaxed);

@@ -46,10 +46,11 @@ namespace weir {
 ///           nested as items, inner items are destroyed at the end of the outermost destructor.
 /// Cost:     O(1). One short lock for an operation that doesn't wait and wakes nobody, and for every
 ///           operation if the capacity is 1 or 2; else two locks. Locks cost next to nothing while only one
-///           thread uses the channel (figures: bench/results.md). Only the constructor and `set_capacity`
-///           allocate; the number of places is a power of two. An operation that doesn't wait reads the clock
-///           only if the channel becomes empty or ceases to be. An operation that waits reads the clock once,
-///           and so does the operation that ends the wait.
+///           thread uses the channel (figures: bench/results.md). Only the constructor, `set_capacity`
+///           and histograms of waits of more than 8 octaves (powers of two) allocate; the number of places is
+///           a power of two. An operation that doesn't wait reads the clock only if the channel becomes empty
+///           or ceases to be. An operation that waits reads the clock once, and so does the operation that
+///           ends the wait.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
 ///           (platform/biased_lock.hpp).
 ///

@@ -1,6 +1,6 @@
 // Snapshots: the recorder of durations, the times of a slot, the clock that they are read from.
 // SPDX-License-Identifier: BSL-1.0
-#include <weir/measure/histogram.hpp>
+#include <weir/measure/recorder.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/tick_clock.hpp>
 
@@ -55,6 +55,42 @@ struct handed_over : suite<handed_over, 3> {
         }
     }
     void after() { expect(recorder.sum() == 30, "something was not recorded"); }
+};
+
+// The same with buckets, whose memory comes with the first duration there: a further block of rows after
+// eight octaves, or wide counters after 2^32 durations.
+template <bool Wide>
+struct growing : suite<growing<Wide>, 2> {
+    weir::detail::basic_recorder<platform> recorder;
+    static constexpr std::int64_t value = Wide ? 5 : 100'000;
+    static constexpr std::uint64_t first = Wide ? UINT32_MAX : 0;
+
+    std::uint64_t counted() const {
+        return recorder.in_bucket(weir::detail::log_linear::bucket_of(value)) + recorder.unsorted();
+    }
+
+    void before() {
+        if (Wide) return recorder.record(value, UINT32_MAX);
+        for (int octave = 0; octave < 8; ++octave) recorder.record(std::int64_t{1} << (octave + 4));
+    }
+    void run(int me) {
+        if (me == 0) {
+            recorder.record(value);
+            recorder.record(value);
+            return;
+        }
+        for (std::uint64_t last = first; last != first + 2;) {
+            const std::uint64_t count = counted();
+            if (count == last) {
+                platform::yield();  // the writer makes the counters meanwhile, step by step
+                continue;
+            }
+            expect(count >= last, "a count went back");
+            expect(recorder.sum() >= count * value, "the sum lacks what is counted");
+            last = count;
+        }
+    }
+    void after() { expect(counted() == first + 2, "something was not recorded"); }
 };
 
 // A slot whose chain enters states, while snapshots settle it at other instants: the states always
@@ -151,6 +187,8 @@ int main(int argc, char** argv) {
                    {
                        check<recording>("recorder/a snapshot", 400'000),
                        check<handed_over>("recorder/writers by turns", 300'000),
+                       check<growing<false>>("recorder/a further block", 30'000),
+                       check<growing<true>>("recorder/wide counters", 10'000),
                        check<slot_times>("slot/snapshots", 200'000),
                        check<ticking<true>>("tick_clock/the next line", 200'000),
                        check<ticking<false>>("tick_clock/the first line", 200'000),
