@@ -108,17 +108,17 @@ class run_graph : public run_context, public watched_run {
     template <class Running, class... Args>
     Running& add(std::vector<queue_id> inputs, std::vector<queue_id> outputs, const stage_options& options,
                  Args&&... args) {
-        auto stage = std::make_unique<Running>(*this, options, std::forward<Args>(args)...);
-        Running& added = *stage;
-        add_stage(std::move(stage), std::move(inputs), std::move(outputs));
-        return added;
+        auto* const added = new Running(*this, options, std::forward<Args>(args)...);
+        add_stage(std::unique_ptr<running_stage<Policy>>(added), std::move(inputs), std::move(outputs));
+        return *added;
     }
     // Adds a stage behind the queue `in`, and a queue behind the stage. Returns this queue.
     template <class Running, class In, class... Args>
     typename Running::output_queue& append(const stage_options& options, In& in, Args&&... args) {
         auto& out = add_queue<typename Running::output_queue::value_type>(options);
-        add_between(std::make_unique<Running>(*this, options, std::forward<Args>(args)..., in, out), &in,
-                    &out);
+        add_between(std::unique_ptr<running_stage<Policy>>(
+                        new Running(*this, options, std::forward<Args>(args)..., in, out)),
+                    &in, &out);
         return out;
     }
 

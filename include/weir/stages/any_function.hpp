@@ -8,7 +8,7 @@
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage_kind.hpp>
 
-#include <memory>       // for std::make_unique, std::unique_ptr
+#include <memory>       // for std::unique_ptr
 #include <type_traits>  // for std::remove_cvref_t
 #include <utility>      // for std::declval, std::forward, std::in_place_t, std::move
 
@@ -42,8 +42,10 @@ class any_function {
   public:
     template <class Function>
     any_function(std::in_place_t, Function&& function) {
+        // Not std::make_unique, here and for other types of the user: its pointer type costs a compiler some
+        // thirty functions for each.
         using made = callee_of<std::remove_cvref_t<Function>>;
-        callee_ = std::make_unique<made>(std::in_place, std::forward<Function>(function));
+        callee_.reset(new made(std::in_place, std::forward<Function>(function)));
     }
 
     R operator()(T&& item)

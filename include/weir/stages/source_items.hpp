@@ -15,7 +15,7 @@
 #include <weir/task/task.hpp>
 
 #include <functional>   // for std::reference_wrapper, std::unwrap_reference_t
-#include <memory>       // for std::make_unique, std::unique_ptr
+#include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
 #include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
 #include <type_traits>  // for std::conditional_t, std::invoke_result_t
@@ -204,7 +204,7 @@ class any_items {
     static constexpr bool waits = false;
 
     template <source_like S>
-    explicit any_items(S&& from) : items_(std::make_unique<holder_of<S>>(std::forward<S>(from))) {}
+    explicit any_items(S&& from) : items_(new holder_of<S>(std::forward<S>(from))) {}
     std::optional<T> next() { return items_->next(); }
 
   private:

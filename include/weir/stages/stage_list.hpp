@@ -77,7 +77,8 @@ class stage_list {
             constexpr bool gives = std::same_as<typename S::template output<T>, T>;
             static_assert(gives,
                           "weir: a stage of a stage_list<T> has to give a T, which the next one takes");
-            if constexpr (gives) stages_.push_back(std::make_unique<holder<S>>(std::move(stage)));
+            if constexpr (gives)
+                stages_.push_back(std::unique_ptr<any_stage>(new holder<S>(std::move(stage))));
         }
         return *this;
     }
@@ -157,7 +158,7 @@ class stage_list {
         template <class S>
         struct holder final : attached_by<holder<S>, any, Interfaces...> {
             explicit holder(S s) : stage(std::move(s)) {}
-            std::unique_ptr<any> copy() const override { return std::make_unique<holder>(stage); }
+            std::unique_ptr<any> copy() const override { return std::unique_ptr<any>(new holder(stage)); }
             void each_options(const std::function<void(detail::kept_options&)>& function) override {
                 S::each_options(stage, function);
             }

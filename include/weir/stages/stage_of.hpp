@@ -9,7 +9,7 @@
 #include <weir/stages/stage_worker.hpp>
 #include <weir/task/detached_task.hpp>
 
-#include <memory>  // for std::make_unique
+#include <memory>  // for std::unique_ptr
 
 namespace weir::detail {
 
@@ -29,7 +29,7 @@ class stage_of final : public Kind {
         this->recall_idle();
     }
     detached_task<void> make_worker(slot& me) override {
-        return run_machine(std::make_unique<worker>(*this, me));
+        return run_machine(std::unique_ptr<slot_machine>(new worker(*this, me)));
     }
 };
 
