@@ -35,12 +35,18 @@ if(sanitizers)
 elseif(WEIR_BUILD_TESTS AND NOT MSVC)
     target_compile_options(weir_warnings INTERFACE -Werror)
 endif()
-# tests/run --separate: everything with WEIR_SEPARATE_COMPILATION.
-option(WEIR_TESTS_SEPARATE "Have weir's tests and examples link weir::compiled" OFF)
+# What links weir::compiled: `all` of it (tests/run --separate), or the `tests` without optimisation, in two thirds of the time
+# (tests/run). Examples and optimised tests use the library as most users do, without it.
+set(WEIR_TESTS_SEPARATE "no" CACHE STRING "What of weir's tests and examples links weir::compiled: no, tests, all")
 mark_as_advanced(WEIR_TESTS_SEPARATE)
-if(WEIR_TESTS_SEPARATE)
+add_library(weir_plain_tests INTERFACE)
+target_link_libraries(weir_plain_tests INTERFACE weir::weir weir_warnings)
+if(WEIR_TESTS_SEPARATE STREQUAL "all")
     target_compile_options(weir_compiled PRIVATE ${sanitizer_flags})
     target_link_libraries(weir_warnings INTERFACE weir_compiled)
+elseif(WEIR_TESTS_SEPARATE STREQUAL "tests")
+    target_link_libraries(weir_compiled PRIVATE weir_warnings)
+    target_link_libraries(weir_plain_tests INTERFACE weir_compiled)
 endif()
 
 # Stand-alone Asio, for include/weir/asio/. It is header-only, and has no package file in Debian, Ubuntu

@@ -79,6 +79,12 @@ struct live_view_options {
 
 namespace detail {
 
+// \returns the progress in words, with as many parts as fit.
+std::string progress_text(const live_progress& p, std::size_t columns = SIZE_MAX);
+// \returns a bar of `width` characters, divided among the states in proportion to their times (largest
+//          remainders).
+std::string live_bar(const slot_times& t, std::size_t width, bool colour);
+
 [[nodiscard]] inline std::string_view environment(const char* variable) {
     const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody sets it
     return value == nullptr ? std::string_view() : value;

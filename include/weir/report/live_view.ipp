@@ -27,9 +27,8 @@ inline std::string clock_text(duration d) {
     return std::to_string(s / 3600) + ":" + two(s / 60 % 60) + ":" + two(s % 60);
 }
 
-// \returns the progress in words, with as many parts as fit. The estimated time left is shown after the first
-//          second only: before, few items have passed all stages.
-inline std::string progress_text(const live_progress& p, std::size_t columns = SIZE_MAX) {
+// The estimated time left is shown after the first second only: before, few items have passed all stages.
+WEIR_INLINE std::string progress_text(const live_progress& p, std::size_t columns) {
     constexpr duration second(1'000'000'000);
     std::string text;
     const auto part = [&](const std::string& what, std::string_view gap = "  ") {
@@ -60,9 +59,7 @@ inline double busy_share(const stage_stats& s) {
     return there > 0 ? static_cast<double>(t.busy().count()) / there : 0;
 }
 
-// \returns a bar of `width` characters, divided among the states in proportion to their times (largest
-//          remainders).
-inline std::string live_bar(const slot_times& t, std::size_t width, bool colour) {
+WEIR_INLINE std::string live_bar(const slot_times& t, std::size_t width, bool colour) {
     const auto all = static_cast<double>(t.total().count());
     std::array<std::size_t, states_in_reports.size()> counts{};
     std::array<double, states_in_reports.size()> remainders{};

@@ -18,6 +18,13 @@
 
 namespace weir {
 
+namespace detail {
+
+// Returns the events of a run that has ended, as JSON.
+std::string trace_text(const run_trace& run);
+
+}  // namespace detail
+
 /// Options of a `trace_report`.
 struct trace_options {
     /// Every n-th item of a source is traced, from the first on; at least 1.

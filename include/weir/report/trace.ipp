@@ -215,6 +215,10 @@ inline void trace_writer::write(std::string& out, const line& l,
     }
 }
 
+WEIR_INLINE std::string trace_text(const run_trace& run) {
+    return run.read([&](const auto& stages) { return trace_writer(run, stages).text(stages); });
+}
+
 }  // namespace weir::detail
 
 namespace weir {
@@ -226,7 +230,7 @@ WEIR_INLINE std::string trace_report::text() const {
         ended = ended_;
     }
     if (ended == nullptr) return {};
-    return ended->read([&](const auto& stages) { return detail::trace_writer(*ended, stages).text(stages); });
+    return detail::trace_text(*ended);
 }
 
 WEIR_INLINE void trace_report::ends(const pipeline_stats&, const pipeline_stats&) {

@@ -541,8 +541,7 @@ std::string text_of(std::int64_t seen) {
     to.came(0, 1, 1);  // whose other end is not there any more
     to.begin(1, 0, seen + 20);
     run.end();
-    return run.read(
-        [&run](const auto& stages) { return weir::detail::trace_writer(run, stages).text(stages); });
+    return weir::detail::trace_text(run);
 }
 
 }  // namespace
