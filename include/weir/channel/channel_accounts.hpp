@@ -240,11 +240,11 @@ class channel_accounts : public channel_ends<Policy> {
     // How many of the items were marks of the end of an epoch. Each is guarded by the lock of its end.
     std::uint64_t put_marks_ = 0;
     std::uint64_t get_marks_ = 0;
-    std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
-        meter_;
     // The meter of the merged sink; null: none. Made before the queue is used.
     [[no_unique_address]] std::conditional_t<
         Policy::statistics, std::unique_ptr<sink_meter<platform, keeps_histograms<Policy>>>, no_sink> sink_;
+    std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
+        meter_;
 };
 
 WEIR_COMPILED(class channel_accounts<measured>);

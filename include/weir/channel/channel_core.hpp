@@ -201,7 +201,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
             --side_of(line).waiting;
             if (result == outcome::done && counts && meter_.started()) {
                 // A thread may have begun to wait before the channel had a clock.
-                side_of(line).waits.record(time_between(larger(w.since, meter_.begin()), w.ready));
+                meter_.record_wait(side_of(line), time_between(larger(w.since, meter_.begin()), w.ready));
             }
             if (w.measured != nullptr) w.measured->enter(slot_state::runnable, w.ready);
         }

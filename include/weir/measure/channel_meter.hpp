@@ -36,9 +36,8 @@ template <class Platform, bool Histogram = true>
 class channel_meter {
   public:
     struct side {
-        std::uint64_t waiting = 0;                  // operations that wait now
-        std::int64_t wait = 0;                      // time waited in ns, summed over operations
-        basic_recorder<Platform, Histogram> waits;  // of the operations whose wait is over
+        std::uint64_t waiting = 0;  // operations that wait now
+        std::int64_t wait = 0;      // time waited in ns, summed over operations
 
         // The time in ns in which at least one operation waited.
         std::int64_t blocked() const noexcept { return read_sum(blocked_); }
@@ -71,6 +70,11 @@ class channel_meter {
     // When the channel last became empty or non-empty.
     std::int64_t turned() const noexcept { return turned_; }
 
+    // A wait of `of` is over.
+    void record_wait(const side& of, std::int64_t ns) noexcept {
+        (&of == &puts ? put_waits_ : get_waits_).record(ns);
+    }
+
     void note_first(std::int64_t now) noexcept { first_ = settle(now); }
     std::int64_t first() const noexcept { return first_; }
     std::int64_t begin() const noexcept { return begin_; }
@@ -79,8 +83,8 @@ class channel_meter {
 
     // Fills in the times up to the instant `now`. `s` has the counts at that instant already.
     void fill(channel_stats& s, std::int64_t now) noexcept {
-        s.put_waits = detail::waits_of(puts.waits, s.num_put);
-        s.get_waits = detail::waits_of(gets.waits, s.num_get);
+        s.put_waits = detail::waits_of(put_waits_, s.num_put);
+        s.get_waits = detail::waits_of(get_waits_, s.num_get);
         if (!started_) return;
         settle(now);
         s.elapsed = duration(elapsed());
@@ -91,6 +95,15 @@ class channel_meter {
         s.get_blocked = duration(gets.blocked());
     }
 
+  private:
+    // All members that an event without a wait uses are together, in two lines of the cache.
+    bool started_ = false;
+    bool is_empty_ = true;
+    std::int64_t last_ = 0;  // the instant of the last event
+    std::int64_t turned_ = 0;
+    std::int64_t empty_ = 0;  // the time without an item, in ns
+
+  public:
     side puts;
     side gets;
 
@@ -106,13 +119,10 @@ class channel_meter {
     static constexpr std::int64_t few_hours = std::int64_t{1} << 43;  // ns; a limit without a division
     static constexpr std::int64_t many = std::int64_t{1} << 19;
 
-    bool started_ = false;
-    bool is_empty_ = true;
     std::int64_t begin_ = 0;
-    std::int64_t last_ = 0;  // the instant of the last event
-    std::int64_t turned_ = 0;
-    std::int64_t first_ = INT64_MIN;  // when the first item was got
-    std::int64_t empty_ = 0;          // the time without an item, in ns
+    std::int64_t first_ = INT64_MIN;                 // when the first item was got
+    basic_recorder<Platform, Histogram> put_waits_;  // of the operations whose wait is over
+    basic_recorder<Platform, Histogram> get_waits_;
 };
 
 class no_meter {};  // for channels that are not measured
