@@ -83,7 +83,7 @@
 #include <weir/stages/slot_loop.ipp>
 #include <weir/stages/stage.ipp>
 #include <weir/stages/time_limit.ipp>
-#include <weir/task/frame_slabs.ipp>
+#include <weir/task/frame_pool.ipp>
 #include <weir/task/sleep.ipp>
 #include <weir/task/stop_state.hpp>
 #include <weir/task/task_group.ipp>

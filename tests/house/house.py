@@ -38,7 +38,6 @@ ELSEWHERE = {
     "report/html_plots.hpp": ("tests/browser/pages.py", "what the plots of pages show"),
     "report/html_sections.hpp": ("tests/browser/pages.cpp", "pages of runs of all kinds"),
     "report/html_style.hpp": ("tests/browser/check.py", "how pages look in a browser"),
-    "cuda/freed_memory.hpp": ("tests/cuda/device_account.test.cpp", "when what was freed is free"),
     "stages/feeder.hpp": ("tests/unit/stages/traverse.test.cpp", "what the function of a traversal is given, and how its slots take"),
     "stages/traversal.hpp": ("tests/unit/stages/traverse.test.cpp", "what its slots share"),
     "graph/fan_in.hpp": ("tests/unit/graph/merge.test.cpp", "a merge, and what joins a route"),

@@ -8,7 +8,6 @@
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/device_allocator.hpp>
-#include <weir/cuda/freed_memory.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
 #include <weir/platform/parking.hpp>

@@ -14,7 +14,7 @@
 #include <weir/run/failure.hpp>
 #include <weir/run/profile_trial.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/run_interfaces.hpp>
+#include <weir/run/run_report.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>

@@ -6,7 +6,7 @@
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/run/run_interfaces.hpp>
+#include <weir/run/run_report.hpp>
 
 #include <cstddef>        // for std::size_t
 #include <unordered_map>  // for std::unordered_map

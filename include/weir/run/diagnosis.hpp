@@ -9,7 +9,7 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/profile_trial.hpp>
-#include <weir/run/run_interfaces.hpp>
+#include <weir/run/run_report.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::exception_ptr

@@ -8,7 +8,7 @@
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/run/run_interfaces.hpp>
+#include <weir/run/run_report.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for SIZE_MAX, std::uint64_t, std::uint8_t

@@ -14,7 +14,7 @@
 #include <weir/platform/config.hpp>
 #include <weir/run/diagnosis.hpp>
 #include <weir/run/run_graph.hpp>
-#include <weir/run/run_interfaces.hpp>
+#include <weir/run/run_report.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/run/worker_set.hpp>
 

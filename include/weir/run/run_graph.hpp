@@ -16,7 +16,7 @@
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
-#include <weir/run/run_interfaces.hpp>
+#include <weir/run/run_report.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
 

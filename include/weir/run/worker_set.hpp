@@ -15,7 +15,7 @@
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
-#include <weir/run/run_interfaces.hpp>
+#include <weir/run/run_report.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/task/detached_task.hpp>
 #include <weir/task/slot_accounting.hpp>

@@ -10,7 +10,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/run_interfaces.hpp>
+#include <weir/run/run_report.hpp>
 #include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>

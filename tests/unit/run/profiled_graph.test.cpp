@@ -7,7 +7,7 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/run/run_interfaces.hpp>
+#include <weir/run/run_report.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/task/sleep.hpp>

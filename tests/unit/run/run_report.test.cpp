@@ -6,6 +6,7 @@
 
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
@@ -218,4 +219,35 @@ TEST_CASE("the hook of a report is called around invocations, on a pool too") {
 TEST_CASE("a report that is null is refused") {
     virtual_time time;
     CHECK_THROWS_AS(slow().start(time, {.reports = {nullptr}}), std::invalid_argument);
+}
+
+namespace {
+
+class watched final : public weir::detail::watched_run {
+  public:
+    ~watched() { leave_registry(); }
+    void inspect(weir::detail::run_seen& seen, bool states) const override { seen.has_failed = states; }
+};
+
+}  // namespace
+
+TEST_CASE("a run is found among runs, and not among places") {
+    weir::detail::registry r;
+    watched run;
+    r.add(run);
+    int runs = 0;
+    r.each<weir::detail::watched_run>([&runs](const weir::detail::watched_run& each) {
+        weir::detail::run_seen seen;
+        each.inspect(seen, true);
+        if (seen.has_failed) ++runs;
+    });
+    CHECK(runs == 1);
+    r.each<weir::detail::wait_site>([&runs](const weir::detail::wait_site&) { ++runs; });
+    CHECK(runs == 1);
+}
+
+TEST_CASE("the figures of a stage begin at 0") {
+    const weir::detail::stage_figures f;
+    CHECK(f.given + f.taken + f.results + f.num_tasks + f.num_failures == 0);
+    CHECK(f.times.total() == weir::duration(0));
 }

@@ -1,9 +1,9 @@
-// weir task, internal: bodies of the functions of task/frame_slabs.hpp
+// weir task, internal: bodies of the functions of task/frame_pool.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_TASK_FRAME_SLABS_IPP
-#define WEIR_TASK_FRAME_SLABS_IPP
+#ifndef WEIR_TASK_FRAME_POOL_IPP
+#define WEIR_TASK_FRAME_POOL_IPP
 
-#include <weir/task/frame_slabs.hpp>
+#include <weir/task/frame_pool.hpp>
 
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
