@@ -51,17 +51,22 @@ bool always(lease_policy&) { return true; }
 bool goes_on() { return false; }
 std::int64_t whole(std::int64_t nap) { return nap; }
 
-// A worker's own thread: gives the place as soon as it is asked for it, and stands by.
+// A worker's own thread: gives the place as soon as it is asked for it, and stands by, until there was a guest: a
+// consumer that asks no longer when its place comes misses it.
 template <class IsNeeded>
-std::thread owner_of(lease& l, std::atomic<int>& returns, IsNeeded is_needed) {
-    return std::thread([&l, &returns, is_needed] {
-        while (!l.is_asked_for() || !l.give(7)) std::this_thread::yield();
-        l.stand_by(is_needed, whole);
+std::thread owner_of(lease& l, std::atomic<int>& returns, std::atomic<bool>& was_guest, IsNeeded is_needed) {
+    was_guest = false;
+    return std::thread([&l, &returns, &was_guest, is_needed] {
+        while (!was_guest) {
+            while (!l.is_asked_for() || !l.give(7)) std::this_thread::yield();
+            l.stand_by(is_needed, whole);
+        }
         ++returns;
     });
 }
-void ask_until_given(lease& l) {
+void ask_until_given(lease& l, std::atomic<bool>& was_guest) {
     while (!l.ask(always, goes_on)) std::this_thread::yield();
+    was_guest = true;
 }
 
 }  // namespace
@@ -154,8 +159,9 @@ TEST_CASE("a consumer does not ask if the policy is against it") {
 TEST_CASE("a consumer works in the place, keeps it, and returns it to the worker's own thread") {
     lease l(false);
     std::atomic<int> returns = 0;
-    std::thread owner = owner_of(l, returns, [] { return false; });
-    ask_until_given(l);
+    std::atomic<bool> was_guest = false;
+    std::thread owner = owner_of(l, returns, was_guest, [] { return false; });
+    ask_until_given(l, was_guest);
     CHECK(l.number() == 7);
     CHECK_FALSE(l.enter());               // somebody works there
     CHECK_FALSE(l.ask(always, goes_on));  // and it is not at home
@@ -169,15 +175,16 @@ TEST_CASE("a consumer works in the place, keeps it, and returns it to the worker
 TEST_CASE("the worker's own thread takes back a place to which the consumer doesn't return") {
     lease l(false);
     std::atomic<int> returns = 0;
-    std::thread owner = owner_of(l, returns, [] { return false; });
-    ask_until_given(l);
+    std::atomic<bool> was_guest = false;
+    std::thread owner = owner_of(l, returns, was_guest, [] { return false; });
+    ask_until_given(l, was_guest);
     l.leave();
     owner.join();
     CHECK(returns == 1);
     CHECK_FALSE(l.enter());
     // The next consumer asks again.
-    owner = owner_of(l, returns, [] { return false; });
-    ask_until_given(l);
+    owner = owner_of(l, returns, was_guest, [] { return false; });
+    ask_until_given(l, was_guest);
     l.return_place();
     owner.join();
     CHECK(returns == 2);
@@ -186,9 +193,10 @@ TEST_CASE("the worker's own thread takes back a place to which the consumer does
 TEST_CASE("the worker's own thread takes a kept place back at its next look if it is needed") {
     lease l(false);
     std::atomic<int> returns = 0;
+    std::atomic<bool> was_guest = false;
     std::atomic<bool> is_needed = false;
-    std::thread owner = owner_of(l, returns, [&] { return is_needed.load(); });
-    ask_until_given(l);
+    std::thread owner = owner_of(l, returns, was_guest, [&] { return is_needed.load(); });
+    ask_until_given(l, was_guest);
     is_needed = true;
     l.wake_owner();  // no effect: the consumer works there
     l.leave();
