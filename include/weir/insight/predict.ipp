@@ -1,0 +1,89 @@
+// weir insight, internal: bodies of the functions of insight/predict.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_PREDICT_IPP
+#define WEIR_INSIGHT_PREDICT_IPP
+
+#include <weir/insight/predict.hpp>
+
+#include <weir/insight/simulator.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/random_bits.hpp>
+
+#include <algorithm>  // for std::sort
+#include <span>       // for std::span
+#include <stdexcept>  // for std::invalid_argument
+
+namespace weir {
+
+namespace detail {
+
+WEIR_INLINE void check_recording(const pipeline_settings& settings, const recording& from) {
+    if (from.stages.size() != from.settings.stages.size()) {
+        throw std::invalid_argument("weir: the recording has settings and samples of different stages");
+    }
+    const auto refuse = [](const std::string& name) {
+        throw std::invalid_argument("weir: the recording is of another pipeline: it has no times for stage '" + name +
+                                    "'");
+    };
+    for (std::size_t i = 0; i < settings.stages.size(); ++i) {
+        if (i >= from.stages.size() || from.settings.stages[i].name != settings.stages[i].name ||
+            from.settings.stages[i].role != settings.stages[i].role) {
+            refuse(settings.stages[i].name);
+        }
+        for (const recorded_task& each : from.stages[i].tasks) {
+            if (each.run < duration(0) || each.await < duration(0)) {
+                throw std::invalid_argument("weir: the recording has a negative time for stage '" +
+                                            settings.stages[i].name + "'");
+            }
+        }
+    }
+    if (from.stages.size() > settings.stages.size()) refuse(from.settings.stages.back().name);
+}
+
+// Simulates with samples of the same sizes that are drawn from the samples, with replacement.
+WEIR_INLINE double resampled_rate(const pipeline_settings& settings, const recording& from,
+                                  predict_options options, std::size_t number) {
+    const std::uint64_t seed = subseed(options.seed ^ 0x9e3779b97f4a7c15U, number);
+    std::vector<std::vector<recorded_task>> drawn(from.stages.size());
+    std::vector<std::span<const recorded_task>> samples;
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+        const std::vector<recorded_task>& tasks = from.stages[i].tasks;
+        for (std::size_t k = 0; k < tasks.size(); ++k) {
+            drawn[i].push_back(tasks[high_product(splitmix64(subseed(seed, i), k), tasks.size())]);
+        }
+        samples.emplace_back(drawn[i]);
+    }
+    options.seed = seed;
+    return simulator(settings, samples, from.stages, options).run().rate;
+}
+
+}  // namespace detail
+
+WEIR_INLINE prediction predict(const pipeline_settings& settings, const recording& from,
+                               const predict_options& options) {
+    detail::check_settings(settings);
+    detail::check_recording(settings, from);
+    detail::refuse_if(options.items < 2 || detail::was_negative(options.items),
+                      "weir: a prediction needs at least 2 items (predict_options::items)");
+    detail::refuse_if(options.skipped == 0 || options.skipped >= options.items,
+                      "weir: a prediction skips at least 1 item, and fewer than it simulates "
+                      "(predict_options::skipped)");
+    std::vector<std::span<const recorded_task>> samples;
+    for (const recorded_stage& each : from.stages) samples.emplace_back(each.tasks);
+    prediction all = detail::simulator(settings, samples, from.stages, options).run();
+    all.low = all.high = all.rate;
+    if (options.resamples == 0) return all;
+    std::vector<double> rates;
+    for (std::size_t i = 0; i < options.resamples; ++i) {
+        rates.push_back(detail::resampled_rate(settings, from, options, i));
+    }
+    std::sort(rates.begin(), rates.end());
+    all.low = detail::smaller(all.rate, rates[rates.size() / 20]);
+    all.high = detail::larger(all.rate, rates[rates.size() - 1 - rates.size() / 20]);
+    return all;
+}
+
+}  // namespace weir
+
+#endif

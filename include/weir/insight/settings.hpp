@@ -1,0 +1,82 @@
+// weir insight: the settings of a pipeline as plain values, which predictions change
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_SETTINGS_HPP
+#define WEIR_INSIGHT_SETTINGS_HPP
+
+#include <weir/run/stage_options.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <vector>       // for std::vector
+
+namespace weir {
+
+/// What a stage does with items, as far as a prediction needs it.
+enum class stage_role {
+    source,        ///< makes items; the first stage
+    function,      ///< calls a function for each item: `pipe`, `filter`, `flat_map`, `for_each`, ...
+    aggregate,     ///< makes a batch of `batch_size` items
+    disaggregate,  ///< gives the elements of each batch one by one
+    sink,          ///< moves each item into the queue of the consumer
+    consumer,      ///< takes the items out of the pipeline; the last stage
+};
+
+/// The settings of one stage that a prediction can change.
+struct stage_settings {
+    std::string name;                       ///< see `stage_options::name`; `consumer` for the consumer
+    stage_role role = stage_role::function;
+    std::size_t concurrency = 1;            ///< the number of slots, at least 1
+    std::size_t capacity = 2;               ///< of the queue behind the stage, at least 1
+    weir::output_order output_order = weir::output_order::completion;
+    std::size_t batch_size = 1;             ///< items of a batch, at least 1; for `aggregate`
+    bool drop_last = false;                 ///< an incomplete batch at the end is dropped; for `aggregate`
+
+    /// The times of the stage are multiplied by this factor: 0.5 is twice as fast; 0: the stage takes no time.
+    double time_factor = 1;
+
+    /// The index of the threads that call the function, in `pipeline_settings::pools`.
+    std::size_t pool = 0;
+
+    [[nodiscard]] friend bool operator==(const stage_settings&, const stage_settings&) = default;
+};
+
+/// The settings of a pipeline without branches: its source, stages, sink and consumer, in this order.
+struct pipeline_settings {
+    std::vector<stage_settings> stages;
+
+    /// The number of threads of each pool that calls functions; 0: more than the slots need.
+    std::vector<std::size_t> pools = {0};
+
+    /// The number of items that the source makes; none: it does not end.
+    std::optional<std::uint64_t> num_items = std::nullopt;
+
+    /// \returns the stage with this name, to change it.
+    /// Errors: `std::invalid_argument` if no stage, or more than one, has the name; the message lists the names.
+    /// Lifetime: of the element of `stages`.
+    [[nodiscard]] stage_settings& stage(std::string_view name);
+    /// The same, to read it.
+    [[nodiscard]] const stage_settings& stage(std::string_view name) const;
+
+    [[nodiscard]] friend bool operator==(const pipeline_settings&, const pipeline_settings&) = default;
+};
+
+namespace detail {
+
+// A prediction takes memory and time for each slot.
+inline constexpr std::size_t most_slots = 100'000;
+
+// Throws std::invalid_argument if no pipeline can have these settings; the message names the stage.
+void check_settings(const pipeline_settings& settings);
+
+}  // namespace detail
+
+}  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/insight/settings.ipp>
+#endif
+
+#endif

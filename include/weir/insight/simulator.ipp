@@ -1,0 +1,418 @@
+// weir insight, internal: bodies of the functions of insight/simulator.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_SIMULATOR_IPP
+#define WEIR_INSIGHT_SIMULATOR_IPP
+
+#include <weir/insight/simulator.hpp>
+
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/random_bits.hpp>
+
+#include <algorithm>  // for std::pop_heap, std::push_heap
+#include <utility>    // for std::as_const, std::exchange
+
+namespace weir::detail {
+
+WEIR_INLINE simulator::simulator(const pipeline_settings& settings,
+                                 std::span<const std::span<const recorded_task>> samples,
+                                 std::span<const recorded_stage> recorded, const predict_options& options)
+    : settings_(settings), options_(options) {
+    for (const std::size_t threads : settings.pools) pools_.push_back({threads != 0, threads, {}});
+    for (std::size_t i = 0; i < settings.stages.size(); ++i) {
+        const stage_settings& s = settings.stages[i];
+        const bool keeps_order = s.role == stage_role::function && s.output_order == output_order::input &&
+                                 s.concurrency > 1;
+        stage next{.settings = &s, .sample = samples[i], .in_sequence = recorded[i].in_sequence,
+                   .keeps_order = keeps_order, .seed = subseed(options.seed, i)};
+        next.working = s.concurrency;
+        stages_.push_back(std::move(next));
+        if (s.role != stage_role::consumer) {
+            queues_.push_back({.capacity = s.capacity, .put_in_order_by = keeps_order ? static_cast<index>(i) : none});
+        }
+        for (std::size_t k = 0; k < s.concurrency; ++k) {
+            slots_.push_back({.stage = static_cast<index>(i)});
+        }
+    }
+}
+
+WEIR_INLINE prediction simulator::run() {
+    for (index i = 0; i < slots_.size(); ++i) ready_.push(i);
+    while (true) {
+        while (!ready_.empty() && !is_over_) proceed(ready_.pop());
+        if (is_over_) break;
+        assign_threads();
+        if (!ready_.empty()) continue;
+        if (events_.empty()) break;
+        if (events_.front().at >= options_.until.count()) {
+            now_ = options_.until.count();
+            break;
+        }
+        now_ = events_.front().at;
+        while (!events_.empty() && events_.front().at == now_) {
+            ready_.push(events_.front().who);
+            std::pop_heap(events_.begin(), events_.end());
+            events_.pop_back();
+        }
+    }
+    return result();
+}
+
+// Continues a slot until it waits or ends.
+WEIR_INLINE void simulator::proceed(index who) {
+    slot& me = slots_[who];
+    while (true) {
+        switch (me.next) {
+            case phase::take:
+                if (!take(me, who)) return;
+                break;
+            case phase::begin:
+                begin(me, who);
+                if (me.next == phase::end_run || me.next == phase::finish || is_over_) return;
+                break;
+            case phase::end_run:
+                end_run(me, who);
+                if (me.next == phase::finish && me.await > 0) return;
+                break;
+            case phase::finish:
+                finish(me, who);
+                if (me.state == slot_state::wait_turn) return;
+                break;
+            case phase::give:
+                if (!give(me, who)) return;
+                break;
+            case phase::gave:
+                gave(me);
+                break;
+            case phase::input_ended:
+                if (me.state == slot_state::off) return;
+                end(me);
+                if (me.state == slot_state::off) return;
+                break;
+        }
+    }
+}
+
+// False: the slot waits for an item.
+WEIR_INLINE bool simulator::take(slot& me, index who) {
+    stage& of = stages_[me.stage];
+    if (of.settings->role == stage_role::source) {
+        me.number = of.num_made;
+        me.next = phase::input_ended;
+        if (settings_.num_items && of.num_made >= *settings_.num_items) return true;
+        ++of.num_made;
+        me.next = phase::begin;
+        return true;
+    }
+    queue& from = before(me);
+    if (from.items.empty()) {
+        if (from.is_closed) {
+            me.next = phase::input_ended;
+            return true;
+        }
+        settle(from);
+        from.getters.push(who);
+        enter(me, slot_state::wait_get);
+        return false;
+    }
+    settle(from);
+    me.holds = from.items.pop();
+    me.number = from.num_get++;
+    me.next = phase::begin;
+    while (!from.putters.empty() && from.items.size() < from.capacity) {
+        const index putter = from.putters.pop();
+        let_in(from, slots_[putter].holds);
+        wake(putter, phase::gave);
+    }
+    if (from.put_in_order_by != none) look_in_line(stages_[from.put_in_order_by], from);
+    return true;
+}
+
+WEIR_INLINE void simulator::begin(slot& me, index who) {
+    stage& of = stages_[me.stage];
+    switch (of.settings->role) {
+        case stage_role::aggregate:
+            if (of.batch == 0) of.batch = make_batch();
+            batches_[of.batch - 1].push_back(me.holds);
+            me.next = phase::take;
+            if (batches_[of.batch - 1].size() < of.settings->batch_size) return;
+            me.holds = std::exchange(of.batch, 0);
+            me.left = 1;
+            me.next = phase::give;
+            return;
+        case stage_role::disaggregate:
+            of.batch = me.holds;
+            me.left = of.batch == 0 ? 1 : static_cast<std::uint32_t>(batches_[of.batch - 1].size());
+            if (of.batch != 0) me.holds = batches_[of.batch - 1][0];
+            me.next = phase::give;
+            return;
+        case stage_role::sink:
+            me.left = 1;
+            me.next = phase::give;
+            return;
+        case stage_role::consumer:
+            drop(std::exchange(me.holds, 0));
+            ++consumed_;
+            measured_to_ = now_;
+            if (consumed_ == options_.skipped) measured_from_ = now_;
+            is_over_ = consumed_ >= options_.items;
+            break;
+        default:
+            break;
+    }
+    begin_work(me, who);
+}
+
+WEIR_INLINE void simulator::begin_work(slot& me, index who) {
+    stage& of = stages_[me.stage];
+    const recorded_task task = draw(of, me.number);
+    me.run = task.run.count();
+    me.await = task.await.count();
+    me.left = of.settings->role == stage_role::consumer ? 0 : task.results;
+    if (me.run <= 0) {
+        me.next = phase::finish;
+        enter(me, slot_state::await);
+        wake_at(now_ + me.await, who);
+        return;
+    }
+    me.next = phase::end_run;
+    pool& threads = pools_[of.settings->pool];
+    if (threads.is_limited && of.settings->role != stage_role::consumer) {
+        enter(me, slot_state::runnable);
+        threads.requests.push_back({now_, me.stage, me.number, who});
+        std::push_heap(threads.requests.begin(), threads.requests.end());
+        return;
+    }
+    enter(me, slot_state::run);
+    wake_at(now_ + me.run, who);
+}
+
+WEIR_INLINE void simulator::end_run(slot& me, index who) {
+    const stage_settings& s = *stages_[me.stage].settings;
+    if (s.role != stage_role::consumer) ++pools_[s.pool].free;
+    me.next = phase::finish;
+    if (me.await <= 0) return;
+    enter(me, slot_state::await);
+    wake_at(now_ + me.await, who);
+}
+
+WEIR_INLINE void simulator::assign_threads() {
+    for (pool& threads : pools_) {
+        while (threads.free != 0 && !threads.requests.empty()) {
+            const index who = threads.requests.front().who;
+            std::pop_heap(threads.requests.begin(), threads.requests.end());
+            threads.requests.pop_back();
+            --threads.free;
+            enter(slots_[who], slot_state::run);
+            wake_at(now_ + slots_[who].run, who);
+        }
+    }
+}
+
+// An invocation has ended.
+WEIR_INLINE void simulator::finish(slot& me, index who) {
+    stage& of = stages_[me.stage];
+    ++of.finished;
+    if (me.left > 1 || me.left == 0) drop(std::exchange(me.holds, 0));
+    me.next = phase::give;
+    if (of.keeps_order && !is_turn_or_early(me, of, behind(me))) {
+        enter(me, slot_state::wait_turn);
+        of.in_line.push_back(who);
+    }
+}
+
+// False: the slot waits for room.
+WEIR_INLINE bool simulator::give(slot& me, index who) {
+    while (me.left != 0) {
+        if (!put(behind(me), me.holds, who)) {
+            enter(me, slot_state::wait_put);
+            return false;
+        }
+        me.next = phase::gave;
+        return true;
+    }
+    stage& of = stages_[me.stage];
+    me.next = me.is_ending ? phase::input_ended : phase::take;
+    if (of.keeps_order && me.number == of.next_to_leave) leave_in_order(of, behind(me));
+    return true;
+}
+
+// One result is in the queue.
+WEIR_INLINE void simulator::gave(slot& me) {
+    stage& of = stages_[me.stage];
+    --me.left;
+    me.next = phase::give;
+    if (of.settings->role != stage_role::disaggregate || of.batch == 0) return;
+    const std::vector<item>& all = batches_[of.batch - 1];
+    if (me.left != 0) {
+        me.holds = all[all.size() - me.left];
+    } else {
+        batches_[of.batch - 1].clear();
+        drop(std::exchange(of.batch, 0));
+    }
+}
+
+// The input has ended. An aggregate gives its incomplete batch first.
+WEIR_INLINE void simulator::end(slot& me) {
+    stage& of = stages_[me.stage];
+    if (of.batch != 0 && of.settings->role == stage_role::aggregate && !of.settings->drop_last) {
+        me.holds = std::exchange(of.batch, 0);
+        me.left = 1;
+        me.is_ending = true;
+        me.next = phase::give;
+        return;
+    }
+    enter(me, slot_state::off);
+    if (--of.working != 0) return;
+    if (of.settings->role == stage_role::consumer) {
+        is_over_ = true;
+        return;
+    }
+    queue& to = behind(me);
+    settle(to);
+    to.is_closed = true;
+    while (!to.getters.empty()) wake(to.getters.pop(), phase::input_ended);
+}
+
+// False: the slot has been put in line.
+WEIR_INLINE bool simulator::put(queue& to, item what, index who) {
+    settle(to);
+    if (to.getters.empty() && (!to.putters.empty() || to.items.size() >= to.capacity)) {
+        to.putters.push(who);
+        return false;
+    }
+    let_in(to, what);
+    return true;
+}
+
+// The queue has been settled.
+WEIR_INLINE void simulator::let_in(queue& to, item what) {
+    ++to.num_put;
+    if (to.getters.empty()) {
+        to.items.push(what);
+        return;
+    }
+    const index getter = to.getters.pop();
+    slots_[getter].holds = what;
+    slots_[getter].number = to.num_get++;
+    wake(getter, phase::begin);
+}
+
+// Whether the slot goes on. An early result is stored in its place; then the slot has nothing to give.
+WEIR_INLINE bool simulator::is_turn_or_early(slot& me, stage& of, queue& to) {
+    const std::uint64_t ahead = me.number - of.next_to_leave;
+    if (ahead == 0) return true;
+    if (ahead + to.items.size() >= to.capacity || me.left > 1) return false;
+    if (of.early.size() <= ahead) of.early.resize(ahead + 1);
+    of.early[ahead] = {true, me.left != 0, me.holds};
+    me.left = 0;
+    return true;
+}
+
+// The item whose turn it was has left. Results in the places behind it leave, too.
+WEIR_INLINE void simulator::leave_in_order(stage& of, queue& to) {
+    settle(to);
+    do {
+        ++of.next_to_leave;
+        if (!of.early.empty()) of.early.pop_front();
+        if (of.early.empty() || !of.early.front().is_there) break;
+        if (of.early.front().has_item) let_in(to, of.early.front().what);
+    } while (true);
+    look_in_line(of, to);
+}
+
+WEIR_INLINE void simulator::look_in_line(stage& of, queue& to) {
+    for (std::size_t i = 0; i < of.in_line.size();) {
+        const index who = of.in_line[i];
+        if (!is_turn_or_early(slots_[who], of, to)) {
+            ++i;
+            continue;
+        }
+        of.in_line.erase(of.in_line.begin() + static_cast<std::ptrdiff_t>(i));
+        wake(who, phase::give);
+    }
+}
+
+WEIR_INLINE recorded_task simulator::draw(const stage& of, std::uint64_t k) const noexcept {
+    if (of.sample.empty()) return {};
+    const std::uint64_t n = of.sample.size();
+    recorded_task task = of.sample[of.in_sequence ? k % n : high_product(splitmix64(of.seed, k), n)];
+    const double factor = of.settings->time_factor;
+    if (are_equal(factor, 1)) return task;
+    const auto scaled = [factor](duration d) {
+        return duration(static_cast<std::int64_t>(static_cast<double>(d.count()) * factor + 0.5));
+    };
+    return {scaled(task.run), scaled(task.await), task.results};
+}
+
+WEIR_INLINE void simulator::enter(slot& me, slot_state next) noexcept {
+    stages_[me.stage].spent[static_cast<std::size_t>(me.state)] += now_ - me.since;
+    me.since = now_;
+    me.state = next;
+}
+
+WEIR_INLINE void simulator::settle(queue& q) noexcept {
+    const instant passed = now_ - q.last;
+    if (passed == 0) return;
+    q.last = now_;
+    q.put_wait += passed * static_cast<instant>(q.putters.size());
+    if (!q.putters.empty()) q.put_blocked += passed;
+    if (!q.getters.empty()) q.get_blocked += passed;
+    if (q.items.empty()) q.empty += passed;
+}
+
+WEIR_INLINE void simulator::wake_at(instant at, index who) {
+    events_.push_back({at, num_events_++, who});
+    std::push_heap(events_.begin(), events_.end());
+}
+
+WEIR_INLINE void simulator::wake(index who, phase next) {
+    slot& them = slots_[who];
+    enter(them, slot_state::run);  // for no time, or `begin_work` says otherwise
+    them.next = next;
+    ready_.push(who);
+}
+
+WEIR_INLINE simulator::item simulator::make_batch() {
+    if (free_batches_.empty()) {
+        batches_.emplace_back();
+        return static_cast<item>(batches_.size());
+    }
+    const item batch = free_batches_.back();
+    free_batches_.pop_back();
+    return batch;
+}
+
+WEIR_INLINE void simulator::drop(item what) {
+    if (what == 0) return;
+    for (const item each : std::as_const(batches_[what - 1])) drop(each);
+    batches_[what - 1].clear();
+    free_batches_.push_back(what);
+}
+
+WEIR_INLINE prediction simulator::result() {
+    prediction all;
+    all.elapsed = duration(now_);
+    all.num_items = consumed_;
+    const instant measured = measured_to_ - measured_from_;
+    if (consumed_ > options_.skipped && measured > 0) {
+        all.rate = static_cast<double>(consumed_ - options_.skipped) * 1e9 / static_cast<double>(measured);
+    }
+    for (slot& each : slots_) enter(each, each.state);
+    for (const stage& each : stages_) {
+        predicted_stage of{each.settings->name, each.finished, {}};
+        for (std::size_t i = 0; i < slot_states; ++i) of.times.*states_by_number[i].time = duration(each.spent[i]);
+        all.stages.push_back(std::move(of));
+    }
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+        queue& q = queues_[i];
+        settle(q);
+        all.queues.push_back({settings_.stages[i].name, q.items.size(), q.num_put, q.num_get, duration(q.put_wait),
+                              duration(q.put_blocked), duration(q.get_blocked), duration(q.empty)});
+    }
+    return all;
+}
+
+}  // namespace weir::detail
+
+#endif
