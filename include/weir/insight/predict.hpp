@@ -48,6 +48,7 @@ struct prediction {
     double rate = 0;                      ///< items per second that the consumer gets
     double low = 0;                       ///< with `resamples`: the rate lies between these two
     double high = 0;                      ///< in 9 of 10 cases
+    std::vector<double> resampled;        ///< the rate with each resample, in the same order for one seed
     duration elapsed{};                   ///< from the start to the end
     std::uint64_t num_items = 0;          ///< items that the consumer got
     std::vector<predicted_stage> stages;  ///< source, stages, sink, consumer

@@ -74,10 +74,10 @@ WEIR_INLINE prediction predict(const pipeline_settings& settings, const recordin
     prediction all = detail::simulator(settings, samples, from.stages, options).run();
     all.low = all.high = all.rate;
     if (options.resamples == 0) return all;
-    std::vector<double> rates;
     for (std::size_t i = 0; i < options.resamples; ++i) {
-        rates.push_back(detail::resampled_rate(settings, from, options, i));
+        all.resampled.push_back(detail::resampled_rate(settings, from, options, i));
     }
+    std::vector<double> rates = all.resampled;
     std::sort(rates.begin(), rates.end());
     all.low = detail::smaller(all.rate, rates[rates.size() / 20]);
     all.high = detail::larger(all.rate, rates[rates.size() - 1 - rates.size() / 20]);

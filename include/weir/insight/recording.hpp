@@ -5,6 +5,7 @@
 
 #include <weir/insight/settings.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
 
 #include <cstdint>  // for std::uint32_t, std::uint64_t
 #include <vector>   // for std::vector
@@ -43,6 +44,19 @@ struct recording {
     [[nodiscard]] friend bool operator==(const recording&, const recording&) = default;
 };
 
+/// Makes a recording of a run, from its statistics: of the histograms of its times, and of what its slots and
+/// queues did. Of a task, `run` and `await` have the ratio of their sums. Of the consumer only the average time
+/// is known. The number of threads is not known: the pool has as many as the slots need.
+///
+/// \param stats  of a whole run, or of a lap.
+/// Errors: `std::invalid_argument` if no prediction is possible; the message says why: the run has branches, no
+///         histograms, or an empty stage.
+[[nodiscard]] recording record_of(const pipeline_stats& stats);
+
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/insight/recording.ipp>
+#endif
 
 #endif

@@ -19,7 +19,7 @@ namespace weir::detail {
 
 // A first-in, first-out queue that keeps its memory.
 template <class T>
-class ring {
+class fifo {
   public:
     bool empty() const noexcept { return size_ == 0; }
     std::size_t size() const noexcept { return size_; }
@@ -82,8 +82,8 @@ class simulator {
         std::size_t capacity;
         index put_in_order_by;  // a stage whose slots wait for places, or `none`
         bool is_closed = false;
-        ring<item> items;
-        ring<index> putters, getters;  // slots that wait
+        fifo<item> items;
+        fifo<index> putters, getters;  // slots that wait
         std::uint64_t num_put = 0, num_get = 0;
         instant last = 0, put_wait = 0, put_blocked = 0, get_blocked = 0, empty = 0;
     };
@@ -173,7 +173,7 @@ class simulator {
     std::vector<std::vector<item>> batches_;
     std::vector<item> free_batches_;
     std::vector<event> events_;  // a heap
-    ring<index> ready_;
+    fifo<index> ready_;
     instant now_ = 0;
     std::uint64_t num_events_ = 0;
     std::uint64_t consumed_ = 0;

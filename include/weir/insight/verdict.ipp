@@ -1,0 +1,194 @@
+// weir insight, internal: bodies of the functions of insight/verdict.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_VERDICT_IPP
+#define WEIR_INSIGHT_VERDICT_IPP
+
+#include <weir/insight/verdict.hpp>
+
+#include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+
+#include <array>      // for std::array
+#include <cstddef>    // for std::size_t
+#include <exception>  // for std::exception
+#include <stdexcept>  // for std::invalid_argument
+
+namespace weir {
+
+WEIR_INLINE std::string_view name_of(limit_cause cause) noexcept {
+    constexpr std::array<std::string_view, 9> names{"stage",  "room",     "order",    "batch", "workers",
+                                                    "source", "consumer", "balanced", "unsure"};
+    return names[static_cast<std::size_t>(cause)];
+}
+
+namespace detail {
+
+inline constexpr double worthwhile_gain = 0.05;
+inline constexpr double sure_enough = 0.6;
+
+WEIR_INLINE limit_cause cause_of(change_kind kind) {
+    switch (kind) {
+        case change_kind::faster:
+        case change_kind::concurrency:
+            return limit_cause::stage;
+        case change_kind::capacity:
+            return limit_cause::room;
+        case change_kind::batch_size:
+            return limit_cause::batch;
+        case change_kind::completion_order:
+            return limit_cause::order;
+        case change_kind::threads:
+            return limit_cause::threads;
+        case change_kind::consumer:
+            return limit_cause::consumer;
+        case change_kind::source:
+            return limit_cause::source;
+    }
+    return limit_cause::unsure;
+}
+
+// A cause and the stage: for the room in queues, all stages together.
+struct suspect {
+    limit_cause cause;
+    std::string_view stage;
+    friend bool operator==(const suspect&, const suspect&) = default;
+};
+WEIR_INLINE suspect suspect_of(const setting_change& change) {
+    const limit_cause cause = cause_of(change.kind);
+    return {cause, cause == limit_cause::room ? std::string_view() : std::string_view(change.stage)};
+}
+
+// The suspect of one resample: that of the greatest gain, or `balanced`.
+WEIR_INLINE suspect suspect_in(const what_if_result& result, std::size_t resample) {
+    const predicted_change* best = nullptr;
+    for (const predicted_change& each : result.changes) {
+        if (best == nullptr || each.gains[resample] > best->gains[resample]) best = &each;
+    }
+    if (best == nullptr || best->gains[resample] < worthwhile_gain) return {limit_cause::balanced, {}};
+    return suspect_of(best->change);
+}
+
+// The share of the resamples in which this suspect is the one, or brings nearly as much.
+WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
+    constexpr double tie = 0.02;
+    if (result.changes.empty()) return 0;
+    const std::size_t n = result.changes.front().gains.size();
+    if (n == 0) return 1;
+    std::size_t same = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        double best = 0, own = 0;
+        for (const predicted_change& each : result.changes) {
+            best = larger(best, each.gains[k]);
+            if (suspect_of(each.change) == one) own = larger(own, each.gains[k]);
+        }
+        const bool is_balanced = best < worthwhile_gain + tie;
+        if (one.cause == limit_cause::balanced ? is_balanced : 1 + own > (1 + best) * (1 - tie)) ++same;
+    }
+    return static_cast<double>(same) / static_cast<double>(n);
+}
+
+// The share of the slots' time in a state.
+WEIR_INLINE std::string state_text(const predicted_stage& stage) {
+    const slot_times& t = stage.times;
+    const double all = static_cast<double>((t.total() - t.off).count());
+    if (all <= 0) return "";
+    const bool awaits = t.await > t.run;
+    const double share = static_cast<double>((awaits ? t.await : t.run).count()) / all;
+    return std::string(awaits ? "awaits " : "is at work ") + units::whole_percent(share) + " %" + " of the time";
+}
+
+WEIR_INLINE const predicted_stage* find_stage(const what_if_result& result, const std::string& name) {
+    for (const predicted_stage& each : result.today.stages) {
+        if (each.name == name) return &each;
+    }
+    return nullptr;
+}
+
+WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& result) {
+    const auto named = [&v] { return "'" + v.stage + "'"; };
+    switch (v.cause) {
+        case limit_cause::stage: {
+            const predicted_stage* at = find_stage(result, v.stage);
+            return "stage " + named() + " is the bottleneck" + (at == nullptr ? "" : ": it " + state_text(*at));
+        }
+        case limit_cause::room:
+            return "the queues have too little room for times that vary" +
+                   (v.stage.empty() ? std::string() : ", most of all behind " + named());
+        case limit_cause::order:
+            return "stage " + named() + " holds finished items back to keep their order";
+        case limit_cause::batch:
+            return "the size of the batches of " + named() + " limits the rate";
+        case limit_cause::threads:
+            return "there are too few threads for the stages that are ready to run";
+        case limit_cause::source:
+            return "the source is the bottleneck";
+        case limit_cause::consumer:
+            return "the pipeline keeps up: the consumer is the bottleneck";
+        case limit_cause::balanced:
+            return "the pipeline is balanced: no single change brings 5 %";
+        case limit_cause::unsure:
+            break;
+    }
+    return "the figures don't tell what limits the rate";
+}
+
+}  // namespace detail
+
+WEIR_INLINE verdict judge(const what_if_result& result, const recording& from) {
+    verdict v;
+    if (!result.refused.empty() || result.changes.empty()) {
+        v.sentence = "not sure why it is not faster: " +
+                     (result.refused.empty() ? "no change was predicted" : result.refused);
+        return v;
+    }
+    const predicted_change& best = result.changes.front();
+    detail::suspect one = detail::suspect_of(best.change);
+    if (best.gain < detail::worthwhile_gain) one = {limit_cause::balanced, {}};
+    v.sure = detail::share_of(result, one);
+    v.cause = one.cause;
+    if (v.cause != limit_cause::balanced) {
+        v.change = best.change;
+        v.stage = best.change.stage;
+        // The room of one queue, if it brings most of what the room of all brings.
+        if (v.cause == limit_cause::room) {
+            for (const predicted_change& each : result.changes) {
+                if (each.change.kind != change_kind::capacity || each.change.stage.empty()) continue;
+                v.stage = each.change.stage;
+                if (each.gain > 0.8 * best.gain) v.change = each.change;
+                break;
+            }
+        }
+        v.gain = best.gain;
+        v.lost = v.gain / (1 + v.gain);
+    }
+    v.sentence = detail::reason_text(v, result);
+    if (v.sure < detail::sure_enough) {
+        v.sentence = "not sure: perhaps " + v.sentence + ", but the times vary too much to tell; record more items";
+        v.cause = limit_cause::unsure;
+        return v;
+    }
+    if (v.change) {
+        v.sentence += "; " + describe(*v.change, from.settings) + " would bring " +
+                      units::whole_percent(v.gain) + " % more (sure: " + units::whole_percent(v.sure) + " %)";
+    }
+    return v;
+}
+
+WEIR_INLINE verdict explain(const recording& from, const what_if_options& options) {
+    return judge(what_if(from, options), from);
+}
+
+WEIR_INLINE verdict explain(const pipeline_stats& stats) {
+    try {
+        return explain(record_of(stats));
+    } catch (const std::invalid_argument& reason) {
+        verdict v;
+        v.sentence = std::string("not sure why it is not faster: ") + reason.what();
+        return v;
+    }
+}
+
+}  // namespace weir
+
+#endif
