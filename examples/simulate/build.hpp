@@ -32,8 +32,8 @@ struct builder : stage_builder {
     auto whole(const pipeline_spec& spec, std::index_sequence<I...>) {
         const std::uint64_t epochs = spec.epochs.value_or(1);
         if constexpr (sizeof...(I) == 0) {
-            return source<HasEpochs>("src", spec.items, epochs) | stages(spec.stages) |
-                   weir::sink(spec.sink_capacity);
+            return source<HasEpochs>({.name = "src", .capacity = spec.source_capacity}, spec.items, epochs) |
+                   stages(spec.stages) | weir::sink(spec.sink_capacity);
         } else {
             const merge_spec& merge = *spec.merge;
             std::vector<stage_row> inputs;
@@ -43,16 +43,28 @@ struct builder : stage_builder {
             if (merge.order == fan_in_order::weighted) how.order = weir::merge_order::weighted;
             if (merge.order == fan_in_order::priority) how.order = weir::merge_order::priority;
             return weir::merge(std::move(how),
-                               source<HasEpochs>(merge.inputs[I].name, merge.inputs[I].items, epochs) |
+                               source<HasEpochs>({.name = merge.inputs[I].name}, merge.inputs[I].items, epochs) |
                                    std::move(inputs[I])...) |
                    stages(spec.stages) | weir::sink(spec.sink_capacity);
         }
+    }
+    auto start_timed(const pipeline_spec& spec, weir::run_options options) {
+        auto all = weir::source(timed_items(spec.source_ns, spec.items, clock),
+                                {.name = "src", .capacity = spec.source_capacity}) |
+                   stages(spec.stages) | weir::sink(spec.sink_capacity);
+        return std::move(all).start(clock, std::move(options));
     }
     template <bool HasEpochs, std::size_t N>
     auto start(const pipeline_spec& spec, weir::run_options options) {
         return whole<HasEpochs>(spec, std::make_index_sequence<N>()).start(clock, std::move(options));
     }
 };
+
+inline weir::run_options with_failures(weir::run_options options, const pipeline_spec& spec) {
+    options.max_failures = to_failure_limit(spec.max_failures);
+    options.on_failure = [](const weir::failure&) {};  // prints nothing on stderr
+    return options;
+}
 
 }  // namespace detail
 
@@ -65,8 +77,7 @@ inline auto build(const pipeline_spec& spec, weir::executor& clock) {
 template <bool HasEpochs>
 auto start(const pipeline_spec& spec, weir::executor& clock, processors* cpus, weir::run_options options) {
     detail::builder make{{clock, cpus}};
-    options.max_failures = detail::to_failure_limit(spec.max_failures);
-    options.on_failure = [](const weir::failure&) {};  // prints nothing on stderr
+    options = detail::with_failures(std::move(options), spec);
     switch (spec.merge ? spec.merge->inputs.size() : 0) {
         case 1:
             return make.start<HasEpochs, 1>(spec, std::move(options));
@@ -79,6 +90,12 @@ auto start(const pipeline_spec& spec, weir::executor& clock, processors* cpus, w
         default:
             return make.start<HasEpochs, 0>(spec, std::move(options));
     }
+}
+
+/// The same for a source that takes time.
+inline auto start_timed(const pipeline_spec& spec, weir::executor& clock, processors* cpus,
+                        weir::run_options options) {
+    return detail::builder{{clock, cpus}}.start_timed(spec, detail::with_failures(std::move(options), spec));
 }
 
 }  // namespace simulate

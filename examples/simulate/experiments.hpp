@@ -43,8 +43,10 @@ measurement with_experiment(const pipeline_spec& spec, weir::executor& clock, Us
         m.failed = e.failed();
         return m;
     };
-    measurement m = spec.epochs ? measured(simulate::start<true>(spec, clock, at, std::move(options)))
-                                : measured(simulate::start<false>(spec, clock, at, std::move(options)));
+    measurement m = !spec.source_ns.empty()
+                        ? measured(simulate::start_timed(spec, clock, at, std::move(options)))
+                    : spec.epochs ? measured(simulate::start<true>(spec, clock, at, std::move(options)))
+                                  : measured(simulate::start<false>(spec, clock, at, std::move(options)));
     // A lap that ends with the measurement may be present or not.
     const auto whole =
         spec.lap_ns ? static_cast<std::size_t>((m.stats.elapsed.count() - 1) / *spec.lap_ns) : 0;

@@ -25,6 +25,7 @@ struct mistake {
 inline constexpr std::int64_t max_time = 1'000'000'000'000'000;
 inline constexpr std::int64_t max_concurrency = 10'000;
 inline constexpr std::int64_t max_capacity = 1'000'000;
+inline constexpr std::uint64_t max_stages = 1'000;
 inline constexpr std::int64_t max_size = 1'000'000;
 inline constexpr std::int64_t max_weight = 1'000'000;
 inline constexpr std::int64_t max_items = 1'000'000'000'000'000'000;

@@ -50,6 +50,16 @@ class object {
         return has(name) ? integer(name, least, most) : value;
     }
 
+    [[nodiscard]] double number(const std::string& name, double least, double most) const {
+        const json& found = at(name);
+        const double value = found.is_number() ? found.get<double>() : -1;
+        if (!found.is_number() || !(value >= least && value <= most)) {
+            throw mistake{field(name), "must be a number from " + json(least).dump() + " to " + json(most).dump() +
+                                           " (is " + shown(found) + ")"};
+        }
+        return value;
+    }
+
     [[nodiscard]] bool boolean_or(bool value, const std::string& name) const {
         if (!has(name)) return value;
         if (!at(name).is_boolean()) {
@@ -87,6 +97,11 @@ class object {
     const json& value_;
     std::string path_;
 };
+
+// The capacity of the queue behind a stage.
+inline std::size_t to_capacity(const object& o) {
+    return static_cast<std::size_t>(o.integer_or(2, "capacity", 1, max_capacity));
+}
 
 }  // namespace detail
 

@@ -12,6 +12,7 @@
 #include "possible.hpp"
 #include "spec.hpp"
 #include "stages.hpp"
+#include "times.hpp"
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
@@ -25,7 +26,8 @@ inline pipeline_spec to_spec(const json& value) {
     // "expect" is for tests, "comment" for readers of the file.
     const object o(value, "",
                    {"name", "comment", "merge", "stages", "sink_capacity", "items", "epochs", "max_failures",
-                    "workers", "foreground_ns", "lap_ns", "snapshot_ns", "expect"});
+                    "workers", "source_ns", "source_times", "source_capacity", "foreground_ns", "foreground_times", "lap_ns",
+                    "snapshot_ns", "expect", "changes"});
     pipeline_spec spec;
     spec.name = o.text_or("", "name");
     if (o.has("merge")) {
@@ -38,7 +40,14 @@ inline pipeline_spec to_spec(const json& value) {
     if (!has_none) spec.stages = to_stages(o.list("stages"), "stages");
     check_nesting(spec);
     spec.sink_capacity = static_cast<std::size_t>(o.integer_or(3, "sink_capacity", 1, max_capacity));
-    spec.foreground_ns = o.times("foreground_ns");
+    spec.foreground_ns = times_or_drawn(o, "foreground_ns", "foreground_times", 2 * max_stages);
+    spec.source_capacity = static_cast<std::size_t>(o.integer_or(2, "source_capacity", 1, max_capacity));
+    if (o.has("source_ns") || o.has("source_times")) {
+        if (spec.merge || o.has("epochs")) {
+            throw mistake{o.has("source_ns") ? "source_ns" : "source_times", "is for one source without epochs"};
+        }
+        spec.source_ns = times_or_drawn(o, "source_ns", "source_times", 2 * max_stages + 1);
+    }
     if (o.has("items")) spec.items = static_cast<std::uint64_t>(o.integer("items", 0, max_items));
     if (o.has("epochs")) spec.epochs = static_cast<std::uint64_t>(o.integer("epochs", 1, max_items));
     if (o.has("max_failures")) spec.max_failures = to_limit(o);

@@ -30,8 +30,10 @@ struct stage_spec {
     std::string name;
     std::size_t concurrency = 1;             // pipe
     std::vector<std::int64_t> service_ns;    // pipe: item k takes service_ns[k % size]
+    std::size_t capacity = 2;                // of the queue behind the stage
     bool keeps_order = false;                // pipe
     bool computes = false;                   // pipe: occupies a worker while it works
+    std::optional<std::int64_t> run_ns;      // pipe that computes: only for the first part of its time
     std::vector<std::uint64_t> fails;        // pipe: these items, in ascending order
     std::uint64_t fails_every = 0;           // pipe: each item of this number fails, too; 0: none
     std::optional<limit_spec> max_failures;  // pipe; none: failures count for the whole pipeline
@@ -62,11 +64,13 @@ struct pipeline_spec {
     std::optional<merge_spec> merge;
     std::vector<stage_spec> stages;
     std::size_t sink_capacity = 3;
+    std::size_t source_capacity = 2;
     std::optional<std::uint64_t> items;   // of the source, in each epoch; none: endless
     std::optional<std::uint64_t> epochs;  // none: a stream without epochs
     limit_spec max_failures{.count = 0};
     std::optional<std::size_t> workers;       // for pipes that compute
     std::optional<std::int64_t> lap_ns;       // also print each lap
+    std::vector<std::int64_t> source_ns;      // how long the source takes for an item; used in turn; empty: 0
     std::vector<std::int64_t> foreground_ns;  // how long the foreground is busy with an item; used in turn
     std::optional<std::int64_t> snapshot_ns;  // measure from 0 to here; none: a steady state
 };

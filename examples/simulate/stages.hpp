@@ -46,23 +46,25 @@ inline stage_spec to_route(const json& value, const std::string& path) {
     return stage;
 }
 
-inline stage_spec to_stage(const json& value, const std::string& path) {
+inline stage_spec to_stage(const json& value, const std::string& path, std::uint64_t number) {
     if (!value.is_object()) throw mistake{path, "must be an object (is " + shown(value) + ")"};
     if (!value.contains("op"))
         throw mistake{path + ".op", "is missing; it is pipe, aggregate, disaggregate or route"};
     stage_spec stage;
     const json& kind = value.at("op");
     if (kind == "pipe") {
-        stage = to_pipe(value, path);
+        stage = to_pipe(value, path, number);
     } else if (kind == "aggregate") {
-        const object o(value, path, {"op", "name", "size", "drop_last"});
+        const object o(value, path, {"op", "name", "size", "drop_last", "capacity"});
         stage.kind = op::aggregate;
         stage.name = o.text_or("aggregate", "name");
         stage.size = static_cast<std::size_t>(o.integer("size", 1, max_size));
         stage.drop_last = o.boolean_or(false, "drop_last");
+        stage.capacity = to_capacity(o);
     } else if (kind == "disaggregate") {
-        const object o(value, path, {"op", "name"});
+        const object o(value, path, {"op", "name", "capacity"});
         stage.kind = op::disaggregate;
+        stage.capacity = to_capacity(o);
         stage.name = o.text_or("disaggregate", "name");
     } else if (kind == "route") {
         stage = to_route(value, path);
@@ -78,7 +80,7 @@ inline stage_spec to_stage(const json& value, const std::string& path) {
 inline std::vector<stage_spec> to_stages(const json& list, const std::string& path) {
     std::vector<stage_spec> stages;
     for (const json& each : list)
-        stages.push_back(to_stage(each, path + "[" + std::to_string(stages.size()) + "]"));
+        stages.push_back(to_stage(each, path + "[" + std::to_string(stages.size()) + "]", stages.size()));
     return stages;
 }
 

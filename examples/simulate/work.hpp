@@ -14,9 +14,9 @@
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 
-#include <algorithm>  // for std::ranges::binary_search
+#include <algorithm>  // for std::min, std::ranges::binary_search
 #include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
 #include <memory>     // for std::make_shared, std::shared_ptr
 #include <stdexcept>  // for std::runtime_error
 #include <utility>    // for std::move
@@ -57,11 +57,19 @@ class timed_work {
     };
 
     static weir::task<item> work(std::shared_ptr<state> s, item it, std::uint64_t k) {
-        if (s->cpus != nullptr) co_await s->cpus->acquire(s->rank, k);
-        const weir::time_point end = s->sleeper.after(s->spec.service_ns[k % s->spec.service_ns.size()]);
-        co_await weir::sleep_until(end);
-        s->sleeper.woke_up(end);
-        if (s->cpus != nullptr) s->cpus->release();
+        const std::int64_t whole = s->spec.service_ns[k % s->spec.service_ns.size()];
+        const std::int64_t run = std::min(whole, s->spec.run_ns.value_or(whole));
+        const bool computes = s->cpus != nullptr && (run != 0 || run == whole);
+        if (computes) co_await s->cpus->acquire(s->rank, k);
+        const weir::time_point computed = s->sleeper.after(computes ? run : whole);
+        co_await weir::sleep_until(computed);
+        s->sleeper.woke_up(computed);
+        if (computes) s->cpus->release();
+        if (computes && run != whole) {
+            const weir::time_point end = s->sleeper.after(whole - run);
+            co_await weir::sleep_until(end);
+            s->sleeper.woke_up(end);
+        }
         if (s->fails(k)) throw planned_failure();
         co_return it;
     }

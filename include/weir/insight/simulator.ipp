@@ -169,14 +169,15 @@ WEIR_INLINE void simulator::begin_work(slot& me, index who) {
     me.run = task.run.count();
     me.await = task.await.count();
     me.left = of.settings->role == stage_role::consumer ? 0 : task.results;
-    if (me.run <= 0) {
+    const bool needs_thread = me.run > 0 || me.await <= 0;
+    pool& threads = pools_[of.settings->pool];
+    if (!needs_thread || (me.run <= 0 && !threads.is_limited)) {
         me.next = phase::finish;
         enter(me, slot_state::await);
         wake_at(now_ + me.await, who);
         return;
     }
     me.next = phase::end_run;
-    pool& threads = pools_[of.settings->pool];
     if (threads.is_limited && of.settings->role != stage_role::consumer) {
         enter(me, slot_state::runnable);
         threads.requests.push_back({now_, me.stage, me.number, who});
