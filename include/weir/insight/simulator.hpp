@@ -96,6 +96,7 @@ class simulator {
         const stage_settings* settings;
         std::span<const recorded_task> sample;
         bool in_sequence;
+        std::vector<std::uint32_t> order;  // in which times are taken, if not in sequence
         bool keeps_order;
         std::uint64_t seed;
         std::uint64_t num_made = 0;  // of a source: the items that it has begun

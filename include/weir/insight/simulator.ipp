@@ -14,6 +14,17 @@
 
 namespace weir::detail {
 
+// The numbers below n in random order. Source: R. Durstenfeld, "Algorithm 235: random permutation", CACM 7 (1964).
+WEIR_INLINE std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed) {
+    std::vector<std::uint32_t> order(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto other = static_cast<std::size_t>(high_product(splitmix64(~seed, i), i + 1));
+        order[i] = order[other];
+        order[other] = static_cast<std::uint32_t>(i);
+    }
+    return order;
+}
+
 WEIR_INLINE simulator::simulator(const pipeline_settings& settings,
                                  std::span<const std::span<const recorded_task>> samples,
                                  std::span<const recorded_stage> recorded, const predict_options& options)
@@ -26,6 +37,7 @@ WEIR_INLINE simulator::simulator(const pipeline_settings& settings,
         stage next{.settings = &s, .sample = samples[i], .in_sequence = recorded[i].in_sequence,
                    .keeps_order = keeps_order, .seed = subseed(options.seed, i)};
         next.working = s.concurrency;
+        if (!recorded[i].in_sequence) next.order = shuffled(samples[i].size(), next.seed);
         stages_.push_back(std::move(next));
         if (s.role != stage_role::consumer) {
             queues_.push_back({.capacity = s.capacity, .put_in_order_by = keeps_order ? static_cast<index>(i) : none});
@@ -337,7 +349,10 @@ WEIR_INLINE void simulator::look_in_line(stage& of, queue& to) {
 WEIR_INLINE recorded_task simulator::draw(const stage& of, std::uint64_t k) const noexcept {
     if (of.sample.empty()) return {};
     const std::uint64_t n = of.sample.size();
-    recorded_task task = of.sample[of.in_sequence ? k % n : high_product(splitmix64(of.seed, k), n)];
+    std::uint64_t i = k % n;
+    // Every n invocations take all times, in an order that another invocation of the round begins.
+    if (!of.in_sequence) i = of.order[(i + high_product(splitmix64(of.seed, k / n), n)) % n];
+    const recorded_task task = of.sample[i];
     const double factor = of.settings->time_factor;
     if (are_equal(factor, 1)) return task;
     const auto scaled = [factor](duration d) {
