@@ -42,9 +42,9 @@ struct builder : stage_builder {
             if (merge.order == fan_in_order::round_robin) how.order = weir::merge_order::round_robin;
             if (merge.order == fan_in_order::weighted) how.order = weir::merge_order::weighted;
             if (merge.order == fan_in_order::priority) how.order = weir::merge_order::priority;
-            return weir::merge(std::move(how),
-                               source<HasEpochs>({.name = merge.inputs[I].name}, merge.inputs[I].items, epochs) |
-                                   std::move(inputs[I])...) |
+            return weir::merge(std::move(how), source<HasEpochs>({.name = merge.inputs[I].name},
+                                                                 merge.inputs[I].items, epochs) |
+                                                   std::move(inputs[I])...) |
                    stages(spec.stages) | weir::sink(spec.sink_capacity);
         }
     }

@@ -54,8 +54,8 @@ class object {
         const json& found = at(name);
         const double value = found.is_number() ? found.get<double>() : -1;
         if (!found.is_number() || !(value >= least && value <= most)) {
-            throw mistake{field(name), "must be a number from " + json(least).dump() + " to " + json(most).dump() +
-                                           " (is " + shown(found) + ")"};
+            throw mistake{field(name), "must be a number from " + json(least).dump() + " to " +
+                                           json(most).dump() + " (is " + shown(found) + ")"};
         }
         return value;
     }

@@ -26,8 +26,8 @@ inline pipeline_spec to_spec(const json& value) {
     // "expect" is for tests, "comment" for readers of the file.
     const object o(value, "",
                    {"name", "comment", "merge", "stages", "sink_capacity", "items", "epochs", "max_failures",
-                    "workers", "source_ns", "source_times", "source_capacity", "foreground_ns", "foreground_times", "lap_ns",
-                    "snapshot_ns", "expect", "changes"});
+                    "workers", "source_ns", "source_times", "source_capacity", "foreground_ns",
+                    "foreground_times", "lap_ns", "snapshot_ns", "expect", "changes"});
     pipeline_spec spec;
     spec.name = o.text_or("", "name");
     if (o.has("merge")) {
@@ -44,7 +44,8 @@ inline pipeline_spec to_spec(const json& value) {
     spec.source_capacity = static_cast<std::size_t>(o.integer_or(2, "source_capacity", 1, max_capacity));
     if (o.has("source_ns") || o.has("source_times")) {
         if (spec.merge || o.has("epochs")) {
-            throw mistake{o.has("source_ns") ? "source_ns" : "source_times", "is for one source without epochs"};
+            throw mistake{o.has("source_ns") ? "source_ns" : "source_times",
+                          "is for one source without epochs"};
         }
         spec.source_ns = times_or_drawn(o, "source_ns", "source_times", 2 * max_stages + 1);
     }

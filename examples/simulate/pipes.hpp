@@ -22,8 +22,8 @@ namespace detail {
 // `number`: of the stage in its list.
 inline stage_spec to_pipe(const json& value, const std::string& path, std::uint64_t number) {
     const object o(value, path,
-                   {"op", "name", "concurrency", "capacity", "service_ns", "times", "output_order", "computes",
-                    "run_ms", "fails", "fails_every", "max_failures"});
+                   {"op", "name", "concurrency", "capacity", "service_ns", "times", "output_order",
+                    "computes", "run_ms", "fails", "fails_every", "max_failures"});
     stage_spec stage;
     stage.name = o.text_or("pipe", "name");
     stage.concurrency = static_cast<std::size_t>(o.integer_or(1, "concurrency", 1, max_concurrency));

@@ -25,7 +25,8 @@ namespace detail {
 
 inline weir::recorded_stage in_turn(const std::vector<std::int64_t>& times) {
     weir::recorded_stage sample{.num_tasks = times.size(), .in_sequence = true};
-    for (const std::int64_t each : times) sample.tasks.push_back({weir::duration(0), weir::duration(each), 1});
+    for (const std::int64_t each : times)
+        sample.tasks.push_back({weir::duration(0), weir::duration(each), 1});
     return sample;
 }
 

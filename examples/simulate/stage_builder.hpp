@@ -50,15 +50,17 @@ struct stage_builder {
     void add(stage_row& to, const stage_spec& s) {
         switch (s.kind) {
             case op::pipe: {
-                weir::stage_options options{
-                    .name = s.name, .concurrency = s.concurrency, .capacity = s.capacity};
+                weir::stage_options options{.name = s.name,
+                                            .concurrency = s.concurrency,
+                                            .capacity = s.capacity};
                 if (s.keeps_order) options.output_order = weir::output_order::input;
                 if (s.max_failures) options.max_failures = to_failure_limit(*s.max_failures);
                 to.add(weir::pipe(timed_work(s, rank++, clock, cpus), std::move(options)));
                 break;
             }
             case op::aggregate:
-                to.add(weir::aggregate<item>(s.size, {.name = s.name, .drop_last = s.drop_last, .capacity = s.capacity}));
+                to.add(weir::aggregate<item>(
+                    s.size, {.name = s.name, .drop_last = s.drop_last, .capacity = s.capacity}));
                 break;
             case op::disaggregate:
                 to.add(weir::disaggregate({.name = s.name, .capacity = s.capacity}));

@@ -29,6 +29,13 @@
 #include <weir/executor/wait_site.ipp>
 #include <weir/executor/work_finder.hpp>
 #include <weir/graph/merge_rule.ipp>
+#include <weir/insight/predict.ipp>
+#include <weir/insight/recording.ipp>
+#include <weir/insight/settings.ipp>
+#include <weir/insight/simulated_pipeline.ipp>
+#include <weir/insight/simulator.ipp>
+#include <weir/insight/verdict.ipp>
+#include <weir/insight/what_if.ipp>
 #include <weir/measure/histogram.ipp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.ipp>

@@ -23,8 +23,8 @@ WEIR_INLINE void check_recording(const pipeline_settings& settings, const record
         throw std::invalid_argument("weir: the recording has settings and samples of different stages");
     }
     const auto refuse = [](const std::string& name) {
-        throw std::invalid_argument("weir: the recording is of another pipeline: it has no times for stage '" + name +
-                                    "'");
+        throw std::invalid_argument(
+            "weir: the recording is of another pipeline: it has no times for stage '" + name + "'");
     };
     for (std::size_t i = 0; i < settings.stages.size(); ++i) {
         if (i >= from.stages.size() || from.settings.stages[i].name != settings.stages[i].name ||

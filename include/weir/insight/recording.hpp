@@ -1,4 +1,4 @@
-// weir insight: a recording of a run: samples of the times of its stages, and its settings
+// weir insight: a recording of a run: its settings, and a sample of the times of each stage
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_RECORDING_HPP
 #define WEIR_INSIGHT_RECORDING_HPP
@@ -12,23 +12,23 @@
 
 namespace weir {
 
-/// One invocation of a stage's function, as a recording keeps it.
+/// One invocation of a stage's function.
 struct recorded_task {
     duration run{};             ///< the time in which the function had a thread
-    duration await{};           ///< the time in which the function was suspended
-    std::uint32_t results = 1;  ///< the number of items that the stage gave on; 0: dropped or failed
+    duration await{};           ///< the time in which the function was suspended, after `run`
+    std::uint32_t results = 1;  ///< how many items the stage gave for it; 0: dropped, or failed
 
     [[nodiscard]] friend bool operator==(const recorded_task&, const recorded_task&) = default;
 };
 
-/// The sample of one stage.
+/// A sample of the invocations of one stage.
 struct recorded_stage {
-    std::vector<recorded_task> tasks;   ///< the sample; empty: the stage takes no time
-    std::uint64_t num_tasks = 0;        ///< the number of invocations that the sample was drawn from
-    std::uint64_t num_failures = 0;     ///< how many of these failed
+    std::vector<recorded_task> tasks = {};  ///< the sample; empty: the stage takes no time
+    std::uint64_t num_tasks = 0;            ///< the number of invocations that the sample represents
+    std::uint64_t num_failures = 0;         ///< how many of these failed
 
-    /// How a prediction uses the sample: true: invocation k, from 0, in the order in which invocations begin,
-    /// takes `tasks[k % size]`; false: each takes one at random.
+    /// The order in which predictions use the sample. True: item k, from 0, takes `tasks[k % size]`.
+    /// False: the order is random.
     bool in_sequence = false;
 
     [[nodiscard]] friend bool operator==(const recorded_stage&, const recorded_stage&) = default;
@@ -37,20 +37,24 @@ struct recorded_stage {
 /// A recording of a run.
 struct recording {
     pipeline_settings settings;          ///< of the run
-    std::vector<recorded_stage> stages;  ///< one for each of `settings.stages`
-    double rate = 0;                     ///< items per second that the consumer got, from the first one on
+    std::vector<recorded_stage> stages;  ///< one for each element of `settings.stages`
+    double rate = 0;                     ///< items per second, as `first_item_stats::rate`; 0: not measured
     std::uint64_t num_items = 0;         ///< items that the consumer got
 
     [[nodiscard]] friend bool operator==(const recording&, const recording&) = default;
 };
 
-/// Makes a recording of a run, from its statistics: of the histograms of its times, and of what its slots and
-/// queues did. Of a task, `run` and `await` have the ratio of their sums. Of the consumer only the average time
-/// is known. The number of threads is not known: the pool has as many as the slots need.
+/// Makes a recording of a run from its statistics. The distribution of the times of each stage is that of
+/// its histogram. Some things are estimated:
+/// - Each task has the same ratio of `run` to `await`: that of their sums.
+/// - The consumer takes the same time for each item: the average.
+/// - A stage keeps the order of its items if its slots have waited for their turn (`slot_times::wait_turn`).
+/// - Each pool has as many threads as there are slots.
 ///
 /// \param stats  of a whole run, or of a lap.
-/// Errors: `std::invalid_argument` if no prediction is possible; the message says why: the run has branches, no
-///         histograms, or an empty stage.
+/// \returns the recording.
+/// Errors: `std::invalid_argument` if the run can't be predicted, because it has branches or no histograms;
+///         the message says why. `std::bad_alloc`.
 [[nodiscard]] recording record_of(const pipeline_stats& stats);
 
 }  // namespace weir

@@ -43,7 +43,8 @@ WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
 }
 
 // `results`: the mean number of results of a task. Tasks are spread so that it does not depend on their times.
-WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times, double run_share, double results) {
+WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times, double run_share,
+                                                double results) {
     std::vector<recorded_task> tasks;
     double given = 0;
     const std::size_t n = times.size();
@@ -87,7 +88,8 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
                                (i == 0 || (stage.inputs.size() == 1 && !stats.stages[i - 1].outputs.empty() &&
                                            stats.stages[i - 1].outputs[0] == stage.inputs[0]));
         if (!is_linear) detail::refuse_recording("it has branches, which predictions don't know yet");
-        if (!stage.task_times.has_quantiles()) detail::refuse_recording("its policy keeps no histograms of the times");
+        if (!stage.task_times.has_quantiles())
+            detail::refuse_recording("its policy keeps no histograms of the times");
 
         stage_settings settings{.name = stage.name, .role = detail::role_of(stage)};
         settings.concurrency = detail::larger<std::size_t>(stage.concurrency, 1);

@@ -26,38 +26,40 @@ enum class stage_role {
 
 /// The settings of one stage that a prediction can change.
 struct stage_settings {
-    std::string name;                       ///< see `stage_options::name`; `consumer` for the consumer
-    stage_role role = stage_role::function;
-    std::size_t concurrency = 1;            ///< the number of slots, at least 1
-    std::size_t capacity = 2;               ///< of the queue behind the stage, at least 1
+    std::string name;                        ///< see `stage_options::name`; `consumer` for the consumer
+    stage_role role = stage_role::function;  ///< what the stage does
+    std::size_t concurrency = 1;             ///< the number of slots, at least 1
+    std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
+    /// See `stage_options::output_order`.
     weir::output_order output_order = weir::output_order::completion;
-    std::size_t batch_size = 1;             ///< items of a batch, at least 1; for `aggregate`
-    bool drop_last = false;                 ///< an incomplete batch at the end is dropped; for `aggregate`
+    std::size_t batch_size = 1;  ///< the number of items in a batch, at least 1; for `stage_role::aggregate`
+    bool drop_last = false;      ///< whether an incomplete last batch is dropped; for `stage_role::aggregate`
 
-    /// The times of the stage are multiplied by this factor: 0.5 is twice as fast; 0: the stage takes no time.
+    /// The times of the stage are multiplied by this factor: with 0.5, it takes half the time; with 0, none.
     double time_factor = 1;
 
-    /// The index of the threads that call the function, in `pipeline_settings::pools`.
+    /// The threads that call the function: an index into `pipeline_settings::pools`.
     std::size_t pool = 0;
 
     [[nodiscard]] friend bool operator==(const stage_settings&, const stage_settings&) = default;
 };
 
-/// The settings of a pipeline without branches: its source, stages, sink and consumer, in this order.
+/// The settings of a pipeline without branches.
 struct pipeline_settings {
+    /// The source, the stages, the sink, and the consumer.
     std::vector<stage_settings> stages;
 
-    /// The number of threads of each pool that calls functions; 0: more than the slots need.
+    /// The number of threads in each pool that calls functions; 0: as many as there are slots.
     std::vector<std::size_t> pools = {0};
 
     /// The number of items that the source makes; none: it does not end.
     std::optional<std::uint64_t> num_items = std::nullopt;
 
-    /// \returns the stage with this name, to change it.
-    /// Errors: `std::invalid_argument` if no stage, or more than one, has the name; the message lists the names.
-    /// Lifetime: of the element of `stages`.
+    /// \returns the stage with this name, to be changed.
+    /// Errors: `std::invalid_argument` if no stage, or more than one, has the name; the message lists all
+    ///         names. Lifetime: that of the element of `stages`.
     [[nodiscard]] stage_settings& stage(std::string_view name);
-    /// The same, to read it.
+    /// The same, to be read.
     [[nodiscard]] const stage_settings& stage(std::string_view name) const;
 
     [[nodiscard]] friend bool operator==(const pipeline_settings&, const pipeline_settings&) = default;
@@ -65,10 +67,10 @@ struct pipeline_settings {
 
 namespace detail {
 
-// A prediction takes memory and time for each slot.
+// A simulation takes memory and time for each slot.
 inline constexpr std::size_t most_slots = 100'000;
 
-// Throws std::invalid_argument if no pipeline can have these settings; the message names the stage.
+// Throws std::invalid_argument if no pipeline can have these settings. The message names the stage.
 void check_settings(const pipeline_settings& settings);
 
 }  // namespace detail

@@ -26,7 +26,8 @@ WEIR_INLINE const stage_settings& pipeline_settings::stage(std::string_view name
         found = &each;
     }
     if (found == nullptr) {
-        throw std::invalid_argument("weir: no stage is called '" + std::string(name) + "'; there are: " + names);
+        throw std::invalid_argument("weir: no stage is called '" + std::string(name) +
+                                    "'; there are: " + names);
     }
     return *found;
 }
@@ -43,15 +44,16 @@ WEIR_INLINE void check_settings(const pipeline_settings& settings) {
     };
     const std::size_t n = settings.stages.size();
     if (n < 3 || settings.stages[0].role != stage_role::source ||
-        settings.stages[n - 2].role != stage_role::sink || settings.stages[n - 1].role != stage_role::consumer) {
+        settings.stages[n - 2].role != stage_role::sink ||
+        settings.stages[n - 1].role != stage_role::consumer) {
         throw std::invalid_argument(
             "weir: a prediction needs a source first, and a sink and the consumer last");
     }
     for (std::size_t i = 0; i < n; ++i) {
         const stage_settings& each = settings.stages[i];
         const bool is_function = each.role == stage_role::function;
-        const bool is_inside = is_function || each.role == stage_role::aggregate ||
-                               each.role == stage_role::disaggregate;
+        const bool is_inside =
+            is_function || each.role == stage_role::aggregate || each.role == stage_role::disaggregate;
         if (is_inside != (i > 0 && i < n - 2)) refuse(each, "only its end may have that role");
         if (each.concurrency == 0) refuse(each, "its concurrency is 0, and must be at least 1");
         if (each.concurrency > most_slots) {

@@ -7,46 +7,11 @@
 
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/random_bits.hpp>
 
 #include <algorithm>  // for std::pop_heap, std::push_heap
-#include <utility>    // for std::as_const, std::exchange
+#include <utility>    // for std::exchange
 
 namespace weir::detail {
-
-// The numbers below n in random order. Source: R. Durstenfeld, "Algorithm 235: random permutation", CACM 7 (1964).
-WEIR_INLINE std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed) {
-    std::vector<std::uint32_t> order(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto other = static_cast<std::size_t>(high_product(splitmix64(~seed, i), i + 1));
-        order[i] = order[other];
-        order[other] = static_cast<std::uint32_t>(i);
-    }
-    return order;
-}
-
-WEIR_INLINE simulator::simulator(const pipeline_settings& settings,
-                                 std::span<const std::span<const recorded_task>> samples,
-                                 std::span<const recorded_stage> recorded, const predict_options& options)
-    : settings_(settings), options_(options) {
-    for (const std::size_t threads : settings.pools) pools_.push_back({threads != 0, threads, {}});
-    for (std::size_t i = 0; i < settings.stages.size(); ++i) {
-        const stage_settings& s = settings.stages[i];
-        const bool keeps_order = s.role == stage_role::function && s.output_order == output_order::input &&
-                                 s.concurrency > 1;
-        stage next{.settings = &s, .sample = samples[i], .in_sequence = recorded[i].in_sequence,
-                   .keeps_order = keeps_order, .seed = subseed(options.seed, i)};
-        next.working = s.concurrency;
-        if (!recorded[i].in_sequence) next.order = shuffled(samples[i].size(), next.seed);
-        stages_.push_back(std::move(next));
-        if (s.role != stage_role::consumer) {
-            queues_.push_back({.capacity = s.capacity, .put_in_order_by = keeps_order ? static_cast<index>(i) : none});
-        }
-        for (std::size_t k = 0; k < s.concurrency; ++k) {
-            slots_.push_back({.stage = static_cast<index>(i)});
-        }
-    }
-}
 
 WEIR_INLINE prediction simulator::run() {
     for (index i = 0; i < slots_.size(); ++i) ready_.push(i);
@@ -70,7 +35,6 @@ WEIR_INLINE prediction simulator::run() {
     return result();
 }
 
-// Continues a slot until it waits or ends.
 WEIR_INLINE void simulator::proceed(index who) {
     slot& me = slots_[who];
     while (true) {
@@ -105,7 +69,6 @@ WEIR_INLINE void simulator::proceed(index who) {
     }
 }
 
-// False: the slot waits for an item.
 WEIR_INLINE bool simulator::take(slot& me, index who) {
     stage& of = stages_[me.stage];
     if (of.settings->role == stage_role::source) {
@@ -234,7 +197,6 @@ WEIR_INLINE void simulator::finish(slot& me, index who) {
     }
 }
 
-// False: the slot waits for room.
 WEIR_INLINE bool simulator::give(slot& me, index who) {
     while (me.left != 0) {
         if (!put(behind(me), me.holds, who)) {
@@ -287,31 +249,6 @@ WEIR_INLINE void simulator::end(slot& me) {
     while (!to.getters.empty()) wake(to.getters.pop(), phase::input_ended);
 }
 
-// False: the slot has been put in line.
-WEIR_INLINE bool simulator::put(queue& to, item what, index who) {
-    settle(to);
-    if (to.getters.empty() && (!to.putters.empty() || to.items.size() >= to.capacity)) {
-        to.putters.push(who);
-        return false;
-    }
-    let_in(to, what);
-    return true;
-}
-
-// The queue has been settled.
-WEIR_INLINE void simulator::let_in(queue& to, item what) {
-    ++to.num_put;
-    if (to.getters.empty()) {
-        to.items.push(what);
-        return;
-    }
-    const index getter = to.getters.pop();
-    slots_[getter].holds = what;
-    slots_[getter].number = to.num_get++;
-    wake(getter, phase::begin);
-}
-
-// Whether the slot goes on. An early result is stored in its place; then the slot has nothing to give.
 WEIR_INLINE bool simulator::is_turn_or_early(slot& me, stage& of, queue& to) {
     const std::uint64_t ahead = me.number - of.next_to_leave;
     if (ahead == 0) return true;
@@ -322,7 +259,6 @@ WEIR_INLINE bool simulator::is_turn_or_early(slot& me, stage& of, queue& to) {
     return true;
 }
 
-// The item whose turn it was has left. Results in the places behind it leave, too.
 WEIR_INLINE void simulator::leave_in_order(stage& of, queue& to) {
     settle(to);
     do {
@@ -344,89 +280,6 @@ WEIR_INLINE void simulator::look_in_line(stage& of, queue& to) {
         of.in_line.erase(of.in_line.begin() + static_cast<std::ptrdiff_t>(i));
         wake(who, phase::give);
     }
-}
-
-WEIR_INLINE recorded_task simulator::draw(const stage& of, std::uint64_t k) const noexcept {
-    if (of.sample.empty()) return {};
-    const std::uint64_t n = of.sample.size();
-    std::uint64_t i = k % n;
-    // Every n invocations take all times, in an order that another invocation of the round begins.
-    if (!of.in_sequence) i = of.order[(i + high_product(splitmix64(of.seed, k / n), n)) % n];
-    const recorded_task task = of.sample[i];
-    const double factor = of.settings->time_factor;
-    if (are_equal(factor, 1)) return task;
-    const auto scaled = [factor](duration d) {
-        return duration(static_cast<std::int64_t>(static_cast<double>(d.count()) * factor + 0.5));
-    };
-    return {scaled(task.run), scaled(task.await), task.results};
-}
-
-WEIR_INLINE void simulator::enter(slot& me, slot_state next) noexcept {
-    stages_[me.stage].spent[static_cast<std::size_t>(me.state)] += now_ - me.since;
-    me.since = now_;
-    me.state = next;
-}
-
-WEIR_INLINE void simulator::settle(queue& q) noexcept {
-    const instant passed = now_ - q.last;
-    if (passed == 0) return;
-    q.last = now_;
-    q.put_wait += passed * static_cast<instant>(q.putters.size());
-    if (!q.putters.empty()) q.put_blocked += passed;
-    if (!q.getters.empty()) q.get_blocked += passed;
-    if (q.items.empty()) q.empty += passed;
-}
-
-WEIR_INLINE void simulator::wake_at(instant at, index who) {
-    events_.push_back({at, num_events_++, who});
-    std::push_heap(events_.begin(), events_.end());
-}
-
-WEIR_INLINE void simulator::wake(index who, phase next) {
-    slot& them = slots_[who];
-    enter(them, slot_state::run);  // for no time, or `begin_work` says otherwise
-    them.next = next;
-    ready_.push(who);
-}
-
-WEIR_INLINE simulator::item simulator::make_batch() {
-    if (free_batches_.empty()) {
-        batches_.emplace_back();
-        return static_cast<item>(batches_.size());
-    }
-    const item batch = free_batches_.back();
-    free_batches_.pop_back();
-    return batch;
-}
-
-WEIR_INLINE void simulator::drop(item what) {
-    if (what == 0) return;
-    for (const item each : std::as_const(batches_[what - 1])) drop(each);
-    batches_[what - 1].clear();
-    free_batches_.push_back(what);
-}
-
-WEIR_INLINE prediction simulator::result() {
-    prediction all;
-    all.elapsed = duration(now_);
-    all.num_items = consumed_;
-    const instant measured = measured_to_ - measured_from_;
-    if (consumed_ > options_.skipped && measured > 0) {
-        all.rate = static_cast<double>(consumed_ - options_.skipped) * 1e9 / static_cast<double>(measured);
-    }
-    for (slot& each : slots_) enter(each, each.state);
-    for (const stage& each : stages_) {
-        predicted_stage of{each.settings->name, each.finished, {}};
-        for (std::size_t i = 0; i < slot_states; ++i) of.times.*states_by_number[i].time = duration(each.spent[i]);
-        all.stages.push_back(std::move(of));
-    }
-    for (std::size_t i = 0; i < queues_.size(); ++i) {
-        queue& q = queues_[i];
-        settle(q);
-        all.queues.push_back({settings_.stages[i].name, q.items.size(), q.num_put, q.num_get, duration(q.put_wait),
-                              duration(q.put_blocked), duration(q.get_blocked), duration(q.empty)});
-    }
-    return all;
 }
 
 }  // namespace weir::detail

@@ -95,7 +95,24 @@ WEIR_INLINE std::string state_text(const predicted_stage& stage) {
     if (all <= 0) return "";
     const bool awaits = t.await > t.run;
     const double share = static_cast<double>((awaits ? t.await : t.run).count()) / all;
-    return std::string(awaits ? "awaits " : "is at work ") + units::whole_percent(share) + " %" + " of the time";
+    return std::string(awaits ? "awaits " : "is at work ") + units::whole_percent(share) + " %" +
+           " of the time";
+}
+
+// The change that is easiest to make, of those with the same cause that bring most of what `best` brings: room
+// in one queue rather than in all, and more slots rather than a faster function.
+WEIR_INLINE const predicted_change& simplest_like(const what_if_result& result,
+                                                  const predicted_change& best) {
+    constexpr double most_of_it = 0.8;
+    for (const predicted_change& each : result.changes) {
+        const bool is_simple = best.change.kind == change_kind::capacity
+                                   ? each.change.kind == change_kind::capacity && !each.change.stage.empty()
+                                   : best.change.kind == change_kind::faster &&
+                                         each.change.kind == change_kind::concurrency &&
+                                         each.change.stage == best.change.stage;
+        if (is_simple && each.gain > most_of_it * best.gain) return each;
+    }
+    return best;
 }
 
 WEIR_INLINE const predicted_stage* find_stage(const what_if_result& result, const std::string& name) {
@@ -110,7 +127,8 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
     switch (v.cause) {
         case limit_cause::stage: {
             const predicted_stage* at = find_stage(result, v.stage);
-            return "stage " + named() + " is the bottleneck" + (at == nullptr ? "" : ": it " + state_text(*at));
+            return "stage " + named() + " is the bottleneck" +
+                   (at == nullptr ? "" : ": it " + state_text(*at));
         }
         case limit_cause::room:
             return "the queues have too little room for times that vary" +
@@ -148,23 +166,16 @@ WEIR_INLINE verdict judge(const what_if_result& result, const recording& from) {
     v.sure = detail::share_of(result, one);
     v.cause = one.cause;
     if (v.cause != limit_cause::balanced) {
-        v.change = best.change;
-        v.stage = best.change.stage;
-        // The room of one queue, if it brings most of what the room of all brings.
-        if (v.cause == limit_cause::room) {
-            for (const predicted_change& each : result.changes) {
-                if (each.change.kind != change_kind::capacity || each.change.stage.empty()) continue;
-                v.stage = each.change.stage;
-                if (each.gain > 0.8 * best.gain) v.change = each.change;
-                break;
-            }
-        }
-        v.gain = best.gain;
+        const predicted_change& simpler = detail::simplest_like(result, best);
+        v.change = simpler.change;
+        v.stage = simpler.change.stage;
+        v.gain = simpler.gain;
         v.lost = v.gain / (1 + v.gain);
     }
     v.sentence = detail::reason_text(v, result);
     if (v.sure < detail::sure_enough) {
-        v.sentence = "not sure: perhaps " + v.sentence + ", but the times vary too much to tell; record more items";
+        v.sentence =
+            "not sure: perhaps " + v.sentence + ", but the times vary too much to tell; record more items";
         v.cause = limit_cause::unsure;
         return v;
     }

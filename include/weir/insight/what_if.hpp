@@ -3,7 +3,7 @@
 #ifndef WEIR_INSIGHT_WHAT_IF_HPP
 #define WEIR_INSIGHT_WHAT_IF_HPP
 
-#include <weir/insight/predict.hpp>
+#include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>
 #include <weir/insight/settings.hpp>
 
@@ -13,72 +13,79 @@
 
 namespace weir {
 
-/// What a `setting_change` changes.
+/// What a `setting_change` changes, and the meaning of its `value`.
 enum class change_kind {
-    faster,            ///< the stage takes less time: `value` is the share that is saved, 0.5: half the time
-    concurrency,       ///< the stage has `value` slots
-    capacity,          ///< the queue behind the stage has `value` places; without a stage: every queue
-    batch_size,        ///< the aggregate makes batches of `value` items, which take as long as before
-    completion_order,  ///< the stage gives its results as they are finished
-    threads,           ///< pool number `pool` has `value` threads
-    consumer,          ///< the consumer is busy for `value` seconds with each item
-    source,            ///< the source takes no time
+    faster,            ///< the time of the stage; `value`: the share that is saved, so 0.5 halves the time
+    concurrency,       ///< the number of slots of the stage; `value`: the number
+    capacity,          ///< the queue behind the stage, or all queues if no stage is named; `value`: in items
+    batch_size,        ///< the size of the batches of the stage; `value`: in items. Times of batches remain
+    completion_order,  ///< the stage gives results as they are finished; no `value`
+    threads,           ///< the number of threads of pool number `pool`; `value`: the number
+    consumer,          ///< the average time of the consumer; `value`: in seconds
+    source,            ///< the source takes no time; no `value`
 };
 
 /// One change of the settings of a pipeline.
 struct setting_change {
-    change_kind kind = change_kind::faster;
-    std::string stage = {};  ///< the name of the stage; empty: see `change_kind`
-    double value = 0;
-    std::size_t pool = 0;  ///< for `change_kind::threads`
+    change_kind kind = change_kind::faster;  ///< what changes
+    std::string stage = {};                  ///< the name of the stage; empty if the kind needs none
+    double value = 0;                        ///< the new value, in the unit of the kind: see `change_kind`
+    std::size_t pool = 0;                    ///< the index of the pool, for `change_kind::threads`
 
     [[nodiscard]] friend bool operator==(const setting_change&, const setting_change&) = default;
 };
 
-/// Returns the settings with the change. `from` has the times of the consumer, for `change_kind::consumer`.
-/// Errors: `std::invalid_argument` if there is no such stage or pool, or if the stage or value does not fit.
+/// \param from  the recording with the average time of the consumer, for `change_kind::consumer`.
+/// \returns the settings with the change.
+/// Errors: `std::invalid_argument` if no stage has the name, or if value or stage don't fit the kind.
 [[nodiscard]] pipeline_settings with_change(pipeline_settings settings, const setting_change& change,
                                             const recording& from);
 
-/// \returns a description of a change, such as "decode: 4 slots instead of 2".
+/// \returns a description of the change, such as "decode: 4 slots instead of 2".
+/// Errors: `std::invalid_argument` if `before` has no such stage.
 [[nodiscard]] std::string describe(const setting_change& change, const pipeline_settings& before);
 
-/// The changes that `what_if` tries by default: each stage twice as fast, and with twice the slots; more room in
-/// each queue, and in all; other orders and batch sizes; more threads; a source and a consumer without time.
+/// \returns the changes that `what_if` tries by default: half the time and twice the slots for each stage;
+///          more room in each queue, and in all; completion order; half and twice the size of batches; twice
+///          the threads; a source and a consumer that take no time.
+/// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<setting_change> usual_changes(const recording& from);
 
 /// Options of `what_if`.
 struct what_if_options {
-    std::vector<setting_change> changes = {};  ///< empty: `usual_changes`
-    predict_options simulation = {.resamples = 10};
-    double tolerance = 0.05;       ///< the greatest relative error of the prediction of the run itself
-    std::uint64_t fewest_tasks = 30;  ///< a stage with fewer recorded invocations can't be predicted
+    std::vector<setting_change> changes = {};        ///< the changes to predict; empty: `usual_changes`
+    predict_options simulation = {.resamples = 10};  ///< of each prediction
+    double tolerance = 0.05;  ///< the greatest difference between prediction and run, as a share of the rate
+    std::uint64_t fewest_tasks = 30;  ///< the least number of invocations of each stage
 };
 
 /// The effect of one change.
 struct predicted_change {
-    setting_change change;
-    double rate = 0;             ///< predicted items per second that the consumer gets
-    double low = 0;              ///< the rate lies between these two
-    double high = 0;             ///< in 9 of 10 cases
-    double gain = 0;             ///< 0.25: a quarter more items per second; with batches, elements per second
-    std::vector<double> gains;   ///< the gain of each resample
+    setting_change change;      ///< the change
+    double rate = 0;            ///< the predicted rate, items per second that the consumer gets
+    double low = 0;             ///< the lower end of an interval for it, items per second
+    double high = 0;            ///< the upper end, items per second: see `prediction::high`
+    double gain = 0;            ///< the increase of the rate as a share: 0.25 is a quarter more. If batches
+                                ///< change, the rate of their elements is compared
+    std::vector<double> gains;  ///< the gain in each resample, as a share
 };
 
 /// The result of `what_if`.
 struct what_if_result {
-    double measured = 0;         ///< the rate of the run, items per second; 0: unknown
-    prediction today;            ///< that of the settings of the run
-    std::string refused;         ///< why the run can't be explained; empty: it can be
-    std::vector<predicted_change> changes;  ///< the greatest gain first; none if refused
+    double measured = 0;                    ///< the rate of the run, items per second; 0: not measured
+    prediction today;                       ///< the prediction with the settings of the run
+    std::string refused;                    ///< why the run can't be explained; empty: the run can be
+    std::vector<predicted_change> changes;  ///< the greatest gain first; empty if the run can't be explained
 };
 
-/// Predicts what changes of the settings would bring.
+/// Predicts the effect of changes.
 ///
-/// The settings of the run are predicted first. If this prediction differs from the measured rate by more than
-/// `tolerance`, or if there are too few invocations, the result says so (`refused`), and has no changes.
+/// The run itself is predicted first. If this prediction differs from the measured rate by more than
+/// `tolerance`, or if a stage has too few invocations, no change is predicted: `refused` says why.
 ///
-/// Errors: as `predict` and `with_change`. Cost: that of `1 + resamples` predictions for each change.
+/// \returns the effects, sorted.
+/// Errors: as `predict` and `with_change`.
+/// Cost:   that of `1 + resamples` simulations for each change.
 [[nodiscard]] what_if_result what_if(const recording& from, const what_if_options& options = {});
 
 namespace detail {

@@ -5,6 +5,7 @@
 
 #include <weir/insight/what_if.hpp>
 
+#include <weir/insight/predict.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
@@ -22,7 +23,8 @@ WEIR_INLINE std::size_t changed_count(const setting_change& change, const char* 
     constexpr double most = 1e9;
     if (!is_finite(change.value) || change.value < 1 || change.value > most ||
         !are_equal(change.value, static_cast<double>(static_cast<std::size_t>(change.value)))) {
-        throw std::invalid_argument("weir: a change needs a whole number of " + std::string(what) + " from 1 to 10^9" +
+        throw std::invalid_argument("weir: a change needs a whole number of " + std::string(what) +
+                                    " from 1 to 10^9" +
                                     (change.stage.empty() ? "" : " for stage '" + change.stage + "'"));
     }
     return static_cast<std::size_t>(change.value);
@@ -62,9 +64,9 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
     switch (change.kind) {
         case change_kind::faster:
             if (!detail::is_finite(change.value) || change.value < 0 || change.value > 1) {
-                throw std::invalid_argument(
-                    "weir: how much faster stage '" + change.stage +
-                    "' is must be the share of its time that is saved: from 0 to 1, where 0.5 is half the time");
+                throw std::invalid_argument("weir: how much faster stage '" + change.stage +
+                                            "' is must be the share of its time that is saved: from 0 to 1, "
+                                            "where 0.5 is half the time");
             }
             settings.stage(change.stage).time_factor *= 1 - change.value;
             break;
@@ -133,7 +135,8 @@ WEIR_INLINE std::string describe(const setting_change& change, const pipeline_se
         case change_kind::completion_order:
             return name + "results as they are finished, instead of in order";
         case change_kind::threads:
-            return count(change.value) + " threads instead of " + std::to_string(before.pools.at(change.pool));
+            return count(change.value) + " threads instead of " +
+                   std::to_string(before.pools.at(change.pool));
         case change_kind::consumer:
             return change.value > 0 ? "a consumer that takes " +
                                           units::time(duration(static_cast<std::int64_t>(change.value * 1e9)))
@@ -200,8 +203,10 @@ WEIR_INLINE std::string why_refused(const recording& from, const what_if_result&
     const std::string by = units::fixed(100 * std::abs(error), 0) + " %";
     if (error > 0) {
         return "I can't explain this run: by its times it should have been " + by +
-               " faster than it was. Likely something outside slowed it down: too few processors, other programs, a "
-               "stage whose time depends on the load, or time that the library itself needs for very short tasks";
+               " faster than it was. Likely something outside slowed it down: too few processors, other "
+               "programs, a "
+               "stage whose time depends on the load, or time that the library itself needs for very short "
+               "tasks";
     }
     return "I can't explain this run: by its times it should have been " + by +
            " slower than it was. Likely its times changed while it ran, or too few items have passed";
@@ -215,7 +220,8 @@ WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options&
     result.today = predict(from.settings, from, options.simulation);
     result.refused = detail::why_refused(from, result, options);
     std::vector<pipeline_settings> changed;
-    const std::vector<setting_change> changes = options.changes.empty() ? usual_changes(from) : options.changes;
+    const std::vector<setting_change> changes =
+        options.changes.empty() ? usual_changes(from) : options.changes;
     for (const setting_change& each : changes) {
         changed.push_back(with_change(from.settings, each, from));
         detail::check_settings(changed.back());

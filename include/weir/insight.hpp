@@ -1,0 +1,14 @@
+// weir: why a pipeline is not faster, and what would help: predictions, what-if, verdict
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_HPP
+#define WEIR_INSIGHT_HPP
+
+// weir.hpp doesn't include it.
+#include <weir/insight/predict.hpp>
+#include <weir/insight/prediction.hpp>
+#include <weir/insight/recording.hpp>
+#include <weir/insight/settings.hpp>
+#include <weir/insight/verdict.hpp>
+#include <weir/insight/what_if.hpp>
+
+#endif

@@ -1,0 +1,60 @@
+// weir insight: the options and the result of a prediction
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_PREDICTION_HPP
+#define WEIR_INSIGHT_PREDICTION_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/slot_times.hpp>
+
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <string>   // for std::string
+#include <vector>   // for std::vector
+
+namespace weir {
+
+/// The options of a prediction. A simulation ends when the consumer has got `items` items, when the source has
+/// ended and all items are consumed, or at `until`.
+struct predict_options {
+    std::uint64_t items = 2'000;       ///< how many items the consumer gets at most; at least 2
+    std::uint64_t skipped = 200;       ///< the rate is measured after these items; 1 to `items - 1`
+    duration until = duration::max();  ///< the longest simulated time
+    std::uint64_t seed = 1;            ///< of the draws; predictions with the same seed draw the same times
+    std::size_t resamples = 0;         ///< how many simulations the interval is made of; 0: no interval
+};
+
+/// The statistics of a stage in a prediction.
+struct predicted_stage {
+    std::string name;             ///< see `stage_settings::name`
+    std::uint64_t num_tasks = 0;  ///< invocations finished
+    slot_times times{};           ///< the times of its slots, summed
+};
+
+/// The statistics of the queue behind a stage in a prediction; the members mean the same as in
+/// `channel_stats`.
+struct predicted_queue {
+    std::string name;           ///< of the stage before it
+    std::size_t size = 0;       ///< items in the queue at the end
+    std::uint64_t num_put = 0;  ///< puts completed
+    std::uint64_t num_get = 0;  ///< gets completed with an item
+    duration put_wait{};        ///< time that puts waited for room, summed over puts
+    duration put_blocked{};     ///< time in which at least one put waited
+    duration get_blocked{};     ///< time in which at least one get waited
+    duration empty{};           ///< time without an item in the queue
+};
+
+/// The result of a prediction.
+struct prediction {
+    double rate = 0;                ///< items per second that the consumer gets; 0 if no time passes
+    double low = 0;                 ///< the lower end of an interval for the rate, items per second
+    double high = 0;                ///< its upper end, items per second; 9 of 10 intervals hold the true rate
+    std::vector<double> resampled;  ///< the rate of each resample, items per second
+    duration elapsed{};             ///< from the start to the end of the simulated run
+    std::uint64_t num_items = 0;    ///< items that the consumer got
+    std::vector<predicted_stage> stages;  ///< source, stages, sink, consumer
+    std::vector<predicted_queue> queues;  ///< behind each stage but the consumer
+};
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,182 @@
+// weir insight, internal: the slots, queues and threads of a simulated pipeline, and their statistics
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_SIMULATED_PIPELINE_HPP
+#define WEIR_INSIGHT_SIMULATED_PIPELINE_HPP
+
+#include <weir/insight/prediction.hpp>
+#include <weir/insight/recording.hpp>
+#include <weir/insight/settings.hpp>
+#include <weir/measure/slot_times.hpp>
+
+#include <array>    // for std::array
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t, std::uint8_t, std::uint32_t, std::uint64_t
+#include <deque>    // for std::deque
+#include <span>     // for std::span
+#include <vector>   // for std::vector
+
+namespace weir::detail {
+
+// A first-in, first-out queue that keeps its memory.
+template <class T>
+class fifo {
+  public:
+    bool empty() const noexcept { return size_ == 0; }
+    std::size_t size() const noexcept { return size_; }
+    void push(T value) {
+        if (size_ == all_.size()) grow();
+        all_[(first_ + size_++) & (all_.size() - 1)] = value;
+    }
+    T pop() noexcept {
+        const T value = all_[first_];
+        first_ = (first_ + 1) & (all_.size() - 1);
+        --size_;
+        return value;
+    }
+
+  private:
+    void grow() {
+        std::vector<T> larger(all_.empty() ? 8 : 2 * all_.size());
+        for (std::size_t i = 0; i < size_; ++i) larger[i] = all_[(first_ + i) & (all_.size() - 1)];
+        all_.swap(larger);
+        first_ = 0;
+    }
+
+    std::vector<T> all_;  // the size is a power of two, or 0
+    std::size_t first_ = 0;
+    std::size_t size_ = 0;
+};
+
+// The state of a simulation, without the rules by which it changes. Times are in nanoseconds from the start.
+class simulated_pipeline {
+  protected:
+    using index = std::uint32_t;
+    using item = std::uint32_t;  // 0: a single item; else 1 + the index of a batch
+    using instant = std::int64_t;
+
+    static constexpr index none = static_cast<index>(-1);
+
+    // What a slot does when it continues.
+    enum class phase : std::uint8_t { take, begin, end_run, finish, give, gave, input_ended };
+
+    struct slot {
+        index stage = 0;
+        phase next = phase::take;
+        bool is_ending = false;  // the input has ended: the slot gives what it holds, and ends
+        slot_state state = slot_state::wait_get;
+        instant since = 0;
+        instant run = 0;
+        instant await = 0;
+        std::uint64_t number = 0;  // of the item in the input queue, from 0
+        item holds = 0;
+        std::uint32_t left = 0;  // results that are to be given
+    };
+    struct queue {
+        std::size_t capacity = 1;
+        index put_in_order_by = none;  // a stage whose slots may wait for places
+        bool is_closed = false;
+        fifo<item> items;
+        fifo<index> putters, getters;  // slots that wait
+        std::uint64_t num_put = 0, num_get = 0;
+        instant last = 0, put_wait = 0, put_blocked = 0, get_blocked = 0, empty = 0;
+    };
+    struct early_result {
+        bool is_there = false;
+        bool has_item = false;
+        item what = 0;
+    };
+    struct stage {
+        const stage_settings* settings = nullptr;
+        std::span<const recorded_task> sample;
+        bool in_sequence = false;
+        std::vector<std::uint32_t> order;  // in which times are taken, if not in sequence
+        bool keeps_order = false;
+        std::uint64_t seed = 0;
+        std::uint64_t num_made = 0;  // of a source: the items that it has begun
+        std::uint64_t finished = 0;
+        std::size_t working = 0;  // slots that have not ended
+        std::array<instant, slot_states> spent{};
+        item batch = 0;                   // of an aggregate: the batch that is filled, or 0
+        std::uint64_t next_to_leave = 0;  // of a stage in order: the number of the item
+        std::deque<early_result> early;   // element i is of item `next_to_leave + i`
+        std::vector<index> in_line;       // slots that wait for their turn or a place
+    };
+    struct event {
+        instant at;
+        std::uint64_t order;
+        index who;
+        friend bool operator<(const event& a, const event& b) noexcept {
+            return a.at != b.at ? a.at > b.at : a.order > b.order;  // the earliest is the greatest
+        }
+    };
+    // Of the requests for a thread, the earliest goes first; of one instant, that of the last stage.
+    struct request {
+        instant at;
+        index stage;
+        std::uint64_t number;
+        index who;
+        friend bool operator<(const request& a, const request& b) noexcept {
+            if (a.at != b.at) return a.at > b.at;
+            if (a.stage != b.stage) return a.stage < b.stage;
+            return a.number > b.number;
+        }
+    };
+    struct pool {
+        bool is_limited;
+        std::size_t free;
+        std::vector<request> requests;  // a heap
+    };
+
+    simulated_pipeline(const pipeline_settings& settings,
+                       std::span<const std::span<const recorded_task>> samples,
+                       std::span<const recorded_stage> recorded, const predict_options& options);
+
+    // The times of invocation k of a stage.
+    recorded_task draw(const stage& of, std::uint64_t k) const noexcept;
+    // Ends the state of a slot.
+    void enter(slot& me, slot_state next) noexcept;
+    // Accounts for the time since the last change of a queue. Called before each change.
+    void settle(queue& q) noexcept;
+    // False: the queue is full, and the slot is in its line.
+    bool put(queue& to, item what, index who);
+    // Hands the item to a waiting slot, or adds it to the queue, which has been settled.
+    void let_in(queue& to, item what);
+    void wake_at(instant at, index who);
+    // The slot continues at this instant.
+    void wake(index who, phase next);
+
+    item make_batch();
+    // Frees a batch and the batches in it.
+    void drop(item what);
+
+    // Accounts for the time until now.
+    prediction result();
+
+    queue& before(const slot& me) noexcept { return queues_[me.stage - 1]; }
+    queue& behind(const slot& me) noexcept { return queues_[me.stage]; }
+
+    const pipeline_settings& settings_;
+    const predict_options& options_;
+    std::vector<stage> stages_;
+    std::vector<queue> queues_;
+    std::vector<slot> slots_;
+    std::vector<pool> pools_;
+    std::vector<std::vector<item>> batches_;
+    std::vector<item> free_batches_;
+    std::vector<event> events_;  // a heap
+    fifo<index> ready_;
+    instant now_ = 0;
+    std::uint64_t num_events_ = 0;
+    std::uint64_t consumed_ = 0;
+    instant measured_from_ = 0;  // when the last skipped item was consumed
+    instant measured_to_ = 0;
+    bool is_over_ = false;
+};
+
+}  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/insight/simulated_pipeline.ipp>
+#endif
+
+#endif

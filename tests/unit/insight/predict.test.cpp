@@ -1,0 +1,118 @@
+#include <weir/insight/predict.hpp>
+
+#include "support/catch.hpp"
+#include "support/recordings.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+using namespace std::chrono_literals;
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+using recordings::awaiting;
+using recordings::builder;
+using weir::prediction;
+using weir::recording;
+
+namespace {
+
+// Times that vary, taken at random.
+weir::recorded_stage varied(unsigned seed, std::size_t size = 500) {
+    std::mt19937_64 random(seed);
+    std::exponential_distribution<double> time(1);
+    weir::recorded_stage sample{.num_tasks = size};
+    for (std::size_t i = 0; i < size; ++i) {
+        sample.tasks.push_back({0ms, weir::duration(static_cast<std::int64_t>(1e7 * time(random))), 1});
+    }
+    return sample;
+}
+recording two(unsigned seed = 1, std::size_t size = 500) {
+    return builder()
+        .stage({.name = "a"}, varied(seed, size))
+        .stage({.name = "b"}, varied(seed + 1, size))
+        .consumed();
+}
+
+}  // namespace
+
+TEST_CASE("a prediction is repeatable, and depends on the seed") {
+    const recording from = two();
+    CHECK(weir::predict(from.settings, from).rate == weir::predict(from.settings, from).rate);
+    CHECK(weir::predict(from.settings, from).rate != weir::predict(from.settings, from, {.seed = 2}).rate);
+}
+
+TEST_CASE("the rate is that after the skipped items") {
+    recording from = builder(awaiting({100, 1, 1, 1, 1, 1, 1, 1, 1, 1})).consumed();
+    CHECK(weir::predict(from.settings, from, {.items = 10, .skipped = 1}).rate == Approx(1000));
+    CHECK(weir::predict(from.settings, from, {.items = 11, .skipped = 10}).rate == Approx(10));
+}
+
+TEST_CASE("a prediction stops at the given time, and accounts for it exactly") {
+    recording from = builder().stage({.name = "a"}, awaiting({10})).consumed();
+    const prediction p = weir::predict(from.settings, from, {.until = 25ms});
+    CHECK(p.elapsed == 25ms);
+    CHECK(p.num_items == 2);
+    CHECK(p.stages[1].times.await == 25ms);
+}
+
+TEST_CASE("9 of 10 intervals hold the rate of a long run") {
+    const recording truth = two(7, 20'000);
+    const double rate = weir::predict(truth.settings, truth, {.items = 100'000, .skipped = 1'000}).rate;
+    int held = 0;
+    for (unsigned i = 0; i < 40; ++i) {
+        recording part = truth;  // a short recording of the same run
+        std::mt19937_64 random(i);
+        for (weir::recorded_stage& each : part.stages) {
+            if (each.tasks.empty()) continue;
+            std::vector<weir::recorded_task> some;
+            for (int k = 0; k < 300; ++k) some.push_back(each.tasks[random() % each.tasks.size()]);
+            each.tasks = some;
+        }
+        const prediction p =
+            weir::predict(part.settings, part, {.items = 1'000, .skipped = 100, .seed = i, .resamples = 20});
+        CHECK(p.resampled.size() == 20);
+        held += p.low <= rate && rate <= p.high ? 1 : 0;
+    }
+    CHECK(held >= 34);
+}
+
+TEST_CASE("a faster stage takes the given share of its time") {
+    recording from = builder().stage({.name = "a"}, awaiting({10})).consumed();
+    from.settings.stage("a").time_factor = 0.25;
+    CHECK(weir::predict(from.settings, from).rate == Approx(400));
+}
+
+TEST_CASE("a recording of another pipeline is refused with the name of the stage") {
+    const recording from = two();
+    weir::pipeline_settings other = from.settings;
+    other.stages[1].name = "c";
+    CHECK_THROWS_WITH(weir::predict(other, from),
+                      "weir: the recording is of another pipeline: it has no times for stage 'c'");
+    other = from.settings;
+    other.stages.erase(other.stages.begin() + 1);
+    CHECK_THROWS_WITH(weir::predict(other, from),
+                      ContainsSubstring("another pipeline") && ContainsSubstring("'b'"));
+    recording broken = from;
+    broken.stages.pop_back();
+    CHECK_THROWS_AS(weir::predict(from.settings, broken), std::invalid_argument);
+    broken = from;
+    broken.stages[1].tasks[3].await = -1ms;
+    CHECK_THROWS_WITH(weir::predict(from.settings, broken),
+                      ContainsSubstring("negative time") && ContainsSubstring("'a'"));
+}
+
+TEST_CASE("options and settings that make no sense are refused") {
+    const recording from = two();
+    CHECK_THROWS_WITH(weir::predict(from.settings, from, {.items = 1}),
+                      ContainsSubstring("at least 2 items"));
+    CHECK_THROWS_WITH(weir::predict(from.settings, from, {.skipped = 0}),
+                      ContainsSubstring("skips at least 1"));
+    CHECK_THROWS_WITH(weir::predict(from.settings, from, {.items = 10, .skipped = 10}),
+                      ContainsSubstring("fewer"));
+    weir::pipeline_settings none = from.settings;
+    none.stages[1].concurrency = 0;
+    CHECK_THROWS_WITH(weir::predict(none, from), ContainsSubstring("'a'"));
+}

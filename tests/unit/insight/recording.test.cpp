@@ -1,0 +1,162 @@
+#include <weir/insight/recording.hpp>
+
+#include <weir/insight/predict.hpp>
+#include <weir/weir.hpp>
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <ranges>
+#include <stdexcept>
+#include <vector>
+
+using namespace std::chrono_literals;
+using Catch::Approx;
+using weir::recording;
+using weir::stage_role;
+
+namespace {
+
+std::vector<weir::duration> exponential_times() {
+    std::vector<weir::duration> times;
+    std::mt19937_64 random(5);
+    std::exponential_distribution<double> time(1);
+    for (int i = 0; i < 3'000; ++i) times.emplace_back(static_cast<std::int64_t>(1e7 * time(random)));
+    return times;
+}
+
+weir::task<int> sleep_and_give(int k, const std::vector<weir::duration>* times) {
+    co_await weir::sleep_for((*times)[static_cast<std::size_t>(k) % times->size()]);
+    co_return k;
+}
+
+template <class Run>
+weir::task<weir::pipeline_stats> consume(Run& run, weir::duration each) {
+    while (true) {
+        const auto item = co_await run.next();
+        if (!item) break;
+        co_await weir::sleep_for(each);
+    }
+    co_return run.stats();
+}
+
+template <class Pipeline>
+weir::pipeline_stats stats_of(const Pipeline& pipeline, weir::duration consumer = 0ms) {
+    weir::virtual_time clock;
+    auto run = pipeline.start(clock);
+    return weir::sync_wait(clock, consume(run, consumer));
+}
+
+}  // namespace
+
+TEST_CASE("a recording has the stages of the run, their settings and their times") {
+    const std::vector<weir::duration> times{10ms, 20ms};
+    const auto work = [&times](int k) { return sleep_and_give(k, &times); };
+    const recording all =
+        weir::record_of(stats_of(weir::source(std::views::iota(0, 200)) |
+                                     weir::pipe(work, {.name = "work", .concurrency = 3, .capacity = 5}) |
+                                     weir::aggregate(4, {.name = "batch"}) | weir::sink(7),
+                                 1ms));
+    REQUIRE(all.settings.stages.size() == 5);
+    CHECK(all.settings.stages[0].role == stage_role::source);
+    CHECK(all.settings.stages[1].name == "work");
+    CHECK(all.settings.stages[1].role == stage_role::function);
+    CHECK(all.settings.stages[1].concurrency == 3);
+    CHECK(all.settings.stages[1].capacity == 5);
+    CHECK(all.settings.stages[2].role == stage_role::aggregate);
+    CHECK(all.settings.stages[2].batch_size == 4);
+    CHECK(all.settings.stages[3].role == stage_role::sink);
+    CHECK(all.settings.stages[3].capacity == 7);
+    CHECK(all.settings.stages[4].role == stage_role::consumer);
+    CHECK(all.num_items == 50);
+
+    weir::duration sum{};
+    for (const weir::recorded_task& each : all.stages[1].tasks) {
+        sum += each.await;
+        CHECK(each.run == 0ms);
+        CHECK(each.results == 1);
+    }
+    CHECK(all.stages[1].num_tasks == 200);
+    CHECK(sum / 200 == 15ms);
+    REQUIRE(all.stages[4].tasks.size() == 1);
+    CHECK(all.stages[4].tasks[0].run == 1ms);
+}
+
+TEST_CASE("the times of a recording have the distribution of the run") {
+    const std::vector<weir::duration> times = exponential_times();
+    const auto work = [&times](int k) { return sleep_and_give(k, &times); };
+    const weir::pipeline_stats stats =
+        stats_of(weir::source(std::views::iota(0, 3'000)) | weir::pipe(work, {.name = "a"}) |
+                 weir::pipe(work, {.name = "b"}) | weir::sink());
+    const recording all = weir::record_of(stats);
+    std::vector<weir::duration> sample;
+    for (const weir::recorded_task& each : all.stages[1].tasks) sample.push_back(each.run + each.await);
+    std::ranges::sort(sample);
+    for (const double q : {0.1, 0.5, 0.9, 0.99}) {
+        const auto at = sample[static_cast<std::size_t>(q * static_cast<double>(sample.size()))];
+        CHECK(static_cast<double>(at.count()) ==
+              Approx(static_cast<double>(stats.stages[1].task_times.quantile(q).count())).epsilon(0.05));
+    }
+    CHECK(weir::predict(all.settings, all, {.items = 20'000, .skipped = 1'000}).rate ==
+          Approx(all.rate).epsilon(0.05));
+}
+
+TEST_CASE(
+    "a stage that drops items, and one that gives several, are recorded with their numbers of results") {
+    const recording all = weir::record_of(stats_of(
+        weir::source(std::views::iota(0, 300)) |
+        weir::filter([](int k) { return k % 3 == 0; }, {.name = "some"}) |
+        weir::flat_map([](int k) { return std::vector<int>{k, k}; }, {.name = "twice"}) | weir::sink()));
+    const auto results = [&all](std::size_t stage) {
+        double sum = 0;
+        for (const weir::recorded_task& each : all.stages[stage].tasks) sum += each.results;
+        return sum / static_cast<double>(all.stages[stage].tasks.size());
+    };
+    CHECK(results(1) == Approx(1.0 / 3).epsilon(0.01));
+    CHECK(results(2) == Approx(2));
+    recording whole = all;
+    whole.settings.num_items = 300;
+    CHECK(weir::predict(whole.settings, whole).num_items == 200);
+}
+
+TEST_CASE("a stage whose slots waited for their turn keeps the order") {
+    const std::vector<weir::duration> times{30ms, 1ms, 1ms};
+    const auto work = [&times](int k) { return sleep_and_give(k, &times); };
+    const recording all = weir::record_of(stats_of(
+        weir::source(std::views::iota(0, 60)) |
+        weir::pipe(work, {.concurrency = 3, .output_order = weir::output_order::input, .capacity = 1}) |
+        weir::sink(1)));
+    CHECK(all.settings.stages[1].output_order == weir::output_order::input);
+}
+
+TEST_CASE("a pipeline that ends with a for_each gets a sink and a consumer that take no time") {
+    weir::virtual_time clock;
+    auto run = (weir::source(std::views::iota(0, 50)) | weir::for_each([](int) {})).start(clock);
+    run.wait();
+    const recording all = weir::record_of(run.stats());
+    REQUIRE(all.settings.stages.size() == 4);
+    CHECK(all.settings.stages[1].role == stage_role::function);
+    CHECK(all.settings.stages[3].role == stage_role::consumer);
+    CHECK(all.stages[3].tasks.empty());
+}
+
+TEST_CASE("a run with branches, without histograms or without statistics is refused with the reason") {
+    using Catch::Matchers::ContainsSubstring;
+    const auto same = [](int k) { return k; };
+    CHECK_THROWS_WITH(weir::record_of(
+                          stats_of(weir::source(std::views::iota(0, 9)) |
+                                   weir::route([](int k) { return static_cast<std::size_t>(k % 2); },
+                                               weir::branch("even", weir::pipe(same)),
+                                               weir::branch("odd", weir::pipe(same))) |
+                                   weir::sink())),
+                      ContainsSubstring("can't be predicted") && ContainsSubstring("branches"));
+    CHECK_THROWS_WITH(weir::record_of({}), ContainsSubstring("no statistics"));
+    weir::virtual_time clock;
+    auto run =
+        (weir::source(std::views::iota(0, 9)) | weir::pipe(same) | weir::sink()).start<weir::summed>(clock);
+    const weir::pipeline_stats stats = weir::sync_wait(clock, consume(run, 0ms));
+    CHECK_THROWS_WITH(weir::record_of(stats), ContainsSubstring("histograms"));
+}

@@ -1,0 +1,151 @@
+#include <weir/insight/verdict.hpp>
+
+#include "support/catch.hpp"
+#include "support/recordings.hpp"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+// tests/long/verdicts compares the verdicts on hundreds of pipelines with the true effect of all changes.
+
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+using recordings::awaiting;
+using recordings::builder;
+using recordings::running;
+using weir::change_kind;
+using weir::limit_cause;
+using weir::recording;
+using weir::verdict;
+
+namespace {
+
+weir::recorded_stage varied(double mean_ms, unsigned seed, std::size_t size = 1'000) {
+    std::mt19937_64 random(seed);
+    std::lognormal_distribution<double> time(-0.5, 1);  // the mean is 1
+    weir::recorded_stage sample{.num_tasks = size};
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto ns = static_cast<std::int64_t>(1e6 * mean_ms * time(random));
+        sample.tasks.push_back({weir::duration(0), weir::duration(ns), 1});
+    }
+    return sample;
+}
+
+}  // namespace
+
+TEST_CASE("a slow stage is the cause, with more slots as the change") {
+    const verdict v = weir::explain(builder()
+                                        .stage({.name = "fast"}, awaiting({3}))
+                                        .stage({.name = "slow"}, awaiting({10}))
+                                        .consumed(awaiting({1})));
+    CHECK(v.cause == limit_cause::stage);
+    CHECK(v.stage == "slow");
+    REQUIRE(v.change);
+    CHECK(v.change->kind == change_kind::concurrency);
+    CHECK(v.gain == Approx(1));
+    CHECK(v.lost == Approx(0.5));
+    CHECK(v.sure == Approx(1));
+    CHECK(v.sentence ==
+          "stage 'slow' is the bottleneck: it awaits 100 % of the time; "
+          "slow: 2 slots instead of 1 would bring 100 % more (sure: 100 %)");
+}
+
+TEST_CASE("a stage that works is said to be at work") {
+    const verdict v = weir::explain(builder().stage({.name = "slow"}, running({10})).consumed());
+    CHECK_THAT(v.sentence, ContainsSubstring("is at work 100 % of the time"));
+}
+
+TEST_CASE("times that vary, with little room between the stages, call for more room") {
+    const verdict v = weir::explain(builder()
+                                        .stage({.name = "a", .capacity = 1}, varied(10, 1))
+                                        .stage({.name = "b", .capacity = 1}, varied(10, 2))
+                                        .stage({.name = "c", .capacity = 1}, varied(10, 3))
+                                        .stage({.name = "d", .capacity = 1}, varied(10, 4))
+                                        .consumed({}, 1));
+    CHECK(v.cause == limit_cause::room);
+    CHECK(v.gain > 0.2);
+    CHECK_THAT(v.sentence, ContainsSubstring("too little room"));
+}
+
+TEST_CASE("an order that holds finished items back is the cause") {
+    const verdict v = weir::explain(
+        builder()
+            .stage(
+                {.name = "mixed", .concurrency = 8, .capacity = 1, .output_order = weir::output_order::input},
+                awaiting({80, 1, 1, 1, 1, 1, 1, 1}))
+            .stage({.name = "next", .capacity = 1}, awaiting({1}))
+            .consumed());
+    CHECK(v.cause == limit_cause::order);
+    CHECK(v.stage == "mixed");
+}
+
+TEST_CASE("a fixed time for each batch calls for larger batches") {
+    const verdict v = weir::explain(builder()
+                                        .aggregate("batch", 4)
+                                        .stage({.name = "a"}, awaiting({10}))
+                                        .stage({.name = "b"}, awaiting({10}))
+                                        .consumed());
+    CHECK(v.cause == limit_cause::batch);
+    CHECK(v.stage == "batch");
+    REQUIRE(v.change);
+    CHECK(v.change->value == Approx(8));
+}
+
+TEST_CASE("too few threads, a slow source and a slow consumer are causes") {
+    recording few = builder()
+                        .stage({.name = "a", .concurrency = 4}, running({10}))
+                        .stage({.name = "b", .concurrency = 4}, running({10}))
+                        .consumed();
+    few.settings.pools = {2};
+    CHECK(weir::explain(few).cause == limit_cause::threads);
+    CHECK(weir::explain(builder(awaiting({10})).stage({.name = "a"}, awaiting({3})).consumed()).cause ==
+          limit_cause::source);
+    const verdict consumer =
+        weir::explain(builder().stage({.name = "a"}, awaiting({3})).consumed(awaiting({9})));
+    CHECK(consumer.cause == limit_cause::consumer);
+    CHECK_THAT(consumer.sentence, ContainsSubstring("keeps up"));
+}
+
+TEST_CASE("a pipeline in which no single change helps is balanced, and has no change") {
+    const verdict v = weir::explain(builder(awaiting({10}))
+                                        .stage({.name = "a"}, awaiting({10}))
+                                        .stage({.name = "b"}, awaiting({10}))
+                                        .consumed(awaiting({10})));
+    CHECK(v.cause == limit_cause::balanced);
+    CHECK_FALSE(v.change);
+    CHECK(v.gain == 0);
+}
+
+TEST_CASE("a run that can't be explained has no cause, and the sentence says why") {
+    recording run = builder().stage({.name = "a"}, awaiting({10})).consumed();
+    run.rate = 50;
+    const verdict v = weir::explain(run);
+    CHECK(v.cause == limit_cause::unsure);
+    CHECK(v.sure == 0);
+    CHECK_THAT(v.sentence, ContainsSubstring("not sure") && ContainsSubstring("I can't explain this run"));
+    CHECK_THAT(weir::explain(weir::pipeline_stats()).sentence,
+               ContainsSubstring("not sure") && ContainsSubstring("no statistics"));
+}
+
+TEST_CASE("resamples that disagree make a verdict unsure") {
+    weir::what_if_result result;
+    result.today.rate = 100;
+    const recording from =
+        builder().stage({.name = "a"}, awaiting({10})).stage({.name = "b"}, awaiting({10})).consumed();
+    result.changes.push_back({{change_kind::concurrency, "a", 2}, 150, 0, 0, 0.5, {0.5, 0.1, 0.1, 0.5}});
+    result.changes.push_back({{change_kind::concurrency, "b", 2}, 140, 0, 0, 0.4, {0.1, 0.5, 0.5, 0.1}});
+    const verdict v = weir::judge(result, from);
+    CHECK(v.cause == limit_cause::unsure);
+    CHECK(v.sure == Approx(0.5));
+    CHECK_THAT(v.sentence, ContainsSubstring("not sure: perhaps stage 'a'"));
+    result.changes[0].gains = {0.5, 0.5, 0.5, 0.5};
+    CHECK(weir::judge(result, from).cause == limit_cause::stage);
+}
+
+TEST_CASE("causes have the names that documents use") {
+    CHECK(weir::name_of(limit_cause::stage) == "stage");
+    CHECK(weir::name_of(limit_cause::threads) == "workers");
+    CHECK(weir::name_of(limit_cause::unsure) == "unsure");
+}

@@ -1,0 +1,163 @@
+#include <weir/insight/what_if.hpp>
+
+#include "support/catch.hpp"
+#include "support/recordings.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+using recordings::awaiting;
+using recordings::builder;
+using weir::change_kind;
+using weir::recording;
+using weir::setting_change;
+using weir::what_if_result;
+
+namespace {
+
+recording slow_second() {
+    return builder(awaiting({2}))
+        .stage({.name = "fast"}, awaiting({3}))
+        .stage({.name = "slow"}, awaiting({10}))
+        .consumed(awaiting({1}));
+}
+
+const weir::predicted_change& of(const what_if_result& result, change_kind kind, const std::string& stage) {
+    const auto found = std::ranges::find_if(result.changes, [&](const auto& each) {
+        return each.change.kind == kind && each.change.stage == stage;
+    });
+    REQUIRE(found != result.changes.end());
+    return *found;
+}
+
+}  // namespace
+
+TEST_CASE("the changes are sorted by their gain, and the gain is that of the predicted rates") {
+    const what_if_result result = weir::what_if(slow_second());
+    CHECK(result.refused.empty());
+    CHECK(result.today.rate == Approx(100));
+    CHECK(std::ranges::is_sorted(result.changes, std::greater(), &weir::predicted_change::gain));
+    CHECK(result.changes.front().change.stage == "slow");
+    CHECK(of(result, change_kind::faster, "slow").gain == Approx(1));
+    CHECK(of(result, change_kind::concurrency, "slow").rate == Approx(200));
+    CHECK(of(result, change_kind::faster, "fast").gain == Approx(0).margin(0.01));
+    CHECK(of(result, change_kind::source, "").gain == Approx(0).margin(0.01));
+    CHECK(of(result, change_kind::capacity, "").gain == Approx(0).margin(0.01));
+}
+
+TEST_CASE("only the given changes are predicted") {
+    const what_if_result result =
+        weir::what_if(slow_second(), {.changes = {{change_kind::concurrency, "slow", 3}}});
+    REQUIRE(result.changes.size() == 1);
+    CHECK(result.changes[0].rate == Approx(300));
+}
+
+TEST_CASE("a run that was slower or faster than its times explain is refused with the difference") {
+    recording run = slow_second();
+    run.rate = 90;
+    CHECK_THAT(weir::what_if(run).refused,
+               ContainsSubstring("I can't explain this run") && ContainsSubstring("11 % faster"));
+    CHECK(weir::what_if(run).changes.empty());
+    run.rate = 120;
+    CHECK_THAT(weir::what_if(run).refused, ContainsSubstring("17 % slower"));
+    run.rate = 98;
+    CHECK(weir::what_if(run).refused.empty());
+    run.rate = 90;
+    CHECK(weir::what_if(run, {.tolerance = 0.2}).refused.empty());
+}
+
+TEST_CASE("a stage with too few invocations is refused with its name") {
+    recording run = slow_second();
+    run.stages[2].in_sequence = false;
+    run.stages[2].num_tasks = 29;
+    CHECK_THAT(weir::what_if(run).refused, ContainsSubstring("'slow' has only 29"));
+    run.stages[2].num_tasks = 30;
+    CHECK(weir::what_if(run).refused.empty());
+}
+
+TEST_CASE("the gain of another batch size is that of the elements") {
+    const recording run = builder().aggregate("batch", 4).stage({.name = "each"}, awaiting({10})).consumed();
+    const what_if_result result = weir::what_if(run, {.changes = {{change_kind::batch_size, "batch", 8}}});
+    CHECK(result.changes[0].rate == Approx(100));
+    CHECK(result.changes[0].gain == Approx(1));
+    CHECK(weir::detail::elements_per_item(run.settings) == Approx(4));
+    const recording apart = builder().aggregate("batch", 4).disaggregate("each").consumed();
+    CHECK(weir::detail::elements_per_item(apart.settings) == Approx(1));
+}
+
+TEST_CASE("the usual changes are those that the pipeline has") {
+    recording run =
+        builder()
+            .stage({.name = "a", .concurrency = 2, .output_order = weir::output_order::input}, awaiting({1}))
+            .aggregate("b", 1)
+            .consumed();
+    const auto has = [&run](change_kind kind, double value) {
+        return std::ranges::any_of(weir::usual_changes(run), [&](const setting_change& each) {
+            return each.kind == kind && each.value == Approx(value);
+        });
+    };
+    CHECK(has(change_kind::completion_order, 0));
+    CHECK(has(change_kind::concurrency, 4));
+    CHECK(has(change_kind::batch_size, 2));
+    CHECK_FALSE(has(change_kind::batch_size, 0));
+    CHECK_FALSE(has(change_kind::consumer, 0));
+    CHECK_FALSE(has(change_kind::source, 0));
+    CHECK_FALSE(has(change_kind::threads, 4));
+    run.settings.pools[0] = 2;
+    CHECK(has(change_kind::threads, 4));
+}
+
+TEST_CASE("a change that does not fit is refused in a sentence") {
+    const recording run = builder().stage({.name = "a"}, awaiting({1})).aggregate("b", 4).consumed();
+    const auto refuse = [&run](const setting_change& change) {
+        static_cast<void>(weir::with_change(run.settings, change, run));
+    };
+    CHECK_THROWS_WITH(refuse({change_kind::concurrency, "c", 2}),
+                      ContainsSubstring("no stage is called 'c'"));
+    CHECK_THROWS_WITH(refuse({change_kind::concurrency, "a", 0}),
+                      ContainsSubstring("slots") && ContainsSubstring("'a'"));
+    CHECK_THROWS_WITH(refuse({change_kind::concurrency, "a", -1}), ContainsSubstring("from 1 to 10^9"));
+    CHECK_THROWS_WITH(refuse({change_kind::concurrency, "a", 1.5}), ContainsSubstring("whole number"));
+    CHECK_THROWS_WITH(refuse({change_kind::concurrency, "b", 2}), ContainsSubstring("'b' has no slots"));
+    CHECK_THROWS_WITH(refuse({change_kind::batch_size, "a", 2}), ContainsSubstring("'a' has no batch size"));
+    CHECK_THROWS_WITH(refuse({change_kind::completion_order, "b"}), ContainsSubstring("'b' has no order"));
+    CHECK_THROWS_WITH(refuse({change_kind::capacity, "a", 0}), ContainsSubstring("places"));
+    CHECK_THROWS_WITH(refuse({change_kind::faster, "a", 1.5}), ContainsSubstring("from 0 to 1"));
+    CHECK_THROWS_WITH(refuse({change_kind::faster, "a", std::numeric_limits<double>::quiet_NaN()}),
+                      ContainsSubstring("from 0 to 1"));
+    CHECK_THROWS_WITH(refuse({change_kind::threads, "", 2, 1}), ContainsSubstring("no pool"));
+    CHECK_THROWS_WITH(refuse({change_kind::consumer, "", -1}), ContainsSubstring("must not be negative"));
+    CHECK_THROWS_WITH(refuse({change_kind::consumer, "", 1}),
+                      ContainsSubstring("takes no time in this recording"));
+}
+
+TEST_CASE("the consumer gets another average time") {
+    const recording run = builder().stage({.name = "a"}, awaiting({1})).consumed(awaiting({10, 30}));
+    const weir::pipeline_settings changed =
+        weir::with_change(run.settings, {change_kind::consumer, "", 0.005}, run);
+    CHECK(changed.stages.back().time_factor == Approx(0.25));
+}
+
+TEST_CASE("each change is described in words") {
+    const recording run = slow_second();
+    const auto text = [&run](const setting_change& change) { return weir::describe(change, run.settings); };
+    CHECK(text({change_kind::faster, "slow", 0.5}) == "slow: 50 % less time");
+    CHECK(text({change_kind::concurrency, "slow", 2}) == "slow: 2 slots instead of 1");
+    CHECK(text({change_kind::capacity, "slow", 16}) == "slow: room for 16 items behind it instead of 2");
+    CHECK(text({change_kind::capacity, "", 16}) == "every queue: room for 16 items");
+    CHECK(text({change_kind::batch_size, "slow", 8}) == "slow: batches of 8 instead of 1");
+    CHECK(text({change_kind::completion_order, "slow"}) ==
+          "slow: results as they are finished, instead of in order");
+    CHECK(text({change_kind::threads, "", 4}) == "4 threads instead of 0");
+    CHECK(text({change_kind::consumer, "", 0.005}) == "a consumer that takes 5.0 ms");
+    CHECK(text({change_kind::consumer, "", 0}) == "a consumer that takes no time");
+    CHECK(text({change_kind::source}) == "a source that takes no time");
+}
