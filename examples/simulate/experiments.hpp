@@ -4,11 +4,11 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_EXPERIMENTS_HPP
 #define WEIR_EXAMPLES_SIMULATE_EXPERIMENTS_HPP
 
-#include "build.hpp"
 #include "experiment.hpp"
 #include "measurement.hpp"
 #include "processors.hpp"
 #include "spec.hpp"
+#include "start.hpp"
 #include "window.hpp"
 
 #include <weir/executor/executor.hpp>

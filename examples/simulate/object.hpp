@@ -98,11 +98,6 @@ class object {
     std::string path_;
 };
 
-// The capacity of the queue behind a stage.
-inline std::size_t to_capacity(const object& o) {
-    return static_cast<std::size_t>(o.integer_or(2, "capacity", 1, max_capacity));
-}
-
 }  // namespace detail
 
 }  // namespace simulate

@@ -1,4 +1,4 @@
-// simulate: fields that are one of a few words, and lists of a few parts.
+// simulate: fields that several kinds of objects have: a capacity, one of a few words, a list of a few parts.
 // The library needs the number of branches and inputs at compile time.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_PARTS_HPP
@@ -14,6 +14,11 @@
 namespace simulate {
 
 namespace detail {
+
+// The capacity of the queue behind a stage.
+inline std::size_t to_capacity(const object& o) {
+    return static_cast<std::size_t>(o.integer_or(2, "capacity", 1, max_capacity));
+}
 
 inline constexpr std::size_t max_parts = 4;
 

@@ -1,5 +1,4 @@
-// simulate: a spec as plain values.
-// Nothing here depends on weir.
+// simulate: a spec as plain values, without weir.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_SPEC_HPP
 #define WEIR_EXAMPLES_SIMULATE_SPEC_HPP

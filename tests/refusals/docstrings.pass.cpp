@@ -454,4 +454,10 @@ weir::task<> of_select_from_a_range(std::vector<weir::channel<int>*> queues, wei
     if (done.index() == 0 && done.get<0>()) work(done.get<0>().which(), *done.get<0>());
 }
 
+void of_predict(const weir::recording& recorded) {
+    weir::pipeline_settings changed = recorded.settings;
+    changed.stage("decode").concurrency = 4;
+    std::cout << weir::predict(changed, recorded).rate;
+}
+
 int main() {}

@@ -13,8 +13,8 @@
 
 namespace weir {
 
-/// The options of a prediction. A simulation ends when the consumer has got `items` items, when the source has
-/// ended and all items are consumed, or at `until`.
+/// The options of a prediction. A simulation ends when the consumer has got `items` items, when the source
+/// has ended and all items are consumed, or at `until`.
 struct predict_options {
     std::uint64_t items = 2'000;       ///< how many items the consumer gets at most; at least 2
     std::uint64_t skipped = 200;       ///< the rate is measured after these items; 1 to `items - 1`

@@ -16,7 +16,8 @@ namespace detail {
 
 inline constexpr std::size_t sample_size = 1'024;
 
-// Times at equal distances in the distribution of a histogram, scaled so that their mean is that of the histogram.
+// Times at equal distances in the distribution of a histogram, scaled so that their mean is that of the
+// histogram.
 WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
     std::vector<double> times;
     const std::uint64_t count = of.count();
@@ -42,7 +43,7 @@ WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
     return times;
 }
 
-// `results`: the mean number of results of a task. Tasks are spread so that it does not depend on their times.
+// `results`: the mean number of results of a task. The numbers of results do not depend on the times.
 WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times, double run_share,
                                                 double results) {
     std::vector<recorded_task> tasks;

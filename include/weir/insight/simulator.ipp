@@ -107,6 +107,7 @@ WEIR_INLINE void simulator::begin(slot& me, index who) {
     stage& of = stages_[me.stage];
     switch (of.settings->role) {
         case stage_role::aggregate:
+            ++of.finished;
             if (of.batch == 0) of.batch = make_batch();
             batches_[of.batch - 1].push_back(me.holds);
             me.next = phase::take;
@@ -217,7 +218,9 @@ WEIR_INLINE void simulator::gave(slot& me) {
     stage& of = stages_[me.stage];
     --me.left;
     me.next = phase::give;
-    if (of.settings->role != stage_role::disaggregate || of.batch == 0) return;
+    if (of.settings->role != stage_role::disaggregate) return;
+    if (me.left == 0) ++of.finished;
+    if (of.batch == 0) return;
     const std::vector<item>& all = batches_[of.batch - 1];
     if (me.left != 0) {
         me.holds = all[all.size() - me.left];

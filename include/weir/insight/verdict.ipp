@@ -99,8 +99,8 @@ WEIR_INLINE std::string state_text(const predicted_stage& stage) {
            " of the time";
 }
 
-// The change that is easiest to make, of those with the same cause that bring most of what `best` brings: room
-// in one queue rather than in all, and more slots rather than a faster function.
+// Returns the change that is easiest to make, of those with the same cause that bring most of what `best`
+// brings: room in one queue rather than in all, and more slots rather than a faster function.
 WEIR_INLINE const predicted_change& simplest_like(const what_if_result& result,
                                                   const predicted_change& best) {
     constexpr double most_of_it = 0.8;

@@ -29,7 +29,7 @@ enum class change_kind {
 struct setting_change {
     change_kind kind = change_kind::faster;  ///< what changes
     std::string stage = {};                  ///< the name of the stage; empty if the kind needs none
-    double value = 0;                        ///< the new value, in the unit of the kind: see `change_kind`
+    double value = 0;                        ///< the new number, seconds or share: see `change_kind`
     std::size_t pool = 0;                    ///< the index of the pool, for `change_kind::threads`
 
     [[nodiscard]] friend bool operator==(const setting_change&, const setting_change&) = default;
@@ -90,7 +90,8 @@ struct what_if_result {
 
 namespace detail {
 
-// The number of elements in one item at the consumer: the sizes of the batches that no disaggregate takes apart.
+// The number of elements in one item at the consumer: the product of the sizes of the batches that no
+// disaggregate takes apart.
 double elements_per_item(const pipeline_settings& settings);
 
 }  // namespace detail
