@@ -60,6 +60,13 @@ inline std::int64_t to_integer(const json& value, const std::string& path, std::
     return value.get<std::int64_t>();
 }
 
+inline double to_number(const json& value, const std::string& path, double least, double most) {
+    const double number = value.is_number() ? value.get<double>() : -1;
+    if (value.is_number() && number >= least && number <= most) return number;
+    throw mistake{path, "must be a number from " + json(least).dump() + " to " + json(most).dump() + " (is " +
+                            shown(value) + ")"};
+}
+
 }  // namespace detail
 
 }  // namespace simulate

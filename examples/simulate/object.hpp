@@ -51,13 +51,7 @@ class object {
     }
 
     [[nodiscard]] double number(const std::string& name, double least, double most) const {
-        const json& found = at(name);
-        const double value = found.is_number() ? found.get<double>() : -1;
-        if (!found.is_number() || !(value >= least && value <= most)) {
-            throw mistake{field(name), "must be a number from " + json(least).dump() + " to " +
-                                           json(most).dump() + " (is " + shown(found) + ")"};
-        }
-        return value;
+        return to_number(at(name), field(name), least, most);
     }
 
     [[nodiscard]] bool boolean_or(bool value, const std::string& name) const {

@@ -1,4 +1,5 @@
-// simulate: a spec as plain values, without weir.
+// simulate: a spec as plain values.
+// Nothing here depends on weir.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_SPEC_HPP
 #define WEIR_EXAMPLES_SIMULATE_SPEC_HPP
@@ -62,8 +63,7 @@ struct pipeline_spec {
     std::string name;  // may be empty
     std::optional<merge_spec> merge;
     std::vector<stage_spec> stages;
-    std::size_t sink_capacity = 3;
-    std::size_t source_capacity = 2;
+    std::size_t source_capacity = 2, sink_capacity = 3;
     std::optional<std::uint64_t> items;   // of the source, in each epoch; none: endless
     std::optional<std::uint64_t> epochs;  // none: a stream without epochs
     limit_spec max_failures{.count = 0};
