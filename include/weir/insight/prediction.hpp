@@ -45,7 +45,7 @@ struct predicted_queue {
 
 /// The result of a prediction.
 struct prediction {
-    double rate = 0;                ///< items per second that the consumer gets; 0 if no time passes
+    double rate = 0;                ///< items per second that the consumer gets; as if at least 1 ns passed
     double low = 0;                 ///< the lower end of an interval for the rate, items per second
     double high = 0;                ///< its upper end, items per second; 9 of 10 intervals hold the true rate
     std::vector<double> resampled;  ///< the rate of each resample, items per second

@@ -141,8 +141,8 @@ WEIR_INLINE prediction simulated_pipeline::result() {
     prediction all;
     all.elapsed = duration(now_);
     all.num_items = consumed_;
-    const instant measured = measured_to_ - measured_from_;
-    if (consumed_ > options_.skipped && measured > 0) {
+    const instant measured = larger<instant>(measured_to_ - measured_from_, 1);
+    if (consumed_ > options_.skipped) {
         all.rate = static_cast<double>(consumed_ - options_.skipped) * 1e9 / static_cast<double>(measured);
     }
     for (slot& each : slots_) enter(each, each.state);

@@ -133,7 +133,8 @@ WEIR_INLINE void simulator::begin(slot& me, index who) {
             if (consumed_ == options_.skipped) measured_from_ = now_;
             is_over_ = consumed_ >= options_.items;
             break;
-        default:
+        case stage_role::source:
+        case stage_role::function:
             break;
     }
     begin_work(me, who);

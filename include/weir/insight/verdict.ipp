@@ -99,6 +99,24 @@ WEIR_INLINE std::string state_text(const predicted_stage& stage) {
            " of the time";
 }
 
+// Returns the change with the greatest gain. Of several that bring nearly as much, the cause that is easiest to
+// see goes first: if nothing but the consumer takes time, batches of another size bring as much.
+WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
+    constexpr double tie = 0.01;
+    constexpr std::array<limit_cause, 7> order{limit_cause::stage,    limit_cause::source,
+                                               limit_cause::consumer, limit_cause::threads,
+                                               limit_cause::order,    limit_cause::room,
+                                               limit_cause::batch};
+    const predicted_change& best = result.changes.front();
+    for (const limit_cause first : order) {
+        for (const predicted_change& each : result.changes) {
+            if (cause_of(each.change.kind) == first && 1 + each.gain > (1 + best.gain) * (1 - tie))
+                return each;
+        }
+    }
+    return best;
+}
+
 // Returns the change that is easiest to make, of those with the same cause that bring most of what `best`
 // brings: room in one queue rather than in all, and more slots rather than a faster function.
 WEIR_INLINE const predicted_change& simplest_like(const what_if_result& result,
@@ -160,7 +178,7 @@ WEIR_INLINE verdict judge(const what_if_result& result, const recording& from) {
                      (result.refused.empty() ? "no change was predicted" : result.refused);
         return v;
     }
-    const predicted_change& best = result.changes.front();
+    const predicted_change& best = detail::likeliest(result);
     detail::suspect one = detail::suspect_of(best.change);
     if (best.gain < detail::worthwhile_gain) one = {limit_cause::balanced, {}};
     v.sure = detail::share_of(result, one);

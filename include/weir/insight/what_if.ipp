@@ -10,7 +10,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <algorithm>  // for std::sort, std::stable_sort
+#include <algorithm>  // for std::sort
 #include <cmath>      // for std::abs
 #include <stdexcept>  // for std::invalid_argument
 
@@ -240,8 +240,8 @@ WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options&
         }
         result.changes.push_back(std::move(next));
     }
-    std::stable_sort(result.changes.begin(), result.changes.end(),
-                     [](const predicted_change& a, const predicted_change& b) { return a.gain > b.gain; });
+    std::sort(result.changes.begin(), result.changes.end(),
+              [](const predicted_change& a, const predicted_change& b) { return a.gain > b.gain; });
     return result;
 }
 
