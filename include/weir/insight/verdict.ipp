@@ -99,8 +99,8 @@ WEIR_INLINE std::string state_text(const predicted_stage& stage) {
            " of the time";
 }
 
-// Returns the change with the greatest gain. Of several that bring nearly as much, the cause that is easiest to
-// see goes first: if nothing but the consumer takes time, batches of another size bring as much.
+// Returns the change with the greatest gain. Of several that bring nearly as much, the cause that is easiest
+// to see goes first: if nothing but the consumer takes time, batches of another size bring as much.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
     constexpr double tie = 0.01;
     constexpr std::array<limit_cause, 7> order{limit_cause::stage,    limit_cause::source,

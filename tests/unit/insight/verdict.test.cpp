@@ -108,6 +108,13 @@ TEST_CASE("too few threads, a slow source and a slow consumer are causes") {
     CHECK_THAT(consumer.sentence, ContainsSubstring("keeps up"));
 }
 
+TEST_CASE("if nothing but the consumer takes time, the consumer is the cause") {
+    CHECK(weir::explain(builder().stage({.name = "a"}, {}).consumed(awaiting({9}))).cause ==
+          limit_cause::consumer);
+    CHECK(weir::explain(builder().aggregate("batch", 4).consumed(awaiting({9}))).cause ==
+          limit_cause::consumer);
+}
+
 TEST_CASE("a pipeline in which no single change helps is balanced, and has no change") {
     const verdict v = weir::explain(builder(awaiting({10}))
                                         .stage({.name = "a"}, awaiting({10}))
