@@ -5,7 +5,7 @@
 #define WEIR_EXAMPLES_SIMULATE_JSON_HPP
 
 #include "numbers.hpp"
-#include "spec.hpp"
+#include "spec_error.hpp"
 
 #include <algorithm>    // for std::count, std::min
 #include <cstddef>      // for std::size_t

@@ -10,6 +10,7 @@
 #include "scenario.hpp"
 #include "show.hpp"
 #include "spec.hpp"
+#include "spec_error.hpp"
 
 #include <weir/measure/unit_text.hpp>
 
@@ -31,9 +32,7 @@ struct settings {
 };
 
 simulate::measurement measure(const simulate::pipeline_spec& spec, const settings& s) {
-    if (s.clock == "virtual") {
-        return simulate::measure_virtual(spec, static_cast<std::uint64_t>(s.seed));
-    }
+    if (s.clock == "virtual") return simulate::measure_virtual(spec, static_cast<std::uint64_t>(s.seed));
     simulate::measurement m = simulate::measure_real(spec);
     if (m.late > std::chrono::milliseconds(4)) {
         std::cerr << "simulate: the machine is busy: it woke sleepers up to " << weir::units::time(m.late)

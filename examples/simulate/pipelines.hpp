@@ -22,7 +22,9 @@ namespace simulate {
 
 namespace detail {
 
-inline pipeline_spec to_spec(const json& value) {
+enum class purpose { measure, predict };
+
+inline pipeline_spec to_spec(const json& value, purpose what_for) {
     // "expect" is for tests, "comment" for readers of the file.
     const object o(value, "",
                    {"name", "comment", "merge", "stages", "sink_capacity", "items", "epochs", "max_failures",
@@ -56,15 +58,16 @@ inline pipeline_spec to_spec(const json& value) {
     if (o.has("lap_ns")) spec.lap_ns = o.integer("lap_ns", 1, max_time);
     if (o.has("snapshot_ns")) spec.snapshot_ns = o.integer("snapshot_ns", 1, max_time);
     check_possible(spec);
+    if (what_for == purpose::measure) check_measured(spec);
     return spec;
 }
 
 // A spec, or an object that contains one.
-inline pipeline_spec to_spec_or_wrapped(const json& value) {
+inline pipeline_spec to_spec_or_wrapped(const json& value, purpose what_for) {
     if (!value.is_object()) throw mistake{"", "a spec must be an object (is " + shown(value) + ")"};
-    if (!value.contains("spec")) return to_spec(value);
+    if (!value.contains("spec")) return to_spec(value, what_for);
     try {
-        return to_spec(value.at("spec"));
+        return to_spec(value.at("spec"), what_for);
     } catch (mistake& m) {
         m.field = "spec" + (m.field.empty() ? "" : "." + m.field);
         throw;

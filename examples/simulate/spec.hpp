@@ -4,12 +4,11 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_SPEC_HPP
 #define WEIR_EXAMPLES_SIMULATE_SPEC_HPP
 
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t, std::uint64_t
-#include <optional>   // for std::optional
-#include <stdexcept>  // for std::runtime_error
-#include <string>     // for std::string
-#include <vector>     // for std::vector
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::int64_t, std::uint64_t
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+#include <vector>    // for std::vector
 
 namespace simulate {
 
@@ -82,17 +81,6 @@ struct pipeline_spec {
     }
     return true;
 }
-
-/// A file that can't be used: its name, the place in it, the field, and the reason.
-class spec_error : public std::runtime_error {
-  public:
-    /// \param where a line, an entry of a list, or nothing
-    /// \param field as in `stages[1].concurrency`, or nothing
-    spec_error(const std::string& file, const std::string& where, const std::string& field,
-               const std::string& why)
-        : std::runtime_error(file + ": " + (where.empty() ? "" : where + ": ") +
-                             (field.empty() ? "" : field + ": ") + why) {}
-};
 
 }  // namespace simulate
 

@@ -3,9 +3,11 @@
 #include "../../../examples/simulate/documents.hpp"
 #include "support/catch.hpp"
 
+#include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::int64_t, std::uint64_t
 #include <fstream>   // for std::ifstream
 #include <iterator>  // for std::istreambuf_iterator
+#include <numeric>   // for std::accumulate
 #include <string>    // for std::string
 #include <vector>    // for std::vector
 
@@ -368,6 +370,113 @@ TEST_CASE("what is wrong about order, failures, merges, routes, epochs, laps and
               "looked for; give it, or 'items'");
         CHECK(pipe(R"("fails_every": 2)").starts_with("f.json: snapshot_ns: is missing"));
     }
+}
+
+TEST_CASE(
+    "a spec gives capacities, times from distributions, a source that takes time, and parts that compute") {
+    const pipeline_spec s = parse_specs(R"({
+        "source_ns": [5, 6], "source_capacity": 9, "foreground_times": {"kind": "constant", "mean_ms": 0.5},
+        "workers": 2, "items": 4,
+        "stages": [{"op": "pipe", "capacity": 4, "times": {"kind": "exp", "mean_ms": 2, "seed": 7}, "run_ms": 1},
+                   {"op": "pipe", "times": {"kind": "lognormal", "mean_ms": 2, "sigma": 0.5}},
+                   {"op": "pipe", "times": {"kind": "exp", "mean_ms": 2, "seed": 7}},
+                   {"op": "pipe", "times": {"kind": "exp", "mean_ms": 2, "seed": 8}},
+                   {"op": "pipe", "run_ms": 3},
+                   {"op": "aggregate", "size": 2, "capacity": 5}, {"op": "disaggregate", "capacity": 6}]})",
+                                        "f.json")
+                                .at(0);
+    CHECK(s.source_ns == std::vector<std::int64_t>{5, 6});
+    CHECK(s.source_capacity == 9);
+    CHECK(s.foreground_ns == std::vector<std::int64_t>{500'000});
+    REQUIRE(s.stages.size() == 7);
+    CHECK(s.stages[0].capacity == 4);
+    CHECK(s.stages[0].computes);
+    CHECK(s.stages[0].run_ns == 1'000'000);
+    CHECK_FALSE(s.stages[1].computes);
+    CHECK(s.stages[1].capacity == 2);
+    for (const std::size_t i : {0U, 1U}) {
+        const std::vector<std::int64_t>& times = s.stages[i].service_ns;
+        CHECK(times.size() == 4096);
+        const double sum = std::accumulate(times.begin(), times.end(), 0.0);
+        CHECK(sum / 4096 == Catch::Approx(2e6).epsilon(1e-6));
+    }
+    CHECK(s.stages[2].service_ns == s.stages[0].service_ns);
+    CHECK(s.stages[3].service_ns != s.stages[0].service_ns);
+    CHECK(s.stages[4].service_ns == std::vector<std::int64_t>{3'000'000});
+    CHECK(s.stages[5].capacity == 5);
+    CHECK(s.stages[6].capacity == 6);
+}
+
+TEST_CASE("what is wrong about capacities, distributions, a timed source and parts that compute is refused") {
+    const auto stage = [](const std::string& text) { return message_of(stage_with(text)); };
+    const auto spec = [](const std::string& text) { return message_of(spec_with(text)); };
+    const auto times = [&stage](const std::string& fields) {
+        return stage(R"({"op": "pipe", "times": {)" + fields + "}}");
+    };
+    const std::string good = "no mistake found";
+
+    SECTION("capacities") {
+        CHECK(stage(R"({"op": "pipe", "service_ns": [1], "capacity": 0})") ==
+              "f.json: stages[1].capacity: must be at least 1 (is 0)");
+        CHECK(stage(R"({"op": "aggregate", "size": 2, "capacity": 1000001})") ==
+              "f.json: stages[1].capacity: must be at most 1000000 (is 1000001)");
+        CHECK(spec(R"("source_capacity": -2)") == "f.json: source_capacity: must be at least 1 (is -2)");
+    }
+    SECTION("distributions") {
+        CHECK(times(R"("kind": "exp", "mean_ms": 1)") == good);
+        CHECK(times(R"("kind": "normal", "mean_ms": 1)") ==
+              "f.json: stages[1].times.kind: must be one of \"constant\", \"exp\", \"lognormal\" (is "
+              "\"normal\")");
+        CHECK(times(R"("kind": "exp")") == "f.json: stages[1].times.mean_ms: is missing");
+        CHECK(times(R"("kind": "exp", "mean_ms": -1)") ==
+              "f.json: stages[1].times.mean_ms: must be a number from 0.0 to 1000000.0 (is -1)");
+        CHECK(times(R"("kind": "lognormal", "mean_ms": 1)") == "f.json: stages[1].times.sigma: is missing");
+        CHECK(times(R"("kind": "lognormal", "mean_ms": 1, "sigma": 6)") ==
+              "f.json: stages[1].times.sigma: must be a number from 0.0 to 5.0 (is 6)");
+        CHECK(times(R"("kind": "exp", "mean_ms": 1, "sigma": 1)") ==
+              "f.json: stages[1].times.sigma: belongs to the kind \"lognormal\"");
+        CHECK(times(R"("kind": "exp", "mean_ms": 1, "seed": -1)") ==
+              "f.json: stages[1].times.seed: must not be negative (is -1)");
+        CHECK(times(R"("kind": "exp", "mean": 1)") ==
+              "f.json: stages[1].times.mean: unknown field; known here: kind, mean_ms, sigma, seed");
+        CHECK(stage(R"({"op": "pipe", "times": [1]})") ==
+              "f.json: stages[1].times: must be an object (is a list)");
+        CHECK(stage(R"({"op": "pipe", "service_ns": [1], "times": {"kind": "exp", "mean_ms": 1}})") ==
+              "f.json: stages[1].times: replaces 'service_ns': give one of them");
+        CHECK(spec(R"("foreground_times": {"kind": "exp", "mean_ms": 1})") ==
+              "f.json: foreground_times: replaces 'foreground_ns': give one of them");
+    }
+    SECTION("a source that takes time") {
+        CHECK(spec(R"("source_ns": [3])") == good);
+        CHECK(spec(R"("source_ns": [])") == "f.json: source_ns: must not be empty");
+        CHECK(spec(R"("source_ns": [-3])") == "f.json: source_ns[0]: must not be negative (is -3)");
+        CHECK(spec(R"("source_ns": [3], "source_times": {"kind": "exp", "mean_ms": 1})") ==
+              "f.json: source_times: replaces 'source_ns': give one of them");
+        CHECK(spec(R"("source_ns": [3], "items": 2, "epochs": 2)") ==
+              "f.json: source_ns: is for one source without epochs");
+        CHECK(message_of(R"({"merge": {"inputs": [{"items": 1}]}, "foreground_ns": [1],
+                            "source_times": {"kind": "exp", "mean_ms": 1}})") ==
+              "f.json: source_times: is for one source without epochs");
+        // It lets time advance.
+        CHECK(message_of(R"({"stages": [{"op": "pipe", "service_ns": [0]}], "foreground_ns": [0],
+                            "source_ns": [1]})") == good);
+        CHECK(message_of(
+                  R"({"stages": [{"op": "pipe", "service_ns": [0], "fails_every": 2}], "foreground_ns": [0],
+                            "source_ns": [1], "snapshot_ns": 9})") == good);
+    }
+    SECTION("parts that compute") {
+        CHECK(stage(R"({"op": "pipe", "run_ms": -1})") ==
+              "f.json: stages[1].run_ms: must be a number from 0.0 to 1000000000.0 (is -1)");
+        CHECK(stage(R"({"op": "pipe", "run_ms": 1})") ==
+              "f.json: stages[1].run_ms: needs 'workers' beside the stages, which says how many there are");
+    }
+}
+
+TEST_CASE("a file that is no list may have one spec a line") {
+    const std::string good = spec_with(R"("name": "n")");
+    CHECK(parse_specs(good + "\n\n" + good + "\n", "f.json").size() == 2);
+    CHECK(message_of(good + "\n" + spec_with(R"("items": -1)")) ==
+          "f.json: line 2: items: must not be negative (is -1)");
 }
 
 TEST_CASE("broken JSON is reported with line and column") {

@@ -1,0 +1,51 @@
+// simulate: the answer of explain and what_if as a value.
+// Its rates can be made more exact by longer runs.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_SIMULATE_EXPLANATION_HPP
+#define WEIR_EXAMPLES_SIMULATE_EXPLANATION_HPP
+
+#include "request.hpp"
+
+#include <weir/insight/predict.hpp>
+#include <weir/insight/settings.hpp>
+#include <weir/insight/verdict.hpp>
+#include <weir/insight/what_if.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>  // for std::string
+#include <vector>  // for std::vector
+
+namespace simulate {
+
+/// Why a pipeline is not faster, and the effect of changes.
+struct explanation {
+    weir::verdict why;
+    weir::prediction today;
+    // Of the given changes, in their order; else of the usual ones, the greatest gain first. And their JSON.
+    std::vector<weir::predicted_change> predictions;
+    std::vector<nlohmann::ordered_json> changes;
+    std::string refused;  // why there are none; empty: there are
+};
+
+namespace detail {
+
+// Replaces rates by those of longer runs; the widths of the intervals remain, as shares.
+inline void refine(explanation& all, const request& asked, const weir::predict_options& how) {
+    const auto factor = [&](const weir::pipeline_settings& settings, double rate) {
+        return rate > 0 ? weir::predict(settings, asked.from, how).rate / rate : 1;
+    };
+    const double today = factor(asked.from.settings, all.today.rate);
+    all.today.rate *= today;
+    for (weir::predicted_change& each : all.predictions) {
+        const double other = factor(with_change(asked.from.settings, each.change, asked.from), each.rate);
+        for (double* const rate : {&each.rate, &each.low, &each.high}) *rate *= other;
+        each.gain = (1 + each.gain) * other / today - 1;
+    }
+}
+
+}  // namespace detail
+
+}  // namespace simulate
+
+#endif

@@ -1,0 +1,42 @@
+// simulate: writes the answer of explain and what_if as JSON.
+// A rate is null if no time passes any more.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_SIMULATE_EXPLANATION_TEXT_HPP
+#define WEIR_EXAMPLES_SIMULATE_EXPLANATION_TEXT_HPP
+
+#include "explanation.hpp"
+
+#include <weir/insight/verdict.hpp>
+#include <weir/insight/what_if.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>  // for std::size_t
+
+namespace simulate {
+
+/// \returns one object: cause, stage, sure, predictions, refused.
+[[nodiscard]] inline nlohmann::ordered_json to_json(const explanation& all) {
+    nlohmann::ordered_json text{{"cause", weir::name_of(all.why.cause)},
+                                {"stage", nullptr},
+                                {"sure", all.why.sure}};
+    if (!all.why.stage.empty()) text["stage"] = all.why.stage;
+    text["predictions"] = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < all.predictions.size(); ++i) {
+        const weir::predicted_change& p = all.predictions[i];
+        const auto rate = [](double r) {
+            return r > 0 ? nlohmann::ordered_json(r) : nlohmann::ordered_json(nullptr);
+        };
+        text["predictions"].push_back({{"change", all.changes[i]},
+                                       {"rate", rate(p.rate)},
+                                       {"low", rate(p.low)},
+                                       {"high", rate(p.high)}});
+    }
+    text["refused"] = nullptr;
+    if (!all.refused.empty()) text["refused"] = all.refused;
+    return text;
+}
+
+}  // namespace simulate
+
+#endif
