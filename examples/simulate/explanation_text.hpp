@@ -1,5 +1,5 @@
 // simulate: writes the answer of explain and what_if as JSON.
-// A rate is null if no time passes any more.
+// One object for each pipeline.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXAMPLES_SIMULATE_EXPLANATION_TEXT_HPP
 #define WEIR_EXAMPLES_SIMULATE_EXPLANATION_TEXT_HPP

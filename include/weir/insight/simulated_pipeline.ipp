@@ -19,7 +19,7 @@ namespace weir::detail {
 WEIR_INLINE std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed) {
     std::vector<std::uint32_t> order(n);
     for (std::size_t i = 0; i < n; ++i) {
-        const auto other = static_cast<std::size_t>(high_product(splitmix64(~seed, i), i + 1));
+        const auto other = number_as<std::size_t>(high_product(splitmix64(~seed, i), i + 1));
         order[i] = order[other];
         order[other] = static_cast<std::uint32_t>(i);
     }

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-// tests/programs/golden/predict.test.cpp compares simulations with runs on virtual time. These pipelines are
+// tests/programs/explain/predict.test.cpp compares simulations with runs on virtual time. These pipelines are
 // computed by hand.
 
 using namespace std::chrono_literals;

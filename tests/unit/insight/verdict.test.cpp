@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// tests/long/verdicts compares the verdicts on hundreds of pipelines with the true effect of all changes.
+// tests/programs/explain/verdict.test.cpp compares the verdicts on hundreds of pipelines with the true effect of all changes.
 
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
