@@ -24,13 +24,8 @@ namespace simulate {
     text["predictions"] = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < all.predictions.size(); ++i) {
         const weir::predicted_change& p = all.predictions[i];
-        const auto rate = [](double r) {
-            return r > 0 ? nlohmann::ordered_json(r) : nlohmann::ordered_json(nullptr);
-        };
-        text["predictions"].push_back({{"change", all.changes[i]},
-                                       {"rate", rate(p.rate)},
-                                       {"low", rate(p.low)},
-                                       {"high", rate(p.high)}});
+        text["predictions"].push_back(
+            {{"change", all.changes[i]}, {"rate", p.rate}, {"low", p.low}, {"high", p.high}});
     }
     text["refused"] = nullptr;
     if (!all.refused.empty()) text["refused"] = all.refused;
