@@ -47,6 +47,10 @@ class fifo {
     std::size_t size_ = 0;
 };
 
+// The numbers below n in random order.
+// Source: R. Durstenfeld, "Algorithm 235: random permutation", CACM 7 (1964).
+std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed);
+
 // The state of a simulation, without the rules by which it changes. Times are in nanoseconds from the start.
 class simulated_pipeline {
   protected:

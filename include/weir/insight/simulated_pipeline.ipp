@@ -14,8 +14,6 @@
 
 namespace weir::detail {
 
-// The numbers below n in random order.
-// Source: R. Durstenfeld, "Algorithm 235: random permutation", CACM 7 (1964).
 WEIR_INLINE std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed) {
     std::vector<std::uint32_t> order(n);
     for (std::size_t i = 0; i < n; ++i) {

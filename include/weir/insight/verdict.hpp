@@ -58,6 +58,13 @@ struct verdict {
 /// Errors: `std::bad_alloc`. Cost: that of some 200 simulations, 0.1 s for five stages.
 [[nodiscard]] verdict explain(const pipeline_stats& stats);
 
+namespace detail {
+
+// The cause that a change of this kind would remove.
+limit_cause cause_of(change_kind kind) noexcept;
+
+}  // namespace detail
+
 }  // namespace weir
 
 #if !defined(WEIR_SEPARATE_COMPILATION)

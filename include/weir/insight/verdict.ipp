@@ -27,7 +27,7 @@ namespace detail {
 inline constexpr double worthwhile_gain = 0.05;
 inline constexpr double sure_enough = 0.6;
 
-WEIR_INLINE limit_cause cause_of(change_kind kind) {
+WEIR_INLINE limit_cause cause_of(change_kind kind) noexcept {
     switch (kind) {
         case change_kind::faster:
         case change_kind::concurrency:

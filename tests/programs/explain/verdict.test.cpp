@@ -201,8 +201,8 @@ double real_rate(const pipeline_spec& spec, std::uint64_t skipped) {
 using named_cause = std::pair<limit_cause, std::string>;
 
 named_cause cause_of(const weir::setting_change& change) {
-    const auto suspect = weir::detail::suspect_of(change);
-    return {suspect.cause, std::string(suspect.stage)};
+    const limit_cause cause = weir::detail::cause_of(change.kind);
+    return {cause, cause == limit_cause::room ? std::string() : change.stage};
 }
 
 struct tally {
