@@ -1,4 +1,4 @@
-// expect-error: weir: try_put and blocking_put take away what they are given, if it goes in
+// expect-error: weir: try_put and blocking_put take rvalues, from which they move if there is room
 // What goes in leaves the hands of whoever put it, also where it could be copied.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/channel/channel.hpp>

@@ -1,4 +1,4 @@
-// expect-error: weir: put copies what has a name, and this channel's items can't be copied
+// expect-error: weir: put copies an lvalue or a constant, and this channel's items can't be copied
 // A named item that can't be copied is put by std::move.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/channel/channel.hpp>

@@ -1,4 +1,4 @@
-// expect-error: weir: what is put into a channel has to be one of its items, or to become one by itself
+// expect-error: weir: this channel takes no Item: it is neither a T nor implicitly convertible to T
 // What is put is of the channel's type.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/channel/channel.hpp>

@@ -103,7 +103,24 @@ weir::task<> print_sum() {
     weir::task<int> first = twice(20);  // holds the 20; the body has not begun
     use(co_await std::move(first) + co_await twice(1));
 }
+weir::task<> print_both() {
+    const auto [a, b] = co_await weir::when_all(twice(1), twice(2));
+    use(a + b);
+}
+void wait() {
+    weir::thread_pool pool(4);
+    use(weir::sync_wait(pool, twice(21)));
+}
 }  // namespace of_task
+
+namespace of_pipe {
+image decode(std::string);
+auto decoded(const std::vector<std::string>& files) {
+    return
+        weir::source(files) | weir::pipe(decode, {.name = "decode", .concurrency = 4}) | weir::sink()
+    ;
+}
+}  // namespace of_pipe
 
 namespace of_cache {
 image decode(std::string);

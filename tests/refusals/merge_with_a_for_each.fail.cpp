@@ -1,4 +1,4 @@
-// expect-error: weir: what is merged or zipped are pipelines with a source at their front and no sink or for_each at their end
+// expect-error: weir: merge and zip take pipelines with a source, and without a sink or for_each
 // What is merged gives items on.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/graph/merge.hpp>

@@ -1,4 +1,4 @@
-// expect-error: weir: what is merged or zipped are pipelines with a source at their front and no sink or for_each
+// expect-error: weir: merge and zip take pipelines with a source, and without a sink or for_each
 // A merged pipeline begins with a source.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/graph/merge.hpp>

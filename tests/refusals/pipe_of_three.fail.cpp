@@ -1,4 +1,4 @@
-// expect-error: weir: a pipe is given a function and its options, and no more
+// expect-error: weir: a pipe takes a function and options, and no third argument
 // Where it was composed is no argument: the options know.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/stages/pipe.hpp>

@@ -1,4 +1,4 @@
-// expect-error: weir: what has a name is copied into its stage, and this can't be copied
+// expect-error: weir: a stage copies an lvalue, and this one can't be copied
 // A generator has one consumer, to whom it is given away.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/stages/source.hpp>

@@ -58,15 +58,15 @@ class channel_refusals {
         requires(std::is_same_v<Item, T> && !std::is_copy_constructible_v<T>)
     auto put(const Item&, stop_token = {}) {
         static_assert(std::is_copy_constructible_v<Item>,
-                      "weir: put copies what has a name, and this channel's items can't be copied: "
-                      "co_await c.put(std::move(item))");
+                      "weir: put copies an lvalue or a constant, and this channel's items can't be copied; "
+                      "move the item: co_await c.put(std::move(item))");
+        return std::suspend_never();
     }
     template <class Item>
         requires(!std::is_convertible_v<Item, T> && !std::is_same_v<std::remove_cvref_t<Item>, T>)
     auto put(Item&&, stop_token = {}) {
-        static_assert(std::is_convertible_v<Item, T>,
-                      "weir: what is put into a channel has to be one of its items, or to become one by "
-                      "itself; the types are those of channel<T> and Item in this message");
+        static_cast<void>(refuse<Item>());
+        return std::suspend_never();
     }
 
     // A second argument that is no stop token.
@@ -136,12 +136,12 @@ class channel_refusals {
     static constexpr channel_status refuse() noexcept {
         constexpr bool one_of_them = std::is_same_v<std::remove_cvref_t<Item>, T>;
         static_assert(one_of_them || std::is_convertible_v<Item, T>,
-                      "weir: what is put into a channel has to be one of its items, or to become one by "
-                      "itself; the types are those of channel<T> and Item in this message");
+                      "weir: this channel takes no Item: it is neither a T nor implicitly convertible to T; "
+                      "the types are those of channel<T> and Item in this message");
         static_assert(
             !one_of_them,
-            "weir: try_put and blocking_put take away what they are given, if it goes in; give away "
-            "what has a name, c.try_put(std::move(item)), or a copy, c.try_put(T(item))");
+            "weir: try_put and blocking_put take rvalues, from which they move if there is room: "
+            "c.try_put(std::move(item)), or a copy, c.try_put(T(item))");
         return channel_status::closed;
     }
 };

@@ -153,12 +153,12 @@ class timed_operations {
                       "weir: behind its limit a timed put or get takes a stop_token, as that of a source, "
                       "source.get_token(), and this is none");
         static_assert(std::is_convertible_v<Item, T> || std::is_same_v<std::remove_cvref_t<Item>, T>,
-                      "weir: what is put into a channel has to be one of its items, or to become one by "
-                      "itself; the types are those of channel<T> and Item in this message");
+                      "weir: this channel takes no Item: it is neither a T nor implicitly convertible to T; "
+                      "the types are those of channel<T> and Item in this message");
         static_assert(!limits_fit<Limit, Wanted, Stop> || std::is_convertible_v<Item, T&&> ||
                           std::is_copy_constructible_v<T>,
-                      "weir: put copies what has a name, and this channel's items can't be copied: "
-                      "co_await c.put_for(std::move(item), 100ms)");
+                      "weir: put copies an lvalue or a constant, and this channel's items can't be copied; "
+                      "move the item: co_await c.put_for(std::move(item), 100ms)");
         return std::suspend_never();
     }
 };

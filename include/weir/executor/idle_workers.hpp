@@ -27,10 +27,10 @@ namespace weir::detail {
 // | taken | there is a watcher: it searches or naps, or a sleeper was chosen and is waking up           |
 // | free  | no worker is idle; or one worker is active, all others sleep, and it has not called `call` |
 //
-// Why the relaxed load in `unwatched()` is exact: while a worker is active, the watch does not become free as
-// long as a worker is idle. (Only `leave` frees the watch, if no other worker is active or none is idle; a
-// worker that goes idle takes a free watch in the same step.) So a worker that has seen the watch taken, or
-// has taken it, sees when the watch becomes free.
+// Why the relaxed load in `unwatched()` is exact: only `leave` frees the watch, and it leaves behind
+//     taken || idle == 0 || active == 1
+// which the model tests/exploration/models/spin/watch.pml asserts. A worker that goes idle takes a free watch
+// in the same step. So a worker that has seen the watch taken, or has taken it, sees when it becomes free.
 template <class Platform = standard_platform>
 class basic_idle_workers {
     template <class T>

@@ -141,6 +141,11 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     };
     static place& current() noexcept { return Platform::template of_thread<place>(); }
 
+    // The main loop of a worker. One turn:
+    //   1. a surplus worker ends; a worker whose place is asked for lends it to a consumer: `stand_by`;
+    //   2. `find` (work_finder.hpp): the next coroutine: its own, from outside, or stolen (steal_policy.hpp);
+    //   3. without one, `idle` (idle_workers.hpp): watch or sleep, until there is work or the pool ends;
+    //   4. resume the coroutine; leave if another thread has replaced this one meanwhile.
     bool work(unsigned number) noexcept override;
 
     // Makes the calling thread the worker's thread.

@@ -45,7 +45,7 @@ WEIR_INLINE void basic_thread_pool<Platform>::set_workers(unsigned workers) {
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::post(std::coroutine_handle<> h) noexcept {
+WEIR_NOINLINE void basic_thread_pool<Platform>::post(std::coroutine_handle<> h) noexcept {
     place& mine = current();
     worker* const me = mine.here;
     if (me == nullptr || me->pool != this) {
@@ -60,14 +60,14 @@ WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::post(std::coroutine_
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::fork(std::coroutine_handle<> h) noexcept {
+WEIR_NOINLINE void basic_thread_pool<Platform>::fork(std::coroutine_handle<> h) noexcept {
     worker* const me = current().here;
     if (me == nullptr || me->pool != this) return this->post_from_outside(h);
     me->fork(h);
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::drive(detail::parker& done, time_point limit) {
+WEIR_NOINLINE bool basic_thread_pool<Platform>::drive(detail::parker& done, time_point limit) {
     this->check_threads();
     place& mine = current();
     if (mine.of != this) {
@@ -116,7 +116,7 @@ WEIR_INLINE bool basic_thread_pool<Platform>::work(unsigned number) noexcept {
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE auto basic_thread_pool<Platform>::take(worker& me) noexcept -> place& {
+WEIR_NOINLINE auto basic_thread_pool<Platform>::take(worker& me) noexcept -> place& {
     place& mine = current();
     mine.here = &me;
     mine.of = this;
@@ -126,7 +126,7 @@ WEIR_NOINLINE WEIR_INLINE auto basic_thread_pool<Platform>::take(worker& me) noe
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::stand_by(place& mine, worker& me) noexcept {
+WEIR_NOINLINE void basic_thread_pool<Platform>::stand_by(place& mine, worker& me) noexcept {
     mine.here = nullptr;
     const auto is_needed = [&] { return this->is_over() || !this->is_wanted(me.number); };
     lease_->stand_by(is_needed, [this](std::int64_t longest) {
@@ -139,7 +139,7 @@ WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::stand_by(place& mine
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done) noexcept {
+WEIR_NOINLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done) noexcept {
     if (lease_ == nullptr || detail::current_executor() != nullptr || this->orphaned() ||
         !this->users().is_for_one_run()) {
         return false;
@@ -176,8 +176,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::lend_place(detail::p
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::ask_for_place(
-    const detail::parker& done) noexcept {
+WEIR_NOINLINE bool basic_thread_pool<Platform>::ask_for_place(const detail::parker& done) noexcept {
     const auto may_ask = [this](detail::lease_policy& policy) {
         std::uint64_t all_done = 0;
         bool has_work = !inbox_.empty();
@@ -191,8 +190,8 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::ask_for_place(
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::post_to_kept(place& mine,
-                                                                         std::coroutine_handle<> h) noexcept {
+WEIR_NOINLINE bool basic_thread_pool<Platform>::post_to_kept(place& mine,
+                                                             std::coroutine_handle<> h) noexcept {
     if (this->orphaned() || !lease_->enter()) {
         mine.kept_in = nullptr;
         return false;
@@ -204,7 +203,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::post_to_kept(place& 
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE void basic_thread_pool<Platform>::return_kept(place& mine) noexcept {
+WEIR_NOINLINE void basic_thread_pool<Platform>::return_kept(place& mine) noexcept {
     mine.kept_in = nullptr;
     if (lease_->enter()) lease_->return_place();
 }
@@ -216,8 +215,8 @@ WEIR_INLINE void basic_thread_pool<Platform>::wake_all() noexcept {
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::work_as_guest(
-    place& mine, worker& me, const detail::parker& done) noexcept {
+WEIR_NOINLINE bool basic_thread_pool<Platform>::work_as_guest(place& mine, worker& me,
+                                                              const detail::parker& done) noexcept {
     executor::shift here(*this, &me);
     int misses = 0;
     while (!done.is_set_or_poked()) {
@@ -239,7 +238,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::work_as_guest(
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::leave_to_another(place& mine) noexcept {
+WEIR_NOINLINE bool basic_thread_pool<Platform>::leave_to_another(place& mine) noexcept {
     worker& me = *mine.here;
     void* const running = me.running();
     detail::trampoline::leave(me);
@@ -256,7 +255,7 @@ WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::leave_to_another(pla
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE bool basic_thread_pool<Platform>::end_if_surplus(worker& me) noexcept {
+WEIR_NOINLINE bool basic_thread_pool<Platform>::end_if_surplus(worker& me) noexcept {
     if (!this->let_go(me.number, [&] { me.hand_over(inbox_); })) return false;
     current().here = nullptr;
     idle_.expect(-1);
@@ -270,7 +269,7 @@ WEIR_INLINE auto basic_thread_pool<Platform>::ends() const noexcept -> std::uint
 }
 
 template <class Platform>
-WEIR_NOINLINE WEIR_INLINE auto basic_thread_pool<Platform>::idle(worker& me) noexcept -> idle_end {
+WEIR_NOINLINE auto basic_thread_pool<Platform>::idle(worker& me) noexcept -> idle_end {
     const auto is_surplus = [&] { return !this->is_wanted(me.number); };
     const bool took_watch = idle_.go_idle();
     if (!took_watch) {

@@ -56,8 +56,8 @@ struct given_by;
 template <class Row>
 struct given_by<pipeline<Row>> {
     static_assert(Row::begins && !Row::ends,
-                  "weir: what is merged or zipped are pipelines with a source at their front and no sink or "
-                  "for_each at their end: that comes behind the merge");
+                  "weir: merge and zip take pipelines with a source, and without a sink or for_each; that "
+                  "follows the merge");
     using type = typename std::conditional_t<Row::begins, given_by_row<Row>, std::type_identity<int>>::type;
 };
 template <class P>

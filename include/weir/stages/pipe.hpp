@@ -199,6 +199,8 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 
 /// Applies a function to each item.
 ///
+///     weir::source(files) | weir::pipe(decode, {.name = "decode", .concurrency = 4}) | weir::sink()
+///
 /// \param function  called with an item (moved in), and, if it can be, with the `invocation`, which tells
 ///                  the item's number, epoch and slot. The type that it returns decides what the stage does:
 ///                  - a value: it is the item for the next stage;
@@ -226,8 +228,8 @@ void pipe(Function&&, Options&& = {}) noexcept;
 template <class Function, class Third, class... More>
 auto pipe(Function&& function, stage_options options, Third&&, More&&...) {
     static_assert(std::is_void_v<Third>,
-                  "weir: a pipe is given a function and its options, and no more: where it stands in the "
-                  "program it knows by itself; what else the function needs goes into a lambda");
+                  "weir: a pipe takes a function and options, and no third argument; capture in a lambda "
+                  "what else the function needs");
     return weir::pipe(std::forward<Function>(function), std::move(options));
 }
 

@@ -160,7 +160,7 @@ inline constexpr bool is_end = requires { requires S::ends_pipelines; };
 template <class Function>
 struct kept {
     static_assert(std::is_constructible_v<std::decay_t<Function>, Function>,
-                  "weir: what has a name is copied into its stage, and this can't be copied: std::move(it)");
+                  "weir: a stage copies an lvalue, and this one can't be copied; move it: std::move(it)");
     using type = std::decay_t<Function>;
 };
 template <class Function>

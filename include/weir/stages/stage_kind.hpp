@@ -66,7 +66,7 @@ class stage_kind : public running_stage<Policy> {
     // How a worker puts a result.
     using output = put_operation<output_queue>;
 
-    // ---- in about the order in which a worker calls them
+    // ---- the beginning of a worker. The numbers below are the steps in stage_worker.hpp.
     // Gets the objects that each slot has for itself. Called when the worker begins, and when its slot is
     // used again after a change of the concurrency. Returns false after a reported failure: the worker ends.
     bool acquire_resources(auto& /*context*/) noexcept { return true; }
@@ -75,6 +75,7 @@ class stage_kind : public running_stage<Policy> {
     bool needs_invocation() const noexcept { return false; }
     duration time_limit() const noexcept { return duration(0); }
 
+    // ---- 1 and 2: take an item, and wait until the run admits the slot
     // Prepares `from` to take the next item. The worker then awaits `from`.
     void take(input& from, slot& /*me*/, auto& /*it*/) noexcept {
         if constexpr (has_input) from.prepare(*in_);
@@ -90,6 +91,7 @@ class stage_kind : public running_stage<Policy> {
     // For a stage that makes items, such as a source: its bit in the masks of `byte_budget`. Otherwise 0.
     std::uint64_t byte_sources(const auto& /*it*/) const noexcept { return 0; }
 
+    // ---- 3 and 4: work, and account for the task
     void work(auto& /*it*/) noexcept {}
     // Wraps the awaitable that `work` has returned. The wrapper records that the slot waits.
     static decltype(auto) observe(auto& awaitable, coroutine_env& env) {
@@ -118,6 +120,7 @@ class stage_kind : public running_stage<Policy> {
     // A checkpoint then counts the item as consumed: see `acknowledge_drop`.
     void acknowledge(auto& /*it*/) noexcept {}
 
+    // ---- 5 and 6: the turn of the item, and the put of each result
     // Whether results go into the next queue in the order of the items' numbers, whatever the order in which
     // they are done: see `channel_puts`. Then each item has one result or none, and `begin_put` is also
     // called with null, for an item without a result.
@@ -145,6 +148,7 @@ class stage_kind : public running_stage<Policy> {
     // Called at the end of an iteration: whether the stage ends with it.
     bool is_finished(const auto& /*it*/) const noexcept { return false; }
 
+    // ---- kinds that hold items
     // For a kind that holds items for a limited time. Before the next item is taken, `stops_timer` says
     // whether the timer has to be cancelled. Then `start_timer` starts a timer if one is needed, and returns
     // false if that fails.
@@ -158,6 +162,7 @@ class stage_kind : public running_stage<Policy> {
     bool has_item(const auto& /*it*/) const noexcept { return true; }
     bool holds_items(const auto& /*it*/) const noexcept { return false; }
 
+    // ---- the end of a worker
     // The worker ends: it closes the input, waits until nothing else uses the stage, and closes the output.
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }

@@ -44,6 +44,9 @@ constexpr bool demand_awaitable() {
 /// Runs an awaitable on an executor, and blocks the thread until the awaitable has ended. Meanwhile the
 /// thread runs the executor, if that has no threads of its own (virtual time).
 ///
+///     weir::thread_pool pool(4);
+///     use(weir::sync_wait(pool, twice(21)));
+///
 /// \returns  the result of `co_await a`; a value for an rvalue reference, which may be into `a`, unless `a`
 ///           is a task.
 /// Errors:   the exceptions of `co_await a`; `deadlock_error` on virtual time if no coroutine can continue;

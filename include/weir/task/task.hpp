@@ -24,7 +24,7 @@ class joined_task_ref;
 [[noreturn]] WEIR_NOINLINE inline void refuse_task() {
     throw std::logic_error(
         "weir: nothing is left to await: this task, when_all or when_any was awaited before, or this task "
-        "was moved from, or made without a coroutine. It gives its result once; who needs it again keeps it");
+        "was moved from, or made without a coroutine. It gives its result once; keep that in a variable");
 }
 }  // namespace detail
 

@@ -151,6 +151,8 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
 
 /// Awaits all of its arguments. They run at the same time where the executor has several threads.
 ///
+///     const auto [a, b] = co_await weir::when_all(twice(1), twice(2));
+///
 /// \returns  awaitable of a tuple of the results, in the order of the arguments; of nothing if all results
 ///           are void. In the tuple, `std::monostate` stands for void, and a value for an rvalue reference,
 ///           unless a task returns that reference.
