@@ -43,7 +43,8 @@ class channel_clock {
         return ex == nullptr || end_.is_set() ? nullptr : ex;
     }
 
-    // Whether the threads of the executor are in another process, where they may have locked the channel.
+    // Whether this is a forked process, and the threads of the executor exist only in its parent. If one of
+    // them held a lock of the channel during the fork, the copy of this lock is never unlocked here.
     // Cost: one load in a process that was not forked.
     bool is_orphaned() const noexcept {
         if (!was_forked()) return false;

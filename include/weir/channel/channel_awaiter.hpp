@@ -94,7 +94,7 @@ class channel_awaiter : public not_awaited {
     }
 
   public:
-    // Tags for `co_await` of a task: the operation itself tells the slot that it waits, and moves an item.
+    // Tags for `co_await` in a task: the operation itself tells the slot that it waits, and moves an item.
     using updates_slot_itself = void;
     using moves_item = void;
 

@@ -30,7 +30,7 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     explicit put_operation(Channel& channel, T& item, typename base::slot_type* measured = nullptr,
                            Stop stop = {}) noexcept
         : base(detail::base_of(channel), &item, measured, std::move(stop)) {}
-    // For a slot, which puts one item after the other: `next`, and then the await.
+    // For a slot (a worker of a stage), which reuses the awaitable: `next` sets the item before each await.
     explicit put_operation(typename base::slot_type& measured) noexcept : base(measured) {}
     // NOLINTNEXTLINE(modernize-use-equals-default): a defaulted one would not be inlined
     WEIR_ALWAYS_INLINE ~put_operation() {}
@@ -54,7 +54,7 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     }
 };
 
-// The puts of a slot whose stage may keep the order of its input: then each has a number, see `channel_puts`.
+// The puts of a slot. If the stage keeps the order of its input, each put has a number: see `channel_puts`.
 template <class Channel>
 class numbered_put : public put_operation<Channel> {
     using base = put_operation<Channel>;
@@ -79,7 +79,7 @@ class numbered_put : public put_operation<Channel> {
                this->channel_->template put_in_order_at_once<T>(this->waiter_);
     }
 
-    bool in_order_ = false;  // always or never, for one object
+    bool in_order_ = false;  // the same for all puts of one object
 };
 
 // Whether a T can be made from Args, by a constructor or as an aggregate.

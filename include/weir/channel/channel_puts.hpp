@@ -138,7 +138,7 @@ class channel_puts : public channel_items<Policy> {
     // Ends the waits of early puts, as the channel is closed.
     void close_early(wakes& woken) noexcept;
     // Called before the items are destroyed. Moves all early items up, so that they follow the last item
-    // without gaps. Returns the index behind the last of them.
+    // without gaps. Returns the index of the last item plus 1.
     std::uint64_t gather_early() noexcept;
 
     // Whether an element of the queue is no item, but marks the end of an epoch (channel/epoch_item.hpp).
@@ -150,7 +150,7 @@ class channel_puts : public channel_items<Policy> {
         if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
     }
 
-    // Gives the bytes of the item back. If the budget of the run has room again, stores it in `woken`.
+    // Subtracts the bytes of the item. If the budget of the run has room again, stores the budget in `woken`.
     void release_bytes(const void* item, wakes& woken) noexcept {
         if (byte_budget* const budget = core::bytes_.remove(type_.bytes(item))) woken.budget = budget;
     }

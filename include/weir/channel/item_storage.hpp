@@ -22,9 +22,9 @@
 
 namespace weir::detail {
 
-// Memory for one item. The operation that takes the item out of the channel, or hands it over, constructs the
-// item here; `outcome::done` tells that it exists. An optional would be written by two stores and read by one
-// load, which stalls the processor for 5 ns.
+// Memory for one object; its owner knows whether the object exists. For a get, `outcome::done` tells that the
+// item was constructed here: by the get, or by a put that served the waiting get. A std::optional would be
+// written by two stores and read by one load: the failed store forwarding costs 5 ns.
 template <class T>
 class uninitialised_slot {
   public:
@@ -51,13 +51,13 @@ class uninitialised_slot {
 // that runs for each item without waiting is a template of the item type instead: see
 // `channel_items::put_here`.
 struct item_type {
-    void (*move)(void* from, void* to) noexcept;      // move constructs; the source remains
-    void (*relocate)(void* from, void* to) noexcept;  // the same, and destroys the source
+    void (*move)(void* from, void* to) noexcept;      // move-constructs `to`; `from` remains
+    void (*relocate)(void* from, void* to) noexcept;  // the same, and destroys `from`
     void (*destroy)(void* item) noexcept;
     std::size_t size;
     std::size_t alignment;
     std::size_t (*bytes)(const void* item) noexcept;  // see `item_size`
-    bool (*is_mark)(const void* item) noexcept;       // null: no item is a mark
+    bool (*is_mark)(const void* item) noexcept;       // whether it ends an epoch; null: no item does
 };
 
 template <class T>

@@ -172,7 +172,7 @@ class wait_queue<Rule>::awaiter : waiter {
         return this->answer != admission::wait;
     }
 
-    // Resumes on the coroutine's executor, by a post of the `update` that admits or refuses it.
+    // Resumes on the coroutine's executor: the `update` that admits or refuses the coroutine posts it.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
         this->coroutine = h;

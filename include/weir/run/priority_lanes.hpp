@@ -109,7 +109,7 @@ class priority_lanes final : detail::detached_task_owner {
     static constexpr int longest_slice = 64;
     detail::executor_use base_;
     std::vector<std::unique_ptr<lane>> lanes_;
-    detail::spin_lock lock_;                     // guards the members below
+    detail::spin_lock lock_;                     // guards the next four members
     std::vector<std::coroutine_handle<>> idle_;  // pumps that rest; has capacity for all
     std::vector<detail::detached_task<void>> pumps_;
     std::size_t blocked_ = 0;

@@ -118,9 +118,9 @@ class stage_trials : public run_profiler {
     std::size_t num_trials(const profiled_run& run, std::size_t stage) const;
 
   private:
-    // The phases of a stage. feeding: the sources make more items for the stage; settling: lasts until each
-    // slot holds an item and waits; trial: admitted items are measured; draining: the stage passes on the
-    // items that are left.
+    // The phases of a stage. feeding: the sources make more items for the stage; settling: each slot takes an
+    // item and waits to be admitted; trial: items are admitted and measured; draining: the stage processes
+    // the items that are left.
     enum class phase : std::uint8_t { none, feeding, settling, trial, draining };
 
     // The shortest time between two steps.

@@ -188,7 +188,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     run(std::unique_ptr<detail::run_core<Policy>> owned, queue& out) : base(std::move(owned)), out_(&out) {}
 
-    // The next item or mark, for a thread.
+    // Returns the next item, or the mark that ends an epoch. Blocks the calling thread.
     get_result<T> take(duration max_wait = (duration::max)()) {
         static_cast<void>(core());
         if (std::optional<T> first = fetched_before()) return get_result<T>(*std::move(first));

@@ -33,7 +33,8 @@
 
 namespace weir::detail {
 
-// The rule of a wait queue: slots wait while the run is paused, and are refused when the run is over.
+// The rule of a wait queue: slots (workers of stages) wait while the run is paused, and are refused when the
+// run is over.
 struct pause_rule {
     using ticket = char;
     bool paused = false;

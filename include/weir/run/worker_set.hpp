@@ -35,8 +35,9 @@ namespace weir::detail {
 // The number of items with which a stage may still begin while its run is profiled; 0 before `admit`.
 class item_quota {
   public:
-    // Whether a slot may begin with an item, or with the end of an epoch, which is not `counted`. If not, the
-    // slot waits, and asks again. `clock`: the executor of the run.
+    // Returns whether a slot may begin with its item. If so, subtracts the item from the quota, if it is
+    // `counted`: the mark of an epoch's end is not. If not, the slot awaits `wait`, and calls this again.
+    // `clock`: the executor of the run.
     bool try_admit(const executor& clock, bool counted = true) noexcept;
     // Awaitable of bool: waits until items are admitted. False: the run ends.
     template <class Slot>
@@ -106,7 +107,7 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
     Slot& me_;
     item_quota* quota_;
     decltype(std::declval<run_context&>().wait_for_resume(
-        std::declval<Slot&>())) closed_;  // waits for a pause or a quota
+        std::declval<Slot&>())) closed_;  // waits for the end of a pause, or for a quota
     bool is_closed_ = false;
     bool yields_ = false;
 };

@@ -143,7 +143,7 @@ class [[nodiscard]] detached_task {
     handle handle_;
 };
 
-// The awaitable outlives the task. `T`: the type of its result.
+// Makes a task that awaits `a`. `T`: the type of the result. Lifetime: `a` outlives the task.
 template <class T, class A>
 detached_task<T> make_detached_task(A& a) {
     if constexpr (has_as_awaitable<A> || has_adapter<A>) {

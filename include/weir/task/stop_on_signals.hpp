@@ -94,7 +94,7 @@ class signal_watch {
             next->request_stop();
             any = true;
         }
-        // All requests that name the signal were served by an earlier signal: the program gets it as usual.
+        // No request waits for this signal any more: sends it again, to the handler that was restored.
         if (!any) send_signal_again(number);
     }
 

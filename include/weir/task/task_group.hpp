@@ -124,8 +124,9 @@ class task_group final : detail::task_join {
   private:
     class fork_operation {
       public:
-        // Tags for `co_await` of a task: the caller can run again as soon as it is suspended, and its slot is
-        // runnable meanwhile; the task that runs next is a part of this await.
+        // Tags for `co_await` in a task. The suspended caller is ready to run at once: so the slot (worker of
+        // a stage) to which it belongs, if any, is in state `runnable`. The coroutine that runs next on this
+        // thread is the new task, a part of this await.
         static constexpr bool ready_at_once = true;
         static constexpr bool resumes_own_parts = true;
 

@@ -221,7 +221,7 @@ class task_promise_base : public pooled_frame {
     bool was_posted_ = false;  // the awaiter was resumed by a post, which its slot has to record
 };
 
-// The same as `observed` for a `when_all` or `when_any`: its awaiter's promise knows it while it is awaited.
+// `observed` for a `when_all` or `when_any`. Meanwhile the promise of the awaiting coroutine refers to this.
 template <class A>
 class observed_join final : public observed<A>, awaited_join {
   public:

@@ -30,7 +30,7 @@ namespace weir {
 template <class First, class Others>
 class when_any_result : public First {
   public:
-    /// From both parts, which are moved in.
+    /// Moves in the result of the first argument to end, and those of the others.
     when_any_result(First&& result, Others&& rest) : First(std::move(result)), others(std::move(rest)) {}
 
     /// One `optional` for each argument, in their order. Empty for the first to end, and for arguments that
