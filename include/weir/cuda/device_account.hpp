@@ -162,14 +162,14 @@ class device_account : public std::enable_shared_from_this<device_account> {
         stream on;
         std::shared_ptr<pooled_event> behind;
 
-        // If the context ends before the capture, the memory is lost.
+        // If the context ends before the capture ends, the memory is leaked.
         void give() const noexcept {
             if (!is_captured(on.get())) account->give(memory, bytes, on, behind);
         }
     };
 
-    // Frees memory after the capture of its stream. Without memory for the record, the device memory is lost:
-    // the end of the work on it is unknown.
+    // Frees device memory when the capture of its stream has ended. If the record can't be allocated, the
+    // device memory is leaked, because the end of the work on the memory is unknown.
     void defer_free(void* memory, std::size_t bytes, const stream& on,
                     const std::shared_ptr<pooled_event>& behind) noexcept {
         try {

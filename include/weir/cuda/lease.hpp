@@ -152,7 +152,8 @@ class [[nodiscard("the block goes back at once")]] lease {
     }
 
     /// The block goes back to its pool when all work queued on the stream is done.
-    /// Errors: those of `copy_to`; then that work is done, except work captured into a graph.
+    /// Errors: `weir::cuda::error`; `std::logic_error` if the stream's context is gone. Then the lease keeps
+    ///         the block, and the queued work is done, except work captured into a graph.
     void return_after(const stream& s) {
         detail::core& of = *s.shared()->of();
         try {

@@ -23,8 +23,8 @@
 
 namespace weir::cuda {
 
-/// An array in a page-locked block. A batch is collated into it without another copy; `to_host` returns it. A
-/// contiguous range.
+/// An array in a page-locked block; a contiguous range. The program collates a batch directly into the array,
+/// which saves a copy. The results of `to_host` are such arrays, too.
 ///
 ///     weir::cuda::pinned_buffer<float> batch = co_await pool.acquire<float>(n);
 ///

@@ -134,8 +134,7 @@ class event {
     /// Suspends: always, except in a context without a device, where all work is done at once. Events are
     ///           polled, also with `completion_by::host_function`.
     /// Resumes:  on the coroutine's executor.
-    /// Errors:   `weir::cuda::error` if the device is broken; `std::logic_error` without an executor, or if
-    ///           the context is gone.
+    /// Errors:   `weir::cuda::error` if the device is broken; `std::logic_error` if the context is gone.
     [[nodiscard("co_await this, or nothing is done")]] auto done() const {
         return detail::until_over(shared_->of(), shared_);
     }
@@ -264,15 +263,15 @@ struct copies_work {
 
 }  // namespace detail
 
-/// Copies `bytes` from `from` to `to`, each of them on the host or the device, behind the work queued on the
-/// stream.
+/// Copies `bytes` bytes from `from` to `to`, each of them on the host or the device, behind the work queued
+/// on the stream.
 ///
 /// \returns  awaitable of nothing: waits until the copy is done.
-/// Suspends: always, except in a context without a device, which copies at once. Only memory of a
-///           `pinned_pool`, or other page-locked memory, is copied by the device alone, and at its full rate.
-///           From and to ordinary memory, and from host to host, the runtime may block until the copy is
-///           done: then a new thread makes the call, so that no worker blocks.
-/// Resumes:  on the coroutine's executor; a coroutine without one, where a `channel` would resume it.
+/// Suspends: always, except in a context without a device, which copies at once. If the host memory is
+///           page-locked, as that of a `pinned_pool`, the device copies alone, and at its full rate. For
+///           ordinary host memory, and from host to host, the runtime may block until the copy is done. Then
+///           a new thread makes the call, so that no worker blocks.
+/// Resumes:  on the coroutine's executor. For a coroutine without an executor see Resumes of `channel`.
 /// Errors:   `weir::cuda::error`: then no copy is pending. `std::logic_error` if the context is gone.
 ///           `std::system_error` if a thread is needed, and can't be started.
 /// Stops:    see `stream::done`.

@@ -223,7 +223,8 @@ class description_builder {
 
     // \returns the type of the executor, with a number if there are several executors of the type.
     std::string name_of(const executor& ex) const;
-    // \returns `weir::thread_pool`, the alias that users write, for the name of the pool's template.
+    // \returns the alias that users write, such as `weir::thread_pool`, for the name of a `weir::basic_...`
+    //          template with the standard platform; every other name unchanged.
     static std::string short_name(std::string name);
 
     pipeline_description result_;

@@ -31,8 +31,8 @@ void write_html(const std::string& path, const run_record& run);
 ///     const auto page = std::make_shared<weir::html_report>("run.html", "training", weir::describe(loader));
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {page}});
 ///
-/// If several runs have the report, one after the other, the page of the last run stays. `record()` works at
-/// any time.
+/// If several runs use the report, one after the other, the file has the page of the last run. The inherited
+/// `record()` can be called at any time.
 class html_report : public run_recorder {
   public:
     /// \param made_of  `describe(pipeline)`; without it the page has no types, executors and branches.

@@ -22,7 +22,7 @@
 
 namespace weir::detail {
 
-// The most columns of a text that may be long.
+// The width to which `shortened` cuts a long text, in columns of characters.
 inline constexpr std::size_t long_text = 300;
 
 // Appends a list of the states, with their colours and meanings.

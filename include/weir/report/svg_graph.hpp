@@ -28,11 +28,11 @@ struct graph_edge {
     std::size_t to = 0;  // greater than `from`
 };
 
-// Places the nodes of a graph in rows. Each edge leads down. In each row that an edge passes, it has a place
-// of its own.
+// Places the nodes of a graph in rows, so that each edge leads down. An edge has a point of its own in each
+// row between its ends.
 // Source: K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system
-//         structures, IEEE Trans. SMC 11 (1981): rows by the longest way, and the
-//         order in a row by the mean of the neighbours' places.
+//         structures, IEEE Trans. SMC 11 (1981): rows by the longest path to a node, and the order in a row
+//         by the barycenter of the neighbours.
 class graph_layout {
   public:
     // `distance`: from the middle of a node to that of the next one in its row. A point of a passing edge
@@ -48,18 +48,19 @@ class graph_layout {
   private:
     using list = std::vector<std::size_t>;
 
-    // Adds a point in each row that the edge passes; returns the indices of all its points.
+    // Adds a point in each row between the ends of the edge. Returns the indices of all points of the edge.
     list way_of(const graph_edge& e);
     // The least distance of two points that are next to each other in a row.
     [[nodiscard]] double between(std::size_t a, std::size_t b) const;
-    // The mean place of the points in `of`; of none, the place of `p` itself.
+    // The mean place of the points in `of`; if `of` is empty, the place of `p`.
     [[nodiscard]] double mean(std::size_t p, const list& of) const;
-    // Places the points as near to the wanted places as there is room: in the middle between packing from the
-    // left and from the right. Without wanted places, next to each other around 0.
+    // Places the points close to the wanted places, without overlap: each in the middle between its places in
+    // two packings, from the left and from the right. Without wanted places, places the points around 0.
     void spread(const list& row, const std::vector<double>& wanted);
-    // Orders a row by the means of its points' neighbours: `by[p]` are those of point `p`.
+    // Orders the points of a row by the mean places of their neighbours: `by[p]` are those of point `p`.
     void sort(list& row, const std::vector<list>& by);
-    // Moves each point towards the mean of its neighbours in `by`; if it has none, of those in `otherwise`.
+    // Moves each point towards the mean place of its neighbours in `by`; without neighbours in `by`, of those
+    // in `otherwise`.
     void align(const list& row, const std::vector<list>& by, const std::vector<list>& otherwise);
 
     double distance_;

@@ -104,7 +104,7 @@ class items_of<epochs_of<Make>> {
     std::optional<inner> items_;
 };
 
-// The description of a source of the same items as one stream, without marks at the ends of epochs.
+// The description of `repeat`: the items of `epochs_of` as one stream, without marks at the ends of epochs.
 template <class Make>
 struct repetitions_of {
     epochs_of<Make> each;
@@ -157,14 +157,14 @@ class items_of<repetitions_of<Make>> {
     bool gave_any_ = false;  // whether this repetition has given an item
 };
 
-// Makes the checkpoints of a run. Each item calls `settle` when a consumer takes the item, or when the
-// item is dropped. Any thread may call it.
+// Records which draws of a run are consumed, and makes checkpoints from this record. Each item calls `settle`
+// once, on any thread: when the consumer takes the item, or when a stage drops the item.
 class progress_recorder final : public progress_listener {
   public:
     explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}
 
-    // Settles all draws of an item at once, so that no checkpoint has a part of a batch. If memory lacks, the
-    // record is wrong from then on: `checkpoint` throws.
+    // Records all draws of an item under one lock, so that no checkpoint contains only a part of a batch. If
+    // an allocation fails, the record is incomplete, and `checkpoint` throws from then on.
     void settle(origin& from, bool taken) noexcept override;
 
     const progress_recorder* recorder() const noexcept override { return this; }

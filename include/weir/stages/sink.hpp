@@ -62,7 +62,8 @@ struct sink_stage : stage_base {
     }
 };
 
-// The argument of `sink`. Refuses a function with a message, for which `sink` then needs no overload.
+// The argument of `sink`. The constructor refuses a function at compile time, so that `sink` needs no
+// overload that rejects functions.
 struct sink_capacity {
     sink_capacity() = default;
     template <class N>

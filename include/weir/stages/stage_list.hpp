@@ -20,7 +20,7 @@ namespace weir {
 
 namespace detail {
 
-// Compilers print the names in an error message, where they read `the_list_of<T>::is_given<U>`.
+// Named for the compiler's message about the static assertion, which contains `the_list_of<T>::is_given<U>`.
 template <class T>
 struct the_list_of {
     template <class Given>

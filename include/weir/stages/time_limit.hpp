@@ -99,8 +99,8 @@ class invocation_guard {
     // The timer of the time limit, or null. The worker awaits its `off()` after the function has ended.
     task_timer* timer() noexcept { return timer_ ? &*timer_ : nullptr; }
 
-    // Ends the task: the hooks whose `before` has returned are called, the last one first. They may set
-    // `error`.
+    // Ends the task: calls `after` of each hook whose `before` has returned, in reverse order. The first
+    // exception from a hook becomes `error` if `error` is null.
     void end(const any_item& output, std::exception_ptr& error) noexcept;
 
   private:
