@@ -73,14 +73,14 @@ class kept_options : public stage_options {
         return {std::move(given), kind, name_of_class<Function>()};
     }
 
-    // Sets the place of the stage in its pipeline, and the default name, unless the user has changed the
-    // name.
+    // Sets the place of the stage in its pipeline, which is part of the default name. Does nothing if the
+    // stage has another name: of the user or of a class.
     void set_place(std::size_t place);
 
   private:
     std::string default_name(std::size_t place) const;
 
-    std::string_view kind_;  // empty: the user has named the stage
+    std::string_view kind_;  // empty: the name is that of the user, or of a class
     std::size_t place_ = 1;  // the place behind a source
 };
 
