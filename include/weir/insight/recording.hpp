@@ -48,8 +48,6 @@ struct recording {
 /// its histogram. Some things are estimated:
 /// - Each task has the same ratio of `run` to `await`: that of their sums.
 /// - The consumer takes the same time for each item: the average.
-/// - A stage keeps the order of its items if its slots have waited for their turn (`slot_times::wait_turn`).
-/// - Each pool has as many threads as there are slots.
 ///
 /// \param stats  of a whole run, or of a lap.
 /// \returns the recording.

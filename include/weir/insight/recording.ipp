@@ -83,6 +83,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     recording all;
     const std::size_t n = stats.stages.size();
     if (n < 2) detail::refuse_recording("it has no statistics");
+    all.settings.pools.assign(n, 0);  // pool i: the executor of stage i, if that is the first stage with it
     for (std::size_t i = 0; i < n; ++i) {
         const stage_stats& stage = stats.stages[i];
         const bool is_linear = stage.inputs.size() <= 1 && stage.outputs.size() <= 1 &&
@@ -95,7 +96,11 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         stage_settings settings{.name = stage.name, .role = detail::role_of(stage)};
         settings.concurrency = detail::larger<std::size_t>(stage.concurrency, 1);
         const slot_times spent = stage.times();
-        if (spent.wait_turn > duration(0)) settings.output_order = output_order::input;
+        if (stage.setup) {
+            if (stage.setup->keeps_order) settings.output_order = output_order::input;
+            settings.pool = detail::smaller(stage.setup->executor, i);
+            all.settings.pools[settings.pool] = stage.setup->threads;
+        }
         recorded_stage sample{.num_tasks = stage.num_tasks, .num_failures = stage.num_failures};
         double results = 1;
         if (!stage.outputs.empty()) {

@@ -54,6 +54,18 @@ WEIR_INLINE double elements_per_item(const pipeline_settings& settings) {
     return all;
 }
 
+// " for a, b": the stages whose functions this pool calls, if another pool calls those of other stages.
+WEIR_INLINE std::string users_of(std::size_t pool, const pipeline_settings& settings) {
+    std::string names;
+    bool has_others = false;
+    for (const stage_settings& each : settings.stages) {
+        if (each.role != stage_role::function && each.role != stage_role::source) continue;
+        if (each.pool == pool) names += (names.empty() ? " for " : ", ") + each.name;
+        has_others = has_others || each.pool != pool;
+    }
+    return has_others ? names : std::string();
+}
+
 // More room than this hardly ever brings more.
 WEIR_INLINE std::size_t much_room(std::size_t capacity) { return larger<std::size_t>(16, 4 * capacity); }
 
@@ -136,7 +148,7 @@ WEIR_INLINE std::string describe(const setting_change& change, const pipeline_se
             return name + "results as they are finished, instead of in order";
         case change_kind::threads:
             return count(change.value) + " threads instead of " +
-                   std::to_string(before.pools.at(change.pool));
+                   std::to_string(before.pools.at(change.pool)) + detail::users_of(change.pool, before);
         case change_kind::consumer:
             return change.value > 0 ? "a consumer that takes " +
                                           units::time(duration(static_cast<std::int64_t>(change.value * 1e9)))

@@ -133,6 +133,15 @@ struct added_stats {
     [[nodiscard]] friend bool operator==(const added_stats&, const added_stats&) = default;
 };
 
+/// How a stage was started, as far as a prediction needs it (`record_of`). The same in each lap.
+struct stage_setup {
+    bool keeps_order = false;  ///< results keep the order of the items: see `stage_options::output_order`
+    std::size_t executor = 0;  ///< the index of the first stage that has the same executor
+    std::size_t threads = 0;   ///< how many coroutines this executor runs at once; 0: no limit (virtual time)
+
+    [[nodiscard]] friend bool operator==(const stage_setup&, const stage_setup&) = default;
+};
+
 /// The statistics of a stage.
 struct stage_stats {
     std::string name;                  ///< see `stage_options::name`
@@ -150,6 +159,7 @@ struct stage_stats {
     histogram task_times;              ///< of the time of each successful invocation
     std::optional<transfer_stats> transfers = std::nullopt;  ///< if the stage copies to a device
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
+    std::optional<stage_setup> setup = std::nullopt;         ///< none: unknown, as of a sink
 
     /// \returns the slots' times, summed.
     [[nodiscard]] slot_times times() const noexcept;

@@ -68,6 +68,12 @@ void each_field(like<transfer_stats> auto& s, auto&& visit) {
     visit("memory_wait", s.memory_wait);
 }
 
+void each_field(like<stage_setup> auto& s, auto&& visit) {
+    visit("keeps_order", s.keeps_order);
+    visit("executor", s.executor);
+    visit("threads", s.threads);
+}
+
 void each_field(like<stage_stats> auto& s, auto&& visit) {
     visit("name", s.name);
     visit("kind", s.kind);
@@ -84,6 +90,7 @@ void each_field(like<stage_stats> auto& s, auto&& visit) {
     visit("task_times", s.task_times);
     visit("transfers", s.transfers);
     visit("added", s.added);
+    visit("setup", s.setup);
 }
 
 void each_field(like<process_stats> auto& s, auto&& visit) {
@@ -223,6 +230,8 @@ void add_cells(cell_row& row, const std::string& column, const histogram& h);
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 
+// No columns: tables describe stages elsewhere.
+inline void add_cells(cell_row&, const std::string&, const std::optional<stage_setup>&) noexcept {}
 // The sum over the slots.
 void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all);
 template <class T>

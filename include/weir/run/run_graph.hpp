@@ -162,6 +162,7 @@ class run_graph : public run_context, public watched_run {
         pipeline_stats s;
         stillness still;
         for (const auto& stage : stages_) s.stages.push_back(stage->stats(until(), still));
+        number_executors(s);
         std::optional<sink_figures> of_sink;
         for (const auto& queue : queues_) s.channels.push_back(queue->stats(until(), &of_sink));
         s.num_items = s.channels[last_].num_get;
@@ -198,6 +199,7 @@ class run_graph : public run_context, public watched_run {
 
   private:
     void add_first_item(pipeline_stats& s) const;
+    void number_executors(pipeline_stats& s) const;
 
     // The beginning of a message about a stage.
     static std::string stage(const stage_options& options);

@@ -170,6 +170,15 @@ WEIR_INLINE void run_graph<Policy>::mark_queues(run_trail& trail) {
 }
 
 template <class Policy>
+WEIR_INLINE void run_graph<Policy>::number_executors(pipeline_stats& s) const {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        std::size_t first = 0;
+        while (&stages_[first]->own_executor() != &stages_[i]->own_executor()) ++first;
+        s.stages[i].setup->executor = first;
+    }
+}
+
+template <class Policy>
 WEIR_INLINE void run_graph<Policy>::add_first_item(pipeline_stats& s) const {
     const std::optional<std::int64_t> first = queues_[last_]->first_got();
     if (!first) return;

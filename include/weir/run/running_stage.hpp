@@ -155,6 +155,7 @@ class running_stage : public worker_set<Policy> {
     std::size_t num_begun_hooks_ = 0;  // hooks whose `stage_begins` has returned
     failure_counter own_counts_;
     failure_counter& failure_counts_;
+    const bool keeps_order_;
     const bool by_rate_;  // successes are counted only for a rate, as all slots share the counter
 };
 

@@ -18,7 +18,7 @@ WEIR_INLINE running_stage<Policy>::running_stage(run_context& run, const char* k
     : worker_set<Policy>(run, options), kind_(kind), hooks_(run.hooks()),
       own_counts_(options.max_failures.value_or(failure_limit())),
       failure_counts_(options.max_failures ? own_counts_ : run.failure_counts()),
-      by_rate_(failure_counts_.is_rate()) {
+      keeps_order_(options.output_order == output_order::input), by_rate_(failure_counts_.is_rate()) {
     hooks_.insert(hooks_.end(), options.hooks.begin(), options.hooks.end());
 }
 
@@ -31,6 +31,8 @@ WEIR_INLINE auto running_stage<Policy>::stats(std::int64_t until, stillness& sti
     this->add_times(s, until, still);
     s.transfers = transfers();
     s.added = added();
+    const executor_traits& how = this->own_executor().traits();
+    s.setup = stage_setup{.keeps_order = keeps_order_, .threads = how.exclusive ? 0 : how.parallelism};
     return s;
 }
 

@@ -122,14 +122,33 @@ TEST_CASE(
     CHECK(weir::predict(whole.settings, whole).num_items == 200);
 }
 
-TEST_CASE("a stage whose slots waited for their turn keeps the order") {
-    const std::vector<weir::duration> times{30ms, 1ms, 1ms};
+TEST_CASE("a recording has the order of a stage, and the threads of each executor") {
+    const std::vector<weir::duration> times{1ms};
     const auto work = [&times](int k) { return sleep_and_give(k, &times); };
-    const recording all = weir::record_of(stats_of(
-        weir::source(std::views::iota(0, 60)) |
-        weir::pipe(work, {.concurrency = 3, .output_order = weir::output_order::input, .capacity = 1}) |
-        weir::sink(1)));
-    CHECK(all.settings.stages[1].output_order == weir::output_order::input);
+    const auto ordered = weir::source(std::views::iota(0, 60)) |
+                         weir::pipe(work, {.concurrency = 3, .output_order = weir::output_order::input}) |
+                         weir::sink(1);
+    CHECK(weir::record_of(stats_of(ordered)).settings.stages[1].output_order == weir::output_order::input);
+    CHECK(weir::record_of(stats_of(ordered)).settings.pools[0] == 0);  // virtual time
+
+    weir::thread_pool pool(3);
+    weir::blocking_pool blocking(2);
+    const auto same = [](int k) { return k; };
+    auto run = (weir::source(std::views::iota(0, 60)) | weir::pipe(same, {.executor = &blocking}) |
+                weir::pipe(same) | weir::pipe(same, {.executor = &blocking}) | weir::sink())
+                   .start(pool);
+    while (run.get()) {
+    }
+    const recording all = weir::record_of(run.stats());
+    CHECK(all.settings.stages[1].output_order == weir::output_order::completion);
+    const auto threads = [&all](std::size_t stage) {
+        return all.settings.pools[all.settings.stages[stage].pool];
+    };
+    CHECK(threads(0) == 3);
+    CHECK(threads(1) == 2);
+    CHECK(threads(2) == 3);
+    CHECK(all.settings.stages[0].pool == all.settings.stages[2].pool);
+    CHECK(all.settings.stages[1].pool == all.settings.stages[3].pool);
 }
 
 TEST_CASE("a pipeline that ends with a for_each gets a sink and a consumer that take no time") {

@@ -157,6 +157,11 @@ TEST_CASE("each change is described in words") {
     CHECK(text({change_kind::completion_order, "slow"}) ==
           "slow: results as they are finished, instead of in order");
     CHECK(text({change_kind::threads, "", 4}) == "4 threads instead of 0");
+    recording shared = run;
+    shared.settings.pools = {2, 3};
+    shared.settings.stage("slow").pool = 1;
+    CHECK(weir::describe({change_kind::threads, "", 6, 1}, shared.settings) ==
+          "6 threads instead of 3 for slow");
     CHECK(text({change_kind::consumer, "", 0.005}) == "a consumer that takes 5.0 ms");
     CHECK(text({change_kind::consumer, "", 0}) == "a consumer that takes no time");
     CHECK(text({change_kind::source}) == "a source that takes no time");
