@@ -27,7 +27,7 @@ struct blocking_pool_options {
 /// Runs coroutines that block their thread: in a read, a download, or a lock. All threads share one queue; as
 /// many coroutines can block at a time as there are threads.
 ///
-/// Order: first come, first served, also for a yield.
+/// Order: first come, first served. A coroutine that yields goes to the end of the queue.
 /// Threads: any thread may post and add timers. A timer fires on time while a thread is free, otherwise when
 /// a thread becomes free.
 /// Lifetime: the destructor runs all posted coroutines, then joins the threads. All coroutines that use the
@@ -37,7 +37,7 @@ struct blocking_pool_options {
 /// Errors: std::terminate if an exception leaves a resumed coroutine, or if memory for the queue is
 /// exhausted. The destructor called on a thread of the pool: a message and std::abort. For `std::exit` see
 /// `thread_pool`, Exit.
-/// Cost: a hand-over takes a lock and a wake-up, some microseconds; use a `thread_pool` for code that doesn't
+/// Cost: a post takes a lock and wakes a thread, some microseconds; use a `thread_pool` for code that doesn't
 /// block.
 template <class Platform = detail::standard_platform>
 class basic_blocking_pool final : public detail::threaded_executor<Platform> {
@@ -97,7 +97,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
   private:
     using typename base::wake_up;
 
-    // Per thread: its pool, its number there, and whether it works; false: another thread has replaced it.
+    // The state of one thread: its pool, its number in the pool, and whether it holds its place. `is_here`
+    // false: another thread has taken the place.
     struct place final : detail::thread_place {
         basic_blocking_pool* of = nullptr;
         unsigned number = 0;
@@ -139,7 +140,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return true;
     }
 
-    // Counts the threads that work, including those that block in a wait and were replaced.
+    // Adds to the number of threads that work. The number includes threads that block in a wait and were
+    // replaced.
     void expect(int threads) noexcept override {
         expected_.fetch_add(static_cast<std::size_t>(threads), std::memory_order_seq_cst);
         if (threads < 0 && this->is_over()) wake_all();  // pairs with is_last()
@@ -177,10 +179,9 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     }
 
     // One idle thread, the timekeeper, sleeps until the next timer; the others sleep without limit. A post
-    // wakes one of the others. (In a `thread_pool` a post wakes the timekeeper. Tried here, this doubled the
-    // processor time of a hand-over while a timer is set, from 6 to 12 us. Also, coroutines that are posted
-    // together then start one after the other: a stage that works on four items at a time here takes 28 us an
-    // item instead of 12.)
+    // wakes one of the others. (In a `thread_pool` a post wakes the timekeeper. In this pool, such a wake-up
+    // doubled the processor time of a post while a timer is set, from 6 to 12 us. Coroutines that were posted
+    // together started one after the other: a stage with four slots took 28 us an item instead of 12.)
     void wait(unsigned number) noexcept {
         const bool keeps_time = !kept_.exchange(true, std::memory_order_seq_cst);
         auto& event = keeps_time ? keeper_ : sleepers_;
@@ -199,7 +200,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         if (keeps_time) kept_.store(false, std::memory_order_seq_cst);
     }
 
-    // Wakes the timekeeper only if no other thread sleeps: another one would have to replace it.
+    // Wakes the timekeeper only if no other thread sleeps: otherwise another thread has to keep the time.
     wake_up wake_up_for_post() noexcept override {
         const wake_up sleeper = sleepers_.prepare_notify();
         return sleeper ? sleeper : keeper_.prepare_notify();

@@ -66,10 +66,10 @@ struct executor_view {
 };
 }  // namespace detail
 
-/// Properties of an executor that never change. Passed to its constructor. The defaults describe a loop that
-/// one thread runs.
+/// The properties of an executor that never change; an executor passes them to the base class's constructor.
+/// The defaults describe a loop that one thread runs.
 ///
-/// Lifetime: objects that it points to outlive the executor.
+/// Lifetime: the objects that the pointers point to outlive the executor.
 struct executor_traits {
     /// How many coroutines run at the same time; at least 1.
     std::size_t parallelism = 1;
@@ -83,7 +83,7 @@ struct executor_traits {
     bool exclusive = false;
 
     /// The executor may be destroyed before the channels that were used on it, as the loop inside `sync_wait`
-    /// is. Such a channel measures by the clock of `executor::now`, which has to be this executor's clock.
+    /// is. These channels measure by the default clock of `executor::now`: the executor must not replace it.
     bool passing = false;
 
     /// When a coroutine suspends, its thread may resume one of its forked parts (see `fork`) before any

@@ -119,8 +119,8 @@ class loop_turns {
 
 }  // namespace detail
 
-/// Runs coroutines on the thread that constructed it, whenever that thread calls `drive`, first come, first
-/// served. While a coroutine blocks there in a wait of the library, another thread runs the loop.
+/// Runs coroutines on the thread that constructed the loop, whenever that thread calls `drive`, first come,
+/// first served. While a coroutine blocks that thread in a wait of the library, another thread runs the loop.
 /// `sync_wait(awaitable)` uses such a loop.
 ///
 /// Threads: the constructing thread drives; any thread may post.
@@ -138,8 +138,9 @@ class run_loop final : public executor, detail::loop_turns::loop {
     void cancel(timer& t) noexcept override;
 
     /// Runs the next coroutine. If none is ready, sleeps until one is posted, a timer is due, `done` is set,
-    /// or `limit`.
-    /// \returns false on any thread but the loop's own: the caller has to sleep.
+    /// or `limit`. Called by a coroutine of the loop: sleeps until `done` is set, or until `limit`, while
+    /// another thread runs the loop.
+    /// \returns false if the calling thread neither constructed the loop nor runs it now.
     bool drive(detail::parker& done, time_point limit) override;
 
     void waits_for(executor& other) noexcept override { lender_ = &other; }
@@ -157,10 +158,10 @@ class run_loop final : public executor, detail::loop_turns::loop {
     detail::spin_lock lock_;
     detail::ready_queue ready_;
     timer_queue timers_;
-    detail::parker* sleeper_ = nullptr;  // of the thread that runs the loop and found nothing ready
-    bool looks_again_ = false;           // that thread does not sleep the next time
-    // Used only by the thread that holds the loop: the executor for whose item the coroutine waits that was
-    // resumed last. Null: it waits for something else.
+    detail::parker* sleeper_ = nullptr;  // the flag on which the thread that runs the loop sleeps; or null
+    bool looks_again_ = false;           // this thread does not sleep the next time
+    // Used only by the thread that holds the loop. The executor of a run, if the coroutine that was resumed
+    // last waits for an item of this run; else null.
     executor* lender_ = nullptr;
     detail::loop_turns turns_;
 };

@@ -81,7 +81,7 @@ class basic_steal_policy {
     static constexpr std::int64_t long_patience = 40'000;
     static constexpr std::int64_t worthwhile = 120;
     static constexpr std::int64_t beyond_doubt = 200;
-    static constexpr std::int64_t surely_worthwhile = 300;  // a victim as slow passes each trial
+    static constexpr std::int64_t surely_worthwhile = 300;  // a victim this slow passes each trial
     static constexpr std::int64_t long_turn = 3'000;
     static constexpr std::int64_t worth_in_long_turns = 30;
     static constexpr std::int64_t worth_moving = 500;
@@ -90,8 +90,8 @@ class basic_steal_policy {
     static constexpr std::uint64_t large_part = 8;
     static constexpr std::int64_t long_part = 3'000;
     static constexpr std::uint32_t trial = 64;
-    static constexpr std::uint32_t most_credit = 16 * trial + 1;  // the first one begins the first trial
-    static constexpr std::int64_t longest_trial = 1'000'000;      // a longer one is not evaluated
+    static constexpr std::uint32_t most_credit = 16 * trial + 1;  // the first theft begins the first trial
+    static constexpr std::int64_t longest_trial = 1'000'000;      // a longer trial is not evaluated
     static constexpr std::int64_t between_rests = 100'000'000;
     static constexpr std::int64_t short_rest = 250'000;
     static constexpr std::int64_t first_rest = 2'000'000;
@@ -99,7 +99,7 @@ class basic_steal_policy {
     static constexpr unsigned most_fork_credit = 256;
 
     void* steal_fork(queues& victim, const queues& thief, std::int64_t now) noexcept {
-        if (&thief == fork_thief_) {  // it has finished the fork that it stole last
+        if (&thief == fork_thief_) {  // the thief has finished the fork that was stolen last
             fork_thief_ = nullptr;
             const bool large =
                 thief.resumed() - fork_thief_resumed_ >= large_part || now - fork_taken_at_ >= long_part;
@@ -177,15 +177,15 @@ class basic_steal_policy {
     std::int64_t studied_from_ = 0;
     std::uint64_t studied_done_ = 0;
     std::uint64_t studied_resumed_ = 0;
-    bool suspected_ = false;  // by the study before
+    bool suspected_ = false;  // the last study found the victim slow
     std::uint32_t credit_ = 0;
     // The victim's time for each resumption or channel operation when alone: that of the last rest, or less.
     std::int64_t alone_ = never;
     std::int64_t judged_at_ = never;
     std::uint64_t judged_done_ = 0;
-    std::int64_t rest_ = 0;                    // after a trial that did not pay
+    std::int64_t rest_ = 0;                    // the length of a rest after a trial that did not pay
     std::int64_t rested_at_ = -between_rests;  // the end of the last rest
-    unsigned fork_credit_ = 0;  // for how many forks a verdict holds that each is worth stealing
+    unsigned fork_credit_ = 0;  // how many more forks may be stolen: in the last study, each was worth it
     bool stuck_ = false;        // in the last study, the victim did nothing
     // The last stolen fork: its thief, when, and for how long no fork is stolen after it.
     const queues* fork_thief_ = nullptr;

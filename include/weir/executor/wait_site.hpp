@@ -18,15 +18,15 @@ namespace weir::detail {
 
 class wait_site;
 
-// The reason for a wait, and what can end it.
+// The reason for a wait, and the event that can end the wait.
 enum class wait_kind : std::uint8_t {
-    get,      // an item: a put into the channel ends the wait
-    put,      // room: a get from the channel ends it
-    turn,     // another slot of the same stage ends it
-    room,     // any slot of the run, or its consumer, ends it
-    outside,  // a decision from outside of the run ends it
-    bench,    // the slot is out of service
-    thread    // the thread is blocked
+    get,      // for an item: a put into the channel ends the wait
+    put,      // for room: a get from the channel ends the wait
+    turn,     // for a turn: another slot of the same stage ends the wait
+    room,     // for the rest of the run: any slot, or the consumer, can end the wait
+    outside,  // for a call from outside of the run, such as the one that resumes a paused run
+    bench,    // for work: the slot is out of service
+    thread    // not a coroutine's wait: a thread is blocked
 };
 
 // One waiter.

@@ -20,7 +20,7 @@ struct predict_options {
     std::uint64_t skipped = 200;       ///< the rate is measured after these items; 1 to `items - 1`
     duration until = duration::max();  ///< the longest simulated time
     std::uint64_t seed = 1;            ///< of the draws; predictions with the same seed draw the same times
-    std::size_t resamples = 0;         ///< how many simulations the interval is made of; 0: no interval
+    std::size_t resamples = 0;         ///< the number of simulations for the interval low to high; 0: none
 };
 
 /// The statistics of a stage in a prediction.
@@ -45,9 +45,9 @@ struct predicted_queue {
 
 /// The result of a prediction.
 struct prediction {
-    double rate = 0;                ///< items per second that the consumer gets; as if at least 1 ns passed
-    double low = 0;                 ///< the lower end of an interval for the rate, items per second
-    double high = 0;                ///< its upper end, items per second; 9 of 10 intervals hold the true rate
+    double rate = 0;                ///< items per second that the consumer gets; a time of 0 counts as 1 ns
+    double low = 0;                 ///< the lower end of a 90 % confidence interval for `rate`
+    double high = 0;                ///< the upper end, items per second; without resamples, both are `rate`
     std::vector<double> resampled;  ///< the rate of each resample, items per second
     duration elapsed{};             ///< from the start to the end of the simulated run
     std::uint64_t num_items = 0;    ///< items that the consumer got

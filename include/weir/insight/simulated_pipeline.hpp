@@ -73,11 +73,11 @@ class simulated_pipeline {
         instant await = 0;
         std::uint64_t number = 0;  // of the item in the input queue, from 0
         item holds = 0;
-        std::uint32_t left = 0;  // results that are to be given
+        std::uint32_t left = 0;  // results of this item that are not in the queue yet
     };
     struct queue {
         std::size_t capacity = 1;
-        index put_in_order_by = none;  // a stage whose slots may wait for places
+        index put_in_order_by = none;  // the stage before the queue, if it keeps the order of its items
         bool is_closed = false;
         fifo<item> items;
         fifo<index> putters, getters;  // slots that wait
@@ -92,8 +92,8 @@ class simulated_pipeline {
     struct stage {
         const stage_settings* settings = nullptr;
         std::span<const recorded_task> sample;
-        bool in_sequence = false;
-        std::vector<std::uint32_t> order;  // in which times are taken, if not in sequence
+        bool in_sequence = false;          // item k takes the times `sample[k % sample.size()]`
+        std::vector<std::uint32_t> order;  // otherwise: a random permutation of the indices of `sample`
         bool keeps_order = false;
         std::uint64_t seed = 0;
         std::uint64_t num_made = 0;  // of a source: the items that it has begun
@@ -101,9 +101,9 @@ class simulated_pipeline {
         std::size_t working = 0;  // slots that have not ended
         std::array<instant, slot_states> spent{};
         item batch = 0;                   // of an aggregate: the batch that is filled, or 0
-        std::uint64_t next_to_leave = 0;  // of a stage in order: the number of the item
+        std::uint64_t next_to_leave = 0;  // if `keeps_order`: the number of the item
         std::deque<early_result> early;   // element i is of item `next_to_leave + i`
-        std::vector<index> in_line;       // slots that wait for their turn or a place
+        std::vector<index> in_line;       // slots that wait for their turn, or for room for an early result
     };
     struct event {
         instant at;
@@ -113,7 +113,7 @@ class simulated_pipeline {
             return a.at != b.at ? a.at > b.at : a.order > b.order;  // the earliest is the greatest
         }
     };
-    // Of the requests for a thread, the earliest goes first; of one instant, that of the last stage.
+    // A request for a thread. The earliest request comes first; at one instant, that of the last stage.
     struct request {
         instant at;
         index stage;
@@ -135,25 +135,25 @@ class simulated_pipeline {
                        std::span<const std::span<const recorded_task>> samples,
                        std::span<const recorded_stage> recorded, const predict_options& options);
 
-    // The times of invocation k of a stage.
+    // The times and results of invocation `k` of a stage, taken from the stage's sample.
     recorded_task draw(const stage& of, std::uint64_t k) const noexcept;
-    // Ends the state of a slot.
+    // Adds the time in the slot's current state to the stage's times, and changes the state to `next`.
     void enter(slot& me, slot_state next) noexcept;
-    // Accounts for the time since the last change of a queue. Called before each change.
+    // Adds the time since the last change of a queue to the queue's times. Called before each change.
     void settle(queue& q) noexcept;
-    // False: the queue is full, and the slot is in its line.
+    // False: the queue is full, and the slot `who` was added to its `putters`.
     bool put(queue& to, item what, index who);
     // Hands the item to a waiting slot, or adds it to the queue, which has been settled.
     void let_in(queue& to, item what);
     void wake_at(instant at, index who);
-    // The slot continues at this instant.
+    // Makes the slot `who` continue with `next` at the current instant.
     void wake(index who, phase next);
 
     item make_batch();
     // Frees a batch and the batches in it.
     void drop(item what);
 
-    // Accounts for the time until now.
+    // Returns the statistics, with the times up to the current instant.
     prediction result();
 
     queue& before(const slot& me) noexcept { return queues_[me.stage - 1]; }

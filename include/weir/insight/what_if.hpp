@@ -63,7 +63,7 @@ struct what_if_options {
 struct predicted_change {
     setting_change change;      ///< the change
     double rate = 0;            ///< the predicted rate, items per second that the consumer gets
-    double low = 0;             ///< the lower end of an interval for it, items per second
+    double low = 0;             ///< the lower end of a 90 % confidence interval for `rate`
     double high = 0;            ///< the upper end, items per second: see `prediction::high`
     double gain = 0;            ///< the increase of the rate as a share: 0.25 is a quarter more. If batches
                                 ///< change, the rate of their elements is compared

@@ -145,11 +145,13 @@ struct standard_platform : objects_of_thread {
         return new (std::nothrow) T;
     }
 
-    // The number of attempts after which a wait becomes a more expensive kind of wait.
-    static constexpr int looks_before_sleep = 64;   // of parker
-    static constexpr int looks_before_yield = 100;  // of spin_lock, like the next
-    static constexpr int yields_before_sleep = 100;
-    static constexpr std::uint32_t streak_before_reservation = 32;  // of biased_lock
+    // The number of attempts after which a waiting thread changes to a more expensive kind of wait.
+    static constexpr int looks_before_sleep = 64;    // of parker
+    static constexpr int looks_before_yield = 100;   // of spin_lock
+    static constexpr int yields_before_sleep = 100;  // of spin_lock
+
+    // How many times in a row a thread takes a biased_lock before the lock is reserved for that thread.
+    static constexpr std::uint32_t streak_before_reservation = 32;
 
     // Up to this capacity both ends of a channel share one lock (channel/channel_core.hpp).
     static constexpr std::size_t most_under_one_lock = 2;

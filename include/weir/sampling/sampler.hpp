@@ -146,7 +146,7 @@ struct sampler_options {
     /// Whether each epoch has a random order of its own. If not, the indices ascend from 0.
     bool shuffle = true;
 
-    /// The rank whose draws are returned. In a launched process: `weir::shard::from_environment()`.
+    /// The rank whose draws are returned. Under torchrun, mpirun or srun: `weir::shard::from_environment()`.
     weir::shard shard = {};
 
     /// What happens at the end of an epoch if the ranks can't get equally many draws.

@@ -97,7 +97,7 @@ struct weighted_sampler_options {
     /// The seed of the draws. Has to be the same on all ranks.
     std::uint64_t seed = 0;
 
-    /// The rank whose draws are returned. In a launched process: `weir::shard::from_environment()`.
+    /// The rank whose draws are returned. Under torchrun, mpirun or srun: `weir::shard::from_environment()`.
     weir::shard shard = {};
 
     /// What happens at the end of an epoch if the ranks can't get equally many draws.

@@ -41,7 +41,7 @@ struct explore_options {
     /// For `strategy::exhaustive`: how many decisions may differ from first come, first served.
     std::size_t deviations = static_cast<std::size_t>(-1);
 
-    /// A schedule with more steps fails, as one that does not end.
+    /// A schedule with more steps counts as endless, and fails.
     std::size_t most_steps = 100'000;
 
     /// If not empty, only this schedule is run: the text after WEIR_SCHEDULE= in the message of a failure.
@@ -95,12 +95,12 @@ class explorer {
 
     explored try_some();
 
-    // Returns the expected number of steps, for `strategy::priorities`: measured by a schedule that is first
-    // come, first served. Longer schedules would improve the estimate, but then a seed alone would not
-    // determine its schedule.
+    // Sets the strategy of `decisions_`. For `strategy::priorities`, first runs the first-come, first-served
+    // schedule, and returns the number of steps to expect of others. Later schedules don't change this
+    // number: otherwise a seed alone would not determine its schedule. For `strategy::random`, returns 0.
     std::size_t set_strategy();
 
-    // Runs one schedule, whose decisions have begun. Returns the text of its failure; empty: none.
+    // Runs the schedule that `decisions_.begin` has begun. Returns the text of its failure; empty: none.
     std::string attempt();
 
     // The text of an exception and of those nested in it, such as the stage's exception in a
@@ -135,7 +135,7 @@ class explorer {
     bool has_only_ = false;
     decisions decisions_;
     explored done_;
-    std::size_t last_steps_ = 0;  // of the last schedule
+    std::size_t last_steps_ = 0;  // the number of steps of the last schedule
     bool seen_something_ = false;
     std::size_t attempts_ = 0;
 };

@@ -54,7 +54,7 @@ struct decision {
     friend bool operator==(const decision&, const decision&) = default;
 };
 
-// The decisions of one schedule. The first ones may be given. Those after them follow a strategy, or all
+// The decisions of one schedule. The first decisions may be given. The later decisions follow a strategy, or
 // choose option 0, which means first come, first served.
 class decisions {
   public:
@@ -103,8 +103,8 @@ class decisions {
     std::uint64_t fair_from_ = 0;         // from this step on all options are equally likely
 };
 
-// Decisions as text: `3:1 17:2` are pairs of a decision's number and the chosen option. Options 0 are left
-// out; "0:0" if there are no others: first come, first served.
+// Decisions as text: `3:1 17:2` are pairs of a decision's number and the chosen option. Decisions for option
+// 0 are left out; "0:0": all decisions are for option 0, first come, first served.
 std::string to_text(const std::vector<std::uint32_t>& chosen);
 
 std::vector<std::uint32_t> from_text(std::string_view text);
@@ -121,13 +121,13 @@ class failed_check : public std::runtime_error {
 /// next is a decision of the schedule (see `explore`). After every step, all channels with waiters are
 /// checked, and the functions given to `always` are called.
 ///
-/// Threads: the scenario's thread runs all coroutines. While a coroutine blocks this thread, in a wait of the
-///          library, another thread runs the others. No other thread may post. Stages that ask for an
-///          executor of their own run here, too. If the scenario's thread waits for something that has come,
-///          a decision says whether the thread continues at once or later.
-/// Errors: as on `virtual_time`, `deadlock_error` in a wait that can't end.
+/// Threads: the scenario's thread runs all coroutines. While a coroutine blocks this thread in a wait of the
+///          library, the world runs the other coroutines on a thread of its own. No other thread may post.
+///          Stages with an executor of their own run here, too. If a wait of the scenario's thread could end,
+///          a decision says whether the thread continues before or after the next ready coroutine.
+/// Errors: as on `virtual_time`: `deadlock_error` in a wait that can't end.
 /// Lifetime: that of the scenario's call.
-/// Cost: std::terminate if there is no memory when more than 256 coroutines, and more than before, are ready.
+/// Cost: memory grows if more than 256 coroutines are ready at once; out of memory then: std::terminate.
 class world final : public weir::detail::virtual_executor, weir::detail::loop_turns::loop {
   public:
     /// For `explore`.
@@ -164,7 +164,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// How many coroutines have been resumed until now.
     [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
-    /// Runs until nothing is ready and no timer is left.
+    /// Runs until no coroutine is ready and no timer is left.
     void run();
 
     /// \returns the text of the first failure that a check after a step has found; empty: none.
