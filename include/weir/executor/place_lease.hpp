@@ -188,7 +188,7 @@ class basic_place_lease {
         std::uint64_t seen = 0;
         for (std::int64_t nap = first_nap;; nap = smaller(2 * nap, last_nap)) {
             owner_.wait(nap_of(nap));
-            // acquire; pairs with leave() and end(): the owner sees what the guest has done
+            // acquire; pairs with leave() and return_place(): the owner sees what the guest has done
             std::uint64_t now = state_.load(std::memory_order_acquire);
             if (now == returned) break;
             if (now % phases == vacant && (now == seen || is_needed()) &&

@@ -63,7 +63,7 @@ class ready_queue {
 //
 // `size_` is written under the lock and read without. The store in `push` and the load in `empty` are
 // seq_cst: a thread pushes and then looks for sleepers; a worker announces its sleep and then calls `empty`.
-// One of the two sees the other's store (see event_count.hpp).
+// One of the two sees the other's store (see basic_event_count in platform/parking.hpp).
 template <class Platform = standard_platform>
 class basic_inbox {
     basic_spin_lock<Platform> lock_;

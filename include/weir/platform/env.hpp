@@ -89,7 +89,7 @@ using executor_function = executor& (*)();
 inline constinit executor_function foreign_executor = nullptr;
 
 // The executor to which a coroutine is posted after a wait. All awaitables use this function.
-// Errors: those of `weir_executor()`.
+// Errors: those of `foreign_executor`; `std::logic_error` if no header has set `foreign_executor`.
 inline executor& executor_of(const coroutine_env& env) {
     if (env.executor != nullptr) return *env.executor;
     if (foreign_executor != nullptr) return foreign_executor();

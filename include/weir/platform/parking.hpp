@@ -173,7 +173,7 @@ class basic_event_count {
     [[nodiscard]] ticket prepare_wait() noexcept {
         waiters_.fetch_add(1, std::memory_order_seq_cst);  // W1
         // A notifier that saw waiters_ may have changed the epoch before this load; then the condition was
-        // true before W2. Pairs with notify(); seq_cst, as W1 and N2 are.
+        // true before W2. Pairs with prepare_notify(); seq_cst, as W1 and N2 are.
         return ticket(epoch_.load(std::memory_order_seq_cst));
     }
 
@@ -185,7 +185,7 @@ class basic_event_count {
         const std::int64_t start = timeout_ns < 0 ? 0 : Platform::now();
         bool notified = false;
         for (;;) {
-            // acquire; pairs with notify(): sees the writes that made the condition true
+            // acquire; pairs with prepare_notify(): sees the writes that made the condition true
             notified = epoch_.load(std::memory_order_acquire) != t.epoch_;
             if (notified) break;
             std::int64_t left = -1;
