@@ -1,6 +1,7 @@
 // What the docstrings show, to the letter, with what it takes around it: tests/house/docs.py looks for each of
 // them here. (What is in cuda/ and asio/ needs more than the library.)
 // SPDX-License-Identifier: BSL-1.0
+#include <weir/insight.hpp>
 #include <weir/report/csv.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/html.hpp>
