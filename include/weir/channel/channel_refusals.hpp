@@ -138,10 +138,9 @@ class channel_refusals {
         static_assert(one_of_them || std::is_convertible_v<Item, T>,
                       "weir: this channel takes no Item: it is neither a T nor implicitly convertible to T; "
                       "the types are those of channel<T> and Item in this message");
-        static_assert(
-            !one_of_them,
-            "weir: try_put and blocking_put take rvalues, from which they move if there is room: "
-            "c.try_put(std::move(item)), or a copy, c.try_put(T(item))");
+        static_assert(!one_of_them,
+                      "weir: try_put and blocking_put take rvalues, from which they move if there is room: "
+                      "c.try_put(std::move(item)), or a copy, c.try_put(T(item))");
         return channel_status::closed;
     }
 };
