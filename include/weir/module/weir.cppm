@@ -131,6 +131,7 @@ using weir::split_options;
 using weir::split_order;
 using weir::stage_list;
 using weir::stage_options;
+using weir::stage_setup;
 using weir::stage_stats;
 using weir::stop_callback;
 using weir::stop_source;
