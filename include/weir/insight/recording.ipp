@@ -115,8 +115,13 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         }
         if (settings.role == stage_role::source || settings.role == stage_role::function) {
             const double busy = static_cast<double>(spent.busy().count());
+            const double whole = static_cast<double>(stage.busy.count());
             const double run_share = busy > 0 ? static_cast<double>(spent.run.count()) / busy : 1;
-            sample.tasks = detail::to_tasks(detail::evenly_sampled(stage.task_times), run_share, results);
+            // The time of a task includes that in which the function was ready and had no thread.
+            const double work_share = whole > busy ? busy / whole : 1;
+            std::vector<double> times = detail::evenly_sampled(stage.task_times);
+            for (double& each : times) each *= work_share;
+            sample.tasks = detail::to_tasks(times, run_share, results);
         }
         all.settings.stages.push_back(std::move(settings));
         all.stages.push_back(std::move(sample));

@@ -151,6 +151,35 @@ TEST_CASE("a recording has the order of a stage, and the threads of each executo
     CHECK(all.settings.stages[1].pool == all.settings.stages[3].pool);
 }
 
+TEST_CASE("the time in which a function had no thread is not part of its recorded times") {
+    weir::stage_stats source;
+    source.name = "src";
+    source.kind = "source";
+    source.outputs = {0};
+    weir::stage_stats stage;
+    stage.name = "a";
+    stage.kind = "pipe";
+    stage.inputs = {0};
+    stage.outputs = {1};
+    stage.num_tasks = 10;
+    for (int i = 0; i < 10; ++i) stage.task_times.record(20ms);
+    stage.task_time = stage.busy = 200ms;
+    weir::slot_times spent;
+    spent.run = 10ms;
+    spent.await = 40ms;
+    spent.runnable = 150ms;
+    stage.per_slot = {spent};
+    weir::pipeline_stats stats;
+    stats.stages = {source, stage};
+    stats.channels.resize(2);
+    stats.channels[1].num_put = 10;
+    const recording all = weir::record_of(stats);
+    for (const weir::recorded_task& each : all.stages[1].tasks) {
+        CHECK(static_cast<double>(each.run.count()) == Approx(1e6).epsilon(0.01));
+        CHECK(static_cast<double>(each.await.count()) == Approx(4e6).epsilon(0.01));
+    }
+}
+
 TEST_CASE("a pipeline that ends with a for_each gets a sink and a consumer that take no time") {
     weir::virtual_time clock;
     auto run = (weir::source(std::views::iota(0, 50)) | weir::for_each([](int) {})).start(clock);
