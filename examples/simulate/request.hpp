@@ -16,7 +16,7 @@
 #include <weir/report/json.hpp>
 #include <weir/report/run_record.hpp>
 
-#include <stdexcept>    // for std::invalid_argument, std::out_of_range, std::runtime_error
+#include <stdexcept>    // for std::invalid_argument, std::runtime_error
 #include <string>       // for std::string, std::to_string
 #include <string_view>  // for std::string_view
 #include <utility>      // for std::move
@@ -55,8 +55,6 @@ inline request to_request(const entry& of) {
         asked.refused = without_prefix(e.what());
     } catch (const std::runtime_error& e) {  // of the reader of stored runs
         throw mistake{"", without_prefix(e.what())};
-    } catch (const std::out_of_range&) {
-        throw mistake{"total.stages", "name queues that are not in 'total.channels'"};
     }
     const bool is_inside = value.contains("spec") && !value.contains("changes");
     const json& holder = is_inside ? value.at("spec") : value;

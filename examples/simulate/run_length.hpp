@@ -15,7 +15,6 @@
 #include <optional>   // for std::nullopt, std::optional
 #include <stdexcept>  // for std::invalid_argument
 #include <string>     // for std::to_string
-#include <vector>     // for std::vector
 
 namespace simulate {
 
@@ -23,14 +22,7 @@ namespace detail {
 
 // The number of items of the source in one that the consumer gets.
 inline std::uint64_t elements_per_item(const weir::pipeline_settings& settings) {
-    std::vector<std::uint64_t> sizes;
-    for (const weir::stage_settings& each : settings.stages) {
-        if (each.role == weir::stage_role::aggregate) sizes.push_back(each.batch_size);
-        if (each.role == weir::stage_role::disaggregate && !sizes.empty()) sizes.pop_back();
-    }
-    std::uint64_t all = 1;
-    for (const std::uint64_t size : sizes) all *= size;
-    return all;
+    return static_cast<std::uint64_t>(weir::detail::elements_per_item(settings));
 }
 
 inline constexpr std::uint64_t items_of_draws = 20'000;  // then rates are right to 1 %

@@ -31,11 +31,17 @@ WEIR_INLINE void check_recording(const pipeline_settings& settings, const record
             from.settings.stages[i].role != settings.stages[i].role) {
             refuse(settings.stages[i].name);
         }
+        bool gives_items = from.stages[i].tasks.empty();
         for (const recorded_task& each : from.stages[i].tasks) {
+            gives_items = gives_items || each.results != 0;
             if (each.run < duration(0) || each.await < duration(0)) {
                 throw std::invalid_argument("weir: the recording has a negative time for stage '" +
                                             settings.stages[i].name + "'");
             }
+        }
+        if (!gives_items) {
+            throw std::invalid_argument("weir: no item of stage '" + settings.stages[i].name +
+                                        "' goes on, so there is no rate to predict");
         }
     }
     if (from.stages.size() > settings.stages.size()) refuse(from.settings.stages.back().name);

@@ -80,12 +80,17 @@ WEIR_INLINE void refuse_recording(const std::string& why) {
 }  // namespace detail
 
 WEIR_INLINE recording record_of(const pipeline_stats& stats) {
+    constexpr double most_results = 1e6;  // of a task; more only in a damaged file
     recording all;
     const std::size_t n = stats.stages.size();
     if (n < 2) detail::refuse_recording("it has no statistics");
+    if (stats.num_items == 0) detail::refuse_recording("no item has reached the consumer");
     all.settings.pools.assign(n, 0);  // pool i: the executor of stage i, if that is the first stage with it
     for (std::size_t i = 0; i < n; ++i) {
         const stage_stats& stage = stats.stages[i];
+        for (const std::size_t queue : stage.outputs) {
+            if (queue >= stats.channels.size()) detail::refuse_recording("its statistics lack a queue");
+        }
         const bool is_linear = stage.inputs.size() <= 1 && stage.outputs.size() <= 1 &&
                                (i == 0 || (stage.inputs.size() == 1 && !stats.stages[i - 1].outputs.empty() &&
                                            stats.stages[i - 1].outputs[0] == stage.inputs[0]));
@@ -106,7 +111,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         if (!stage.outputs.empty()) {
             const channel_stats& behind = stats.channels.at(stage.outputs[0]);
             settings.capacity = detail::larger<std::size_t>(behind.capacity, 1);
-            results = detail::ratio_of(behind.num_put, stage.num_tasks);
+            results = detail::smaller(detail::ratio_of(behind.num_put, stage.num_tasks), most_results);
             if (settings.role == stage_role::aggregate) {
                 const std::uint64_t taken = stats.channels.at(stage.inputs[0]).num_get;
                 settings.batch_size = static_cast<std::size_t>(detail::ratio_of(taken, behind.num_put) + 0.5);
@@ -132,8 +137,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     }
     all.settings.stages.push_back({.name = "consumer", .role = stage_role::consumer});
     all.stages.emplace_back();
-    const bool is_consumed = !stats.stages.back().outputs.empty();
-    if (is_consumed && stats.num_items != 0) {
+    if (!stats.stages.back().outputs.empty()) {
         const channel_stats& last = stats.channels.at(stats.stages.back().outputs[0]);
         const duration waited = detail::smaller(last.get_blocked, stats.elapsed);
         const duration each = (stats.elapsed - waited) / static_cast<std::int64_t>(stats.num_items);

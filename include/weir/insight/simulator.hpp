@@ -8,7 +8,8 @@
 #include <weir/insight/settings.hpp>
 #include <weir/insight/simulated_pipeline.hpp>
 
-#include <span>  // for std::span
+#include <cstdint>  // for std::uint64_t
+#include <span>     // for std::span
 
 namespace weir::detail {
 
@@ -25,6 +26,9 @@ class simulator : private simulated_pipeline {
     prediction run();
 
   private:
+    // A source without an end ends here, so that a simulation ends if hardly any item reaches the consumer.
+    static constexpr std::uint64_t most_made = 10'000'000;
+
     // Continues a slot until it waits or ends.
     void proceed(index who);
 

@@ -74,7 +74,7 @@ WEIR_INLINE bool simulator::take(slot& me, index who) {
     if (of.settings->role == stage_role::source) {
         me.number = of.num_made;
         me.next = phase::input_ended;
-        if (settings_.num_items && of.num_made >= *settings_.num_items) return true;
+        if (of.num_made >= settings_.num_items.value_or(most_made)) return true;
         ++of.num_made;
         me.next = phase::begin;
         return true;
@@ -200,7 +200,7 @@ WEIR_INLINE void simulator::finish(slot& me, index who) {
 }
 
 WEIR_INLINE bool simulator::give(slot& me, index who) {
-    while (me.left != 0) {
+    if (me.left != 0) {
         if (!put(behind(me), me.holds, who)) {
             enter(me, slot_state::wait_put);
             return false;

@@ -104,6 +104,17 @@ TEST_CASE("a recording of another pipeline is refused with the name of the stage
                       ContainsSubstring("negative time") && ContainsSubstring("'a'"));
 }
 
+TEST_CASE(
+    "a stage that gives nothing on is refused, and one that gives hardly anything ends the simulation") {
+    recording from = builder().stage({.name = "drops"}, awaiting({1})).consumed();
+    from.stages[1].tasks.assign(100, {0ms, 0ms, 0});
+    CHECK_THROWS_WITH(weir::predict(from.settings, from),
+                      ContainsSubstring("no item of stage 'drops' goes on"));
+    from.stages[1].tasks.assign(1'000'000, {0ms, 0ms, 0});
+    from.stages[1].tasks.back().results = 1;
+    CHECK(weir::predict(from.settings, from).num_items == 10);
+}
+
 TEST_CASE("options and settings that make no sense are refused") {
     const recording from = two();
     CHECK_THROWS_WITH(weir::predict(from.settings, from, {.items = 1}),

@@ -173,6 +173,7 @@ TEST_CASE("the time in which a function had no thread is not part of its recorde
     stats.stages = {source, stage};
     stats.channels.resize(2);
     stats.channels[1].num_put = 10;
+    stats.num_items = 10;
     const recording all = weir::record_of(stats);
     for (const weir::recorded_task& each : all.stages[1].tasks) {
         CHECK(static_cast<double>(each.run.count()) == Approx(1e6).epsilon(0.01));
@@ -202,6 +203,13 @@ TEST_CASE("a run with branches, without histograms or without statistics is refu
                                    weir::sink())),
                       ContainsSubstring("can't be predicted") && ContainsSubstring("branches"));
     CHECK_THROWS_WITH(weir::record_of({}), ContainsSubstring("no statistics"));
+    CHECK_THROWS_WITH(weir::record_of(stats_of(weir::source(std::views::iota(0, 9)) |
+                                               weir::filter([](int) { return false; }) | weir::sink())),
+                      ContainsSubstring("no item has reached the consumer"));
+    weir::pipeline_stats damaged =
+        stats_of(weir::source(std::views::iota(0, 9)) | weir::pipe(same) | weir::sink());
+    damaged.channels.pop_back();
+    CHECK_THROWS_WITH(weir::record_of(damaged), ContainsSubstring("lack a queue"));
     weir::virtual_time clock;
     auto run =
         (weir::source(std::views::iota(0, 9)) | weir::pipe(same) | weir::sink()).start<weir::summed>(clock);
