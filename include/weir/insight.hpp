@@ -3,7 +3,6 @@
 #ifndef WEIR_INSIGHT_HPP
 #define WEIR_INSIGHT_HPP
 
-// weir.hpp doesn't include it.
 #include <weir/insight/predict.hpp>
 #include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>

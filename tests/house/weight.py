@@ -31,8 +31,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 23050),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 15630),
+    ("weir.hpp", HEAVY, 27000),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 17600),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 3225),
 ]
 

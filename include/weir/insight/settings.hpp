@@ -3,7 +3,7 @@
 #ifndef WEIR_INSIGHT_SETTINGS_HPP
 #define WEIR_INSIGHT_SETTINGS_HPP
 
-#include <weir/run/stage_options.hpp>
+#include <weir/measure/stats.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t

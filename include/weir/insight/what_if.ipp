@@ -11,7 +11,6 @@
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::sort
-#include <cmath>      // for std::abs
 #include <stdexcept>  // for std::invalid_argument
 
 namespace weir {
@@ -211,8 +210,9 @@ WEIR_INLINE std::string why_refused(const recording& from, const what_if_result&
     }
     if (result.measured <= 0) return {};
     const double error = result.today.rate / result.measured - 1;
-    if (std::abs(error) <= options.tolerance) return {};
-    const std::string by = units::fixed(100 * std::abs(error), 0) + " %";
+    const double distance = larger(error, -error);
+    if (distance <= options.tolerance) return {};
+    const std::string by = units::fixed(100 * distance, 0) + " %";
     if (error > 0) {
         return "I can't explain this run: by its times it should have been " + by +
                " faster than it was. Likely something outside slowed it down: too few processors, other "

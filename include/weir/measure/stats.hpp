@@ -133,6 +133,12 @@ struct added_stats {
     [[nodiscard]] friend bool operator==(const added_stats&, const added_stats&) = default;
 };
 
+/// The order of the results of a stage with several slots.
+enum class output_order {
+    completion,  ///< as they are finished
+    input,       ///< that of the items; an early result waits in its place in the next queue
+};
+
 /// How a stage was started, as far as a prediction needs it (`record_of`). The same in each lap.
 struct stage_setup {
     bool keeps_order = false;  ///< results keep the order of the items: see `stage_options::output_order`

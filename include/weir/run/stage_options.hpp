@@ -25,12 +25,6 @@
 
 namespace weir {
 
-/// The order of the results of a stage with several slots.
-enum class output_order {
-    completion,  ///< as they are finished
-    input,       ///< that of the items; an early result waits in its place in the next queue
-};
-
 /// The options of one stage; `pipe(f, {.name = "decode", .concurrency = 4})`. Checked when a run starts:
 /// `std::invalid_argument` names the stage and the error.
 struct stage_options {
