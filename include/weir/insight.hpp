@@ -3,6 +3,7 @@
 #ifndef WEIR_INSIGHT_HPP
 #define WEIR_INSIGHT_HPP
 
+#include <weir/insight/brief_verdict.hpp>
 #include <weir/insight/predict.hpp>
 #include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>

@@ -29,6 +29,7 @@
 #include <weir/executor/wait_site.ipp>
 #include <weir/executor/work_finder.hpp>
 #include <weir/graph/merge_rule.ipp>
+#include <weir/insight/brief_verdict.ipp>
 #include <weir/insight/predict.ipp>
 #include <weir/insight/recording.ipp>
 #include <weir/insight/settings.ipp>
@@ -56,6 +57,7 @@
 #include <weir/report/log.ipp>
 #include <weir/report/metrics.ipp>
 #include <weir/report/profile.ipp>
+#include <weir/report/recent_verdict.ipp>
 #include <weir/report/run_record.ipp>
 #include <weir/report/run_recorder.ipp>
 #include <weir/report/run_view.ipp>
@@ -64,6 +66,7 @@
 #include <weir/report/table.ipp>
 #include <weir/report/trace.ipp>
 #include <weir/report/trace_run.ipp>
+#include <weir/report/verdict_text.ipp>
 #include <weir/report/wait_graph.ipp>
 #include <weir/report/watchdog.ipp>
 #include <weir/run/diagnosis.ipp>

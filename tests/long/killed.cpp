@@ -70,7 +70,7 @@ weir::task<int> fails_at_times(int n) {
     std::ofstream lap_file(laps);
     std::ofstream failure_file(failures);
     weir::thread_pool pool(2);
-    const weir::log_sink lap_log(lap_file);
+    weir::log_sink lap_log(lap_file);
     const weir::failure_log failure_log(failure_file, {.first = 1'000'000});
     auto pipeline = weir::source([n = 0]() mutable { return std::optional<int>(n++); }) |
                     weir::pipe(fails_at_times, {.name = "fails", .concurrency = 2}) | weir::aggregate(3) |

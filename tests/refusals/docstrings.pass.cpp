@@ -98,6 +98,10 @@ weir::task<> emplace(weir::channel<named>& out, std::string name) {
 }
 }  // namespace of_channel
 
+void of_brief_verdict(weir::run<int>& run) {
+    if (const auto v = weir::brief_verdict(run.stats())) std::cerr << v->sentence << '\n';
+}
+
 namespace of_task {
 weir::task<int> twice(int x) { co_return 2 * x; }
 weir::task<> print_sum() {

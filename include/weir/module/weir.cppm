@@ -26,6 +26,7 @@ using weir::basic_thread_pool;
 using weir::blocking_pool;
 using weir::blocking_pool_options;
 using weir::branch;
+using weir::brief_verdict;
 using weir::cache;
 using weir::cache_options;
 using weir::change_kind;

@@ -5,6 +5,7 @@
 
 #include <weir/measure/stats.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/report/recent_verdict.hpp>
 #include <weir/run/failure.hpp>
 
 #include <cstddef>        // for std::size_t
@@ -26,7 +27,9 @@ enum class log_style {
 /// \returns the lines of one report, each with its line break. In the current style, a stage with c > 1
 ///          slots is called `name[c]`, a queue `name_queue`, and an unknown quantile is `-`. The lap of the
 ///          first item has a line that says when it came. If nothing has moved for 10 s or longer, a line
-///          says so.
+///          says so. The last line is the verdict:
+///          `[verdict]\tcause=stage stage="decode" gain=0.50 sure=1.00: stage 'decode' is the ...`.
+///          There is none if `brief_verdict` has none, or costs more than 1 % of `stats.elapsed`.
 [[nodiscard]] std::string log_text(const pipeline_stats& stats, log_style style = log_style::current);
 
 /// Writes the lines of one report in one call, so that they stay together in a shared stream. The stream's
@@ -35,6 +38,8 @@ enum class log_style {
 void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style = log_style::current);
 
 /// Writes a report for each lap: `run_options{.lap = 1s, .on_lap = weir::log_sink(std::clog)}`.
+/// A new verdict is made when it costs at most 1 % of the time since the last one: for five stages, about
+/// every 2 s. It is of all laps since then. Other laps have the last one.
 ///
 /// Lifetime: the stream must outlive it. Threads: as the stream; each call is one `write` and a flush.
 /// Errors: those of the stream. If the stream throws (`exceptions`), the run stops, as for every exception
@@ -42,14 +47,14 @@ void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style =
 class log_sink {
     std::ostream* out_;
     log_style style_;
+    detail::recent_verdict verdict_;
 
   public:
     /// \param style  of the lines.
-    explicit log_sink(std::ostream& out, log_style style = log_style::current) noexcept
-        : out_(&out), style_(style) {}
+    explicit log_sink(std::ostream& out, log_style style = log_style::current) : out_(&out), style_(style) {}
 
     /// For `run_options::on_lap`.
-    void operator()(const pipeline_stats& lap) const;
+    void operator()(const pipeline_stats& lap);
 };
 
 /// Options of a `failure_log`. Failures are of one kind if stage, type of exception and message are equal.

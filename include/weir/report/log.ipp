@@ -5,15 +5,18 @@
 
 #include <weir/report/log.hpp>
 
+#include <weir/insight/brief_verdict.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/report/table.hpp>
+#include <weir/report/verdict_text.hpp>
 
-#include <mutex>    // for std::lock_guard
-#include <utility>  // for std::move
+#include <mutex>     // for std::lock_guard
+#include <optional>  // for std::optional
+#include <utility>   // for std::move
 
 namespace weir::detail {
 
@@ -87,39 +90,52 @@ inline std::vector<const channel_stats*> queues_at(const pipeline_stats& stats,
     return queues;
 }
 
-}  // namespace weir::detail
-
-namespace weir {
-
-WEIR_INLINE std::string log_text(const pipeline_stats& stats, log_style style) {
+// All lines but the verdict.
+inline std::string log_of_figures(const pipeline_stats& stats, log_style style) {
     std::string text;
     for (const stage_stats& stage : stats.stages) {
-        const auto before = detail::queues_at(stats, stage.inputs);
-        const auto behind = detail::queues_at(stats, stage.outputs);
+        const auto before = queues_at(stats, stage.inputs);
+        const auto behind = queues_at(stats, stage.outputs);
         if (style == log_style::current) {
-            if (detail::has_tasks(stage)) text += detail::current_line(stage);
-            for (const channel_stats* queue : behind) text += detail::current_line(*queue);
-        } else if (detail::has_tasks(stage)) {
-            text += detail::document_line(stage);
+            if (has_tasks(stage)) text += current_line(stage);
+            for (const channel_stats* queue : behind) text += current_line(*queue);
+        } else if (has_tasks(stage)) {
+            text += document_line(stage);
         } else if (stage.kind == "sink" && !behind.empty()) {
-            text += detail::document_line(stage, before.empty() ? nullptr : before[0], *behind[0]);
+            text += document_line(stage, before.empty() ? nullptr : before[0], *behind[0]);
         }
     }
     const bool begins = stats.first_item && stats.first_item->num_items < stats.num_items;
-    if (style == log_style::current && begins) text += "[pipeline]\t" + detail::first_item_text(stats) + "\n";
-    const std::string idle = style == log_style::current ? detail::idle_text(stats.idle) : std::string();
+    if (style == log_style::current && begins) text += "[pipeline]\t" + first_item_text(stats) + "\n";
+    const std::string idle = style == log_style::current ? idle_text(stats.idle) : std::string();
     if (!idle.empty()) text += "[pipeline]\t" + idle + "\n";
     if (style == log_style::current && stats.process)
         text += "[process]\t" + line_text(*stats.process) + "\n";
     return text;
 }
 
+}  // namespace weir::detail
+
+namespace weir {
+
+WEIR_INLINE std::string log_text(const pipeline_stats& stats, log_style style) {
+    std::string text = detail::log_of_figures(stats, style);
+    if (style != log_style::current || detail::cost_of_brief_verdict(stats) > stats.elapsed / 100)
+        return text;
+    const std::optional<verdict> v = brief_verdict(stats);
+    return v ? text + detail::verdict_line(*v) : text;
+}
+
 WEIR_INLINE void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style) {
     detail::write_text(out, log_text(stats, style));
 }
 
-WEIR_INLINE void log_sink::operator()(const pipeline_stats& lap) const {
-    log_lines(*out_, lap, style_);
+WEIR_INLINE void log_sink::operator()(const pipeline_stats& lap) {
+    std::string text = detail::log_of_figures(lap, style_);
+    if (style_ == log_style::current) {
+        if (const auto& v = verdict_.add(lap)) text += detail::verdict_line(*v);
+    }
+    detail::write_text(*out_, text);
     out_->flush();
 }
 

@@ -8,6 +8,7 @@
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::min, std::ranges::any_of
+#include <optional>   // for std::optional
 #include <utility>    // for std::exchange
 
 namespace weir {
@@ -70,13 +71,6 @@ WEIR_INLINE std::string line_text(const process_stats& p) {
 }  // namespace weir
 
 namespace weir::detail {
-
-WEIR_INLINE std::string ascii_only(std::string text) {
-    for (char& c : text) {
-        if (c < ' ' || c > '~') c = '?';
-    }
-    return text;
-}
 
 WEIR_INLINE std::string idle_text(duration idle) {
     constexpr duration is_long(10'000'000'000);
@@ -282,6 +276,8 @@ WEIR_INLINE std::string table_text(const pipeline_stats& stats) {
     }
     text += detail::notes_of(stats.stages);
     if (stats.process) text += "process: " + line_text(*stats.process) + ".\n";
+    if (const std::optional<verdict> v = brief_verdict(stats))
+        text += detail::verdict_lines(*v, detail::text_table::max_width);
     return text;
 }
 

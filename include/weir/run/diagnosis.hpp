@@ -30,6 +30,8 @@
 // - Functions that never suspend leave one thread of their executor free, of three or more, as only a later
 //   stage may unblock them. Their concurrency of the description is always possible. If a coroutine
 //   blocks its thread only after a tenth of the items, its executor needs threads for 32 calls.
+// - When the run ends, a verdict is printed: what limited its rate, and which change would help most. It is
+//   made from what came after the profile, as soon as the consumer had taken most of the first items.
 // - A run that is stopped, or fails, before the end of the profile prints a line about this. Runs at the same
 //   time disturb each other's figures.
 // With `WEIR_DIAGNOSE=0`, or empty, there is no profile; with any other value `start` throws
@@ -76,6 +78,8 @@ class printed_trials final : public stage_trials {
 
     void finish(profiled_run& run) override;
     void abandon(profiled_run&, std::exception_ptr) noexcept override;
+    bool has_conclusion() const noexcept override { return is_complete_; }
+    void conclude(const pipeline_stats& rest) override;
 
   private:
     static constexpr std::size_t concurrencies[] = {1, 4, 8, 16, 32};
@@ -87,7 +91,11 @@ class printed_trials final : public stage_trials {
 
     profile_lines lines_{0};
     profile_trial base_;  // the trial of the stage with the fewest slots
+    bool is_complete_ = false;
 };
+
+// Returns the line that ends the diagnosis of a run. `rest`: see `run_profiler::conclude`.
+std::string conclusion_text(const pipeline_stats& rest);
 
 // Called for each run that starts. Returns the profiler that the environment asks for, or null.
 std::unique_ptr<run_profiler> diagnosis(bool is_measured);

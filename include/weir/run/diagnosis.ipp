@@ -5,11 +5,13 @@
 
 #include <weir/run/diagnosis.hpp>
 
+#include <weir/insight/brief_verdict.hpp>
 #include <weir/platform/config.hpp>
 
 #include <cstdio>       // for std::fprintf, std::fputs, std::snprintf
 #include <cstdlib>      // for std::getenv
 #include <memory>       // for std::make_unique
+#include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
 #include <string_view>  // for std::string_view
 
@@ -149,7 +151,27 @@ WEIR_INLINE void printed_trials::finish(profiled_run& run) {
         std::fputs("weir: WEIR_DIAGNOSE=1: the run ended before all of its stages were tried\n", stderr);
     } else {
         std::fputs(lines_.foot().c_str(), stderr);
+        is_complete_ = true;
     }
+}
+
+WEIR_INLINE std::string conclusion_text(const pipeline_stats& rest) {
+    std::string text = "weir: WEIR_DIAGNOSE=1: ";
+    if (const std::optional<verdict> v = brief_verdict(rest)) {
+        text += "the " + units::count(rest.num_items) + " items after the trials: " + v->sentence;
+    } else {
+        text += "no verdict, as ";
+        text += rest.num_items < 20 ? "only " + units::count(rest.num_items) + " items came after the trials"
+                                    : "it takes 20 items at each stage, histograms, and no branches";
+    }
+    for (char& each : text) {
+        if (each < ' ' || each > '~') each = '?';
+    }
+    return text + "\n";
+}
+
+WEIR_INLINE void printed_trials::conclude(const pipeline_stats& rest) {
+    std::fputs(conclusion_text(rest).c_str(), stderr);
 }
 
 WEIR_INLINE void printed_trials::abandon(profiled_run&, std::exception_ptr) noexcept {

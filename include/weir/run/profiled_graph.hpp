@@ -83,6 +83,12 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     std::optional<time_point> take_step() noexcept;
     // Restores the described capacities and slots, unless they were changed by others meanwhile.
     void release_stages() noexcept;
+    bool has_conclusion() const noexcept { return profiler_->has_conclusion(); }
+    // After the profile: keeps the statistics at the time at which the queues are not longer than described.
+    // Returns when to be called again; nothing: there is no need to.
+    std::optional<time_point> look_for_rest() noexcept;
+    // Called when all stages have ended.
+    void conclude_profile() noexcept;
     // The run ends: refuses slots that wait for their quota.
     void end_profiling() noexcept {
         for (auto& stage : stages_) {
@@ -96,11 +102,18 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     stage_activity look_at_slots(std::size_t stage, std::uint64_t& sum) const;
     site_seen look(std::size_t queue) const;
 
+    // Between two calls of `look_for_rest`: doubled from call to call. There is a longest pause, so that
+    // virtual time still notices a deadlock.
+    static constexpr duration first_pause{1'000'000};
+    static constexpr duration longest_pause{3'600'000'000'000};
+
     struct changed {
         std::size_t before = 0;  // as described; 0: not changed
         std::size_t now = 0;
     };
     std::unique_ptr<run_profiler> profiler_;
+    pipeline_stats before_rest_;
+    duration next_pause_ = first_pause;
     std::vector<changed> queue_capacities_;
     std::vector<changed> slots_;
 };

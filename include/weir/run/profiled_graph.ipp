@@ -118,6 +118,31 @@ WEIR_INLINE void profiled_graph<Policy>::release_stages() noexcept {
 }
 
 template <class Policy>
+WEIR_INLINE auto profiled_graph<Policy>::look_for_rest() noexcept -> std::optional<time_point> {
+    try {
+        pipeline_stats all = this->stats();
+        bool is_long = false;
+        for (const channel_stats& each : all.channels) is_long = is_long || each.size > each.capacity;
+        before_rest_ = std::move(all);
+        if (!is_long || next_pause_ > longest_pause || this->have_all_left()) return std::nullopt;
+        const time_point next = weir::saturating_add(current_time(), next_pause_);
+        next_pause_ *= 2;
+        return next;
+    } catch (...) {
+        return std::nullopt;  // no memory: the conclusion is about more of the run
+    }
+}
+
+template <class Policy>
+WEIR_INLINE void profiled_graph<Policy>::conclude_profile() noexcept {
+    try {
+        profiler_->conclude(this->stats() - before_rest_);
+    } catch (...) {
+        return;  // no memory, so there is no conclusion
+    }
+}
+
+template <class Policy>
 WEIR_INLINE auto profiled_graph<Policy>::look_at_slots(std::size_t stage, std::uint64_t& sum) const
     -> stage_activity {
     stage_activity all{true, false, this->begin_.time_since_epoch().count()};

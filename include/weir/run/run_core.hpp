@@ -141,6 +141,12 @@ class run_core final : public profiled_graph<Policy> {
             static_cast<void>(co_await weir::sleep_until(*next, this->all_left()));
         }
         this->release_stages();
+        if (!this->has_conclusion()) co_return;
+        while (const std::optional<time_point> next = this->look_for_rest()) {
+            static_cast<void>(co_await weir::sleep_until(*next, this->all_left()));
+        }
+        co_await weir::sleep_until((time_point::max)(), this->all_left());
+        this->conclude_profile();
     }
 
     bool started_ = false;

@@ -128,6 +128,11 @@ class run_profiler {
     virtual void finish(profiled_run& run) = 0;
     // Called if `step` or `finish` threw.
     virtual void abandon(profiled_run& run, std::exception_ptr error) noexcept = 0;
+    // Whether `conclude` is to be called, once `finish` or `abandon` was.
+    virtual bool has_conclusion() const noexcept { return false; }
+    // Called when all stages have ended. `rest`: the statistics of the run without the profile, and without
+    // the items that the profile had put into the queues.
+    virtual void conclude(const pipeline_stats& rest) { static_cast<void>(rest); }
 };
 
 class run_reports;

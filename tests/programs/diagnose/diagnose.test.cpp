@@ -106,6 +106,7 @@ slow       1       108       0   50.0 /s    50.0 /s-50.0 /s       1.0           
 
 items: invocations; rate: of them a second, and its 95 % confidence interval; below a readiness of 100 % the stage is faster than it was fed;
 speed-up: over the fewest slots; none is told where its interval holds 1; runnable: no thread was free.
+weir: WEIR_DIAGNOSE=1: the 500 items after the trials: stage 'slow' is the bottleneck: it awaits 100 % of the time; slow: 2 slots instead of 1 would bring 100 % more (sure: 100 %)
 )";
 
 }  // namespace
@@ -118,6 +119,36 @@ TEST_CASE("an unchanged program gives what it gives, in the same order, and a ta
     std::vector<int> under;
     CHECK(diagnosed([&] { under = all_of(pipeline, time); }) == table);
     CHECK(under == as_usual);
+}
+
+TEST_CASE(
+    "a verdict is of what comes after the trials, and there is none if too little comes, or in branches") {
+    virtual_time time;
+    // In the trials, `slow` takes 20 ms for each item, and after them nothing.
+    const auto text_of = [&time](int n) {
+        const auto changing = [left = 1'000](int k) mutable -> weir::task<int> {
+            co_await weir::sleep_for(left-- > 0 ? 20ms : 0ms);
+            co_return k;
+        };
+        const auto in_5_ms = [](int k) -> weir::task<int> {
+            co_await weir::sleep_for(5ms);
+            co_return k;
+        };
+        const auto pipeline = numbers(n) | weir::pipe(changing, {.name = "slow"}) |
+                              weir::pipe(in_5_ms, {.name = "later"}) | weir::sink();
+        return diagnosed([&] { CHECK(all_of(pipeline, time).size() == static_cast<std::size_t>(n)); });
+    };
+    CHECK(contains(text_of(2'000), "trials: stage 'later' is the bottleneck: it awaits 100 % of the time"));
+    CHECK(contains(text_of(1'000), "no verdict, as only 0 items came after the trials"));
+    const std::string branched = diagnosed([&] {
+        const auto pipeline =
+            numbers(3'000) |
+            weir::route([](int n) { return n % 2; }, weir::branch("0", weir::pipe(in_20_ms)),
+                        weir::branch("1", weir::pipe(in_20_ms))) |
+            weir::sink();
+        CHECK(all_of(pipeline, time).size() == 3'000);
+    });
+    CHECK(contains(branched, "no verdict, as it takes"));
 }
 
 TEST_CASE("nothing, an empty word and 0 are no diagnosis, and any other word is refused with its name") {

@@ -1,6 +1,7 @@
 #include <weir/report/log.hpp>
 
 #include "support/catch.hpp"
+#include "support/explained_runs.hpp"
 #include "support/items.hpp"
 #include "unit/report/german.hpp"
 
@@ -21,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
 using weir::channel_stats;
 using weir::duration;
 using weir::failure;
@@ -261,6 +264,41 @@ TEST_CASE("a log sink writes each lap's lines in one write") {
     buffer.str("");
     with_default_style(in_a_row(of_today()));
     CHECK(buffer.str() == text_of_today);
+}
+
+TEST_CASE("the last log line is the verdict, for people and for programs") {
+    const pipeline_stats p = explained_runs::limited_by("slow", 2'000);
+    const std::string line =
+        "[verdict]\tcause=stage stage=\"slow\" gain=1.00 sure=1.00: " + explained_runs::sentence + ".\n";
+    CHECK_THAT(weir::log_text(p), EndsWith("\n" + line));
+    CHECK_THAT(weir::log_text(p, log_style::document), !ContainsSubstring("verdict"));
+    std::ostringstream out;
+    log_sink sink(out);
+    sink(p);
+    CHECK(out.str() == weir::log_text(p));
+    CHECK_THAT(weir::log_text(explained_runs::limited_by("a\n\"b\"", 2'000)),
+               ContainsSubstring(
+                   "\n[verdict]\tcause=stage stage=\"a 'b'\" gain=1.00 sure=1.00: stage 'a \"b\"' is"));
+}
+
+TEST_CASE("a verdict that costs more than 1 % of a lap is not in the lap's lines") {
+    pipeline_stats p = explained_runs::limited_by("slow", 2'000);
+    const weir::duration cost = weir::detail::cost_of_brief_verdict(p);
+    p.elapsed = 100 * cost;
+    CHECK_THAT(weir::log_text(p), ContainsSubstring("[verdict]"));
+    p.elapsed = 100 * cost - 1ns;
+    CHECK_THAT(weir::log_text(p), !ContainsSubstring("[verdict]"));
+}
+
+TEST_CASE("a log sink repeats the last verdict in short laps") {
+    std::ostringstream out;
+    log_sink sink(out);
+    sink(explained_runs::limited_by("slow", 100));
+    CHECK_THAT(out.str(), !ContainsSubstring("[verdict]"));
+    sink(explained_runs::limited_by("slow", 2'000));
+    out.str("");
+    sink(explained_runs::limited_by("slow", 100));
+    CHECK_THAT(out.str(), EndsWith(explained_runs::sentence + ".\n"));
 }
 
 TEST_CASE("an unknown quantile in a log line is a dash as wide as a time") {

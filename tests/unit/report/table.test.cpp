@@ -1,6 +1,7 @@
 #include <weir/report/table.hpp>
 
 #include "support/catch.hpp"
+#include "support/explained_runs.hpp"
 #include "unit/report/german.hpp"
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
 using weir::channel_stats;
 using weir::duration;
 using weir::histogram;
@@ -186,6 +189,25 @@ TEST_CASE("the last line of a table is about the process, if it is known") {
     pipeline_stats p = example();
     p.process.emplace().resident = 212'000'000U;
     CHECK(weir::table_text(p) == text_of_example + std::string("process: 212 MB resident.\n"));
+}
+
+TEST_CASE("the last lines of a table are the verdict, at most 120 columns wide") {
+    pipeline_stats p = explained_runs::limited_by("slow");
+    p.process.emplace().resident = 212'000'000U;
+    CHECK_THAT(weir::table_text(p),
+               EndsWith("process: 212 MB resident.\n"
+                        "verdict: stage 'slow' is the bottleneck: it awaits 100 % of the time; slow: 4 slots "
+                        "instead of 2 would bring 100 % more\n(sure: 100 %).\n"));
+    const std::string text =
+        weir::table_text(explained_runs::limited_by("d\xc3\xa9\n" + std::string(200, 'x')));
+    CHECK(text.find("verdict: stage\n'd???xxx") != std::string::npos);
+    CHECK(text.find("would bring 100 % more (sure: 100 %).\n") == text.size() - 38);
+}
+
+TEST_CASE("a table without a verdict ends as before") {
+    for (const pipeline_stats& p :
+         {explained_runs::limited_by("slow", 19), explained_runs::limited_by("slow", 0)})
+        CHECK_THAT(weir::table_text(p), !ContainsSubstring("verdict"));
 }
 
 TEST_CASE("a table has columns only for the states in which slots were") {
