@@ -4,6 +4,7 @@
 #define WEIR_INSIGHT_HPP
 
 #include <weir/insight/brief_verdict.hpp>
+#include <weir/insight/headspace.hpp>
 #include <weir/insight/predict.hpp>
 #include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>

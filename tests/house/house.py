@@ -45,6 +45,7 @@ ELSEWHERE = {
     "stages/source_items.hpp": ("tests/unit/stages/source.test.cpp", "what a source is made from"),
     "stages/stage_task.hpp": ("tests/unit/stages/stage_of.test.cpp", "a base of each worker"),
     "stages/stage_worker.hpp": ("tests/unit/stages/stage_of.test.cpp", "works in each stage"),
+    "insight/repeated_consumer.hpp": ("tests/unit/insight/headspace.test.cpp", "how headspace calls its consumer"),
     "insight/prediction.hpp": ("tests/unit/insight/predict.test.cpp", "what a prediction returns"),
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
 }

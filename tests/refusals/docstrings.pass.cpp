@@ -118,6 +118,14 @@ void wait() {
 }
 }  // namespace of_task
 
+namespace of_headspace {
+void measure(weir::thread_pool& pool, const std::vector<batch>& batches) {
+    const auto loader = weir::source(batches) | weir::sink();
+    auto result = weir::headspace(loader, pool, [](batch& b) { train(b); });
+    std::cout << result.sentence << '\n';
+}
+}  // namespace of_headspace
+
 namespace of_pipe {
 image decode(std::string);
 auto decoded(const std::vector<std::string>& files) {

@@ -1,0 +1,248 @@
+// weir insight: measures the rate of a pipeline, that of its consumer without it, and that of both together
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_HEADSPACE_HPP
+#define WEIR_INSIGHT_HEADSPACE_HPP
+
+#include <weir/insight/repeated_consumer.hpp>
+#include <weir/measure/clock.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <type_traits>  // for std::invoke_result_t, std::is_invocable_v
+#include <utility>      // for std::as_const, std::move
+#include <vector>       // for std::vector
+
+namespace weir {
+
+/// The options of `headspace`. Each of its three measurements ends after `items` items, after `time`, or with
+/// the pipeline.
+struct headspace_options {
+    std::uint64_t items = 1'000;               ///< the most items of a measurement; at least 2
+    duration time = duration(10'000'000'000);  ///< the longest time of a measurement, by the executor's clock
+    std::size_t kept = 16;                     ///< how many items are kept in memory; at least 1
+    std::uint64_t skipped = 10;  ///< the first items of a measurement are not measured: so many, at most half
+};
+
+/// The result of `headspace`: three rates, in items per second. A time of 0 counts as 1 ns.
+struct headspace_result {
+    double measured = 0;         ///< of the pipeline with the consumer
+    double consumer = 0;         ///< of the consumer alone, with items from memory: if loading cost nothing
+    double pipeline = 0;         ///< of the pipeline alone, with a consumer that takes no time
+    double gain = 0;             ///< what a pipeline that costs nothing would bring, as a share: 0.25 is a
+                                 ///< quarter more
+    std::string sentence = {};   ///< all of this in a sentence, without a full stop at its end
+    std::uint64_t num_kept = 0;  ///< how many items were in memory
+};
+
+namespace detail {
+
+// The instants at which items were got, and the limits of a measurement, which begins at instant `begin`.
+class paced_items {
+  public:
+    paced_items(const headspace_options& limits, time_point begin) noexcept
+        : limits_(limits), begin_(begin) {}
+    void got_at(time_point t) { times_.push_back(t); }
+    // The time that is left at instant `t`; 0 after the last item.
+    duration left_at(time_point t) const noexcept;
+    // Items per second, without the skipped ones.
+    // Errors: std::invalid_argument if fewer than 2 items were got. `whose`: the text of the message.
+    double rate(const char* whose) const;
+
+  private:
+    const headspace_options& limits_;
+    const time_point begin_;
+    std::vector<time_point> times_;
+};
+
+void check_headspace(const headspace_options& options);
+headspace_result headspace_of(double measured, double consumer, double pipeline, std::size_t num_kept);
+
+// Takes items of a run until the limit.
+template <class Executor, class Run, class Take>
+double measure_run(Executor& ex, Run& run, const headspace_options& limits, const char* whose, Take take) {
+    paced_items pace(limits, ex.now());
+    for (duration left = limits.time; left > duration(0); left = pace.left_at(ex.now())) {
+        auto got = run.get(left);
+        if (!got) break;
+        pace.got_at(ex.now());
+        take(*got);
+    }
+    return pace.rate(whose);
+}
+
+// Gives the items of a run to the consumer. `Result`: a task, if the consumer is a coroutine.
+template <class Result, class T, class Executor, class Run, class Consumer>
+Result consume_run(Executor& ex, Run& run, Consumer& consumer, paced_items& pace) {
+    while (pace.left_at(ex.now()) > duration(0)) {
+        std::optional<T> item = co_await run.next();
+        if (!item) break;
+        pace.got_at(ex.now());
+        co_await consumer_of<Consumer, T>::give(consumer, *item);
+    }
+}
+
+// The sum of the times of calls of the consumer. The time of the copies is not in it.
+class call_times {
+  public:
+    explicit call_times(const headspace_options& limits) : pace_(limits, time_point()) { pace_.got_at(at_); }
+    bool has_time() const noexcept { return pace_.left_at(at_) > duration(0); }
+    void add(duration call) {
+        at_ = saturating_add(at_, call);
+        pace_.got_at(at_);
+    }
+    double rate() const { return pace_.rate("the consumer alone"); }
+
+  private:
+    paced_items pace_;
+    time_point at_{};
+};
+
+template <class Result, class T, class Executor, class Consumer>
+Result consume_kept(Executor& ex, std::vector<T>& kept, Consumer& consumer, call_times& times) {
+    for (std::size_t i = 0; times.has_time(); i = (i + 1) % kept.size()) {
+        kept_item<T> item(kept[i]);
+        const time_point begin = ex.now();
+        co_await consumer_of<Consumer, T>::give(consumer, item.value());
+        item.destroy();
+        times.add(ex.now() - begin);
+    }
+}
+
+template <class T, class Executor, class Consumer>
+double measure_consumer(Executor& ex, std::vector<T>& kept, Consumer& consumer,
+                        const headspace_options& limits) {
+    using taker = consumer_of<Consumer, T>;
+    call_times times(limits);
+    if constexpr (taker::is_task) {
+        sync_wait(ex, consume_kept<typename taker::result>(ex, kept, consumer, times));
+    } else {
+        for (std::size_t i = 0; times.has_time(); i = (i + 1) % kept.size()) {
+            kept_item<T> item(kept[i]);
+            const time_point begin = ex.now();
+            static_cast<void>(taker::give(consumer, item.value()));
+            item.destroy();
+            times.add(ex.now() - begin);
+        }
+    }
+    return times.rate();
+}
+
+template <class Executor, class Start, class Consumer>
+headspace_result measure_headspace(Executor& ex, Start& start, Consumer& consumer,
+                                   const headspace_options& limits) {
+    using run_type = std::invoke_result_t<Start&>;
+    using T = typename run_type::value_type;
+    using taker = consumer_of<Consumer, T>;
+    check_headspace(limits);
+    std::vector<T> kept;
+    double pipeline = 0, measured = 0;
+    {
+        run_type run = start();
+        pipeline = measure_run(ex, run, limits, "the pipeline alone", [&](T& item) {
+            if (kept.size() < limits.kept) kept.push_back(std::move(item));
+        });
+    }
+    {
+        run_type run = start();
+        if constexpr (taker::is_task) {
+            paced_items pace(limits, ex.now());
+            sync_wait(ex, consume_run<typename taker::result, T>(ex, run, consumer, pace));
+            measured = pace.rate("the pipeline with its consumer");
+        } else {
+            measured = measure_run(ex, run, limits, "the pipeline with its consumer",
+                                   [&](T& item) { static_cast<void>(taker::give(consumer, item)); });
+        }
+    }
+    const double alone = measure_consumer(ex, kept, consumer, limits);
+    return headspace_of(measured, alone, pipeline, kept.size());
+}
+
+// Starts a run of a pipeline, or calls the function that does.
+template <class Pipeline, class Executor>
+struct run_starter {
+    Pipeline* from;
+    Executor* ex;
+    auto operator()() const {
+        if constexpr (std::is_invocable_v<Pipeline&>) {
+            return (*from)();
+        } else {
+            return std::as_const(*from).start(*ex);
+        }
+    }
+};
+
+template <class Pipeline>
+constexpr bool can_start_twice() {
+    if constexpr (requires(const Pipeline& p) { p.stages(); }) {
+        return std::remove_cvref_t<decltype(std::declval<const Pipeline&>().stages())>::copyable;
+    } else {
+        return true;
+    }
+}
+
+}  // namespace detail
+
+/// Measures how much a program would gain if loading cost nothing, as people do by hand: it replaces the
+/// pipeline by items in memory, and the consumer by one that takes no time.
+///
+///     auto result = weir::headspace(loader, pool, [](batch& b) { train(b); });
+///     std::cout << result.sentence << '\n';
+///
+/// 1. The pipeline runs with a consumer that takes no time. The first items are kept.
+/// 2. The pipeline runs again, with the consumer.
+/// 3. The consumer gets the kept items again and again, without the pipeline.
+///
+/// A consumer that is a function runs on the calling thread. One that returns a `task<>` is awaited on the
+/// executor. Each kept item is copied for each call, outside of the measured time. An item that can't be
+/// copied is passed itself, so the consumer leaves it as it can be used again.
+///
+/// \param pipeline  a pipeline, which is started twice; or a function that starts a run each time.
+/// \param ex        the executor of the run; its clock measures.
+/// \param consumer  called with each item; its result is ignored.
+/// \returns the three rates, and a sentence.
+/// Errors:   `std::invalid_argument` if fewer than 2 items come within the limits, or for options that make
+///           no sense. Exceptions of the consumer, and the failures of the run.
+/// Threads:  blocks the calling thread until all is measured; on virtual time, this runs the coroutines. Of a
+///           consumer that is a task, `time` is checked after each item only.
+/// Lifetime: all arguments outlive the call.
+/// Cost:     the memory of `kept` items, and up to three times `time`.
+template <class Pipeline, class Executor, class Consumer>
+[[nodiscard]] headspace_result headspace(Pipeline&& pipeline, Executor& ex, Consumer&& consumer,
+                                         const headspace_options& options = {}) {
+    using from = std::remove_reference_t<Pipeline>;
+    constexpr bool can_start = std::is_invocable_v<from&> || requires { pipeline.stages(); };
+    static_assert(can_start,
+                  "weir: headspace(pipeline, executor, consumer) takes a pipeline, or a function without "
+                  "parameters that starts a run of it");
+    if constexpr (can_start) {
+        constexpr bool twice = detail::can_start_twice<from>();
+        static_assert(twice,
+                      "weir: headspace starts a pipeline twice, and a stage of this one can't be copied; "
+                      "give it a function that makes the pipeline and starts it");
+        if constexpr (twice) {
+            detail::run_starter<from, Executor> start{&pipeline, &ex};
+            using run_type = std::invoke_result_t<decltype(start)&>;
+            constexpr bool has_items = requires { typename run_type::value_type; };
+            static_assert(has_items,
+                          "weir: headspace takes the items of a run: it needs a pipeline that ends with "
+                          "weir::sink(), and no for_each");
+            if constexpr (has_items) {
+                if constexpr (detail::is_usable_consumer<typename run_type::value_type,
+                                                         std::remove_reference_t<Consumer>>()) {
+                    return detail::measure_headspace(ex, start, consumer, options);
+                }
+            }
+        }
+    }
+    return {};
+}
+
+}  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/insight/headspace.ipp>
+#endif
+
+#endif
