@@ -42,8 +42,8 @@ struct consumer_of {
     using result = typename std::conditional_t<
         takes_lvalue, std::invoke_result<Consumer&, T&>,
         std::conditional_t<is_possible, std::invoke_result<Consumer&, T>, std::type_identity<void>>>::type;
-    static constexpr bool is_awaitable = requires(result r) { std::move(r).operator co_await(); } ||
-                                         requires(result r) { r.await_ready(); };
+    static constexpr bool is_awaitable =
+        requires(result r) { std::move(r).operator co_await(); } || requires(result r) { r.await_ready(); };
     // A task without a result: a coroutine that awaits the consumer can return the same type.
     static constexpr bool is_task =
         is_awaitable && requires(typename std::remove_cvref_t<result>::promise_type p) { p.return_void(); };

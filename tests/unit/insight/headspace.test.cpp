@@ -68,8 +68,9 @@ TEST_CASE("if the pipeline is slower, the consumer alone shows what loading for 
     CHECK(result.consumer == Approx(500));
     CHECK(result.gain == Approx(1));
     CHECK(result.num_kept == 16);
-    CHECK(result.sentence == "the pipeline limits the program to 250 /s: the consumer alone, with items from "
-                             "memory, would take 500 /s, 100 % more; the pipeline alone gives 250 /s");
+    CHECK(result.sentence ==
+          "the pipeline limits the program to 250 /s: the consumer alone, with items from "
+          "memory, would take 500 /s, 100 % more; the pipeline alone gives 250 /s");
 }
 
 TEST_CASE("if the consumer is slower, the pipeline keeps up") {
@@ -78,8 +79,9 @@ TEST_CASE("if the consumer is slower, the pipeline keeps up") {
     CHECK(result.pipeline == Approx(1000));
     CHECK(result.consumer == Approx(250));
     CHECK(result.gain == Approx(0).margin(1e-9));
-    CHECK(result.sentence == "the pipeline keeps up: the consumer takes 250 /s, and alone, with items from "
-                             "memory, 250 /s; the pipeline alone gives 1.0 k/s");
+    CHECK(result.sentence ==
+          "the pipeline keeps up: the consumer takes 250 /s, and alone, with items from "
+          "memory, 250 /s; the pipeline alone gives 1.0 k/s");
 }
 
 TEST_CASE("if both are faster alone, they slow each other down") {
@@ -164,7 +166,8 @@ TEST_CASE("the consumer gets copies of the kept items, which are the first ones,
 TEST_CASE("items that only move are passed themselves, also in vectors") {
     weir::virtual_time time;
     const auto boxed = [](int i) { return std::make_unique<int>(i); };
-    const auto p = weir::source(std::views::iota(0, 8)) | weir::pipe(boxed) | weir::aggregate(2) | weir::sink();
+    const auto p =
+        weir::source(std::views::iota(0, 8)) | weir::pipe(boxed) | weir::aggregate(2) | weir::sink();
     int sum = 0;
     const auto consumer = [&sum](const std::vector<std::unique_ptr<int>>& batch) {
         for (const auto& each : batch) sum += *each;
@@ -217,15 +220,18 @@ TEST_CASE("exceptions of the consumer and failures of the run leave the call, an
 
 TEST_CASE("on a pool the consumer may be a function or a coroutine") {
     weir::thread_pool pool(2);
-    const auto p = weir::source(std::views::iota(0, 200)) | weir::pipe([](int i) { return i + 1; }) | weir::sink();
+    const auto p =
+        weir::source(std::views::iota(0, 200)) | weir::pipe([](int i) { return i + 1; }) | weir::sink();
     int calls = 0;
     const headspace_result function = headspace(p, pool, [&calls](int) { ++calls; }, {.items = 100});
     CHECK(calls == 199);
     CHECK(function.measured > 0);
-    const headspace_result coroutine = headspace(p, pool, [&calls](int) -> weir::task<> {
-        ++calls;
-        co_return;
-    }, {.items = 100});
+    const headspace_result coroutine = headspace(p, pool,
+                                                 [&calls](int) -> weir::task<> {
+                                                     ++calls;
+                                                     co_return;
+                                                 },
+                                                 {.items = 100});
     CHECK(calls == 398);
     CHECK(coroutine.consumer > 0);
 }
