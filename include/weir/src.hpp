@@ -50,6 +50,8 @@
 #include <weir/report/csv.ipp>
 #include <weir/report/describe.ipp>
 #include <weir/report/escape.ipp>
+#include <weir/report/explain_all_runs.ipp>
+#include <weir/report/explain_on_signal.ipp>
 #include <weir/report/fields.ipp>
 #include <weir/report/html.ipp>
 #include <weir/report/html_markup.ipp>

@@ -4,6 +4,8 @@
 #include <weir/insight.hpp>
 #include <weir/report/csv.hpp>
 #include <weir/report/describe.hpp>
+#include <weir/report/explain_all_runs.hpp>
+#include <weir/report/explain_on_signal.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/live_view.hpp>
 #include <weir/report/log.hpp>
@@ -405,6 +407,17 @@ void of_trace(const Loader& loader, weir::thread_pool& pool) {
     auto trace = std::make_shared<weir::trace_report>("run.trace.json");
     auto run = loader.start(pool, {.reports = {trace}});
 }
+
+template <class Server>
+void of_explain_all_runs(Server& server) {
+    server.on("/debug/runs", [] { return weir::explain_all_runs(); });
+}
+
+#if !defined(_WIN32)
+void of_explain_on_signal() {
+    weir::explain_on_signal(SIGUSR1);       // kill -USR1 PID
+}
+#endif
 
 void of_watchdog() {
     weir::thread_pool pool;

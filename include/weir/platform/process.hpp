@@ -162,6 +162,13 @@ class registry {
 // The registry for all executors, except for those with a registry of their own, such as `virtual_time`.
 inline constinit no_destroy<registry> the_registry;
 
+// Called by a thread of the library that only reads the registry: watchdogs then ignore the thread. Such a
+// thread `serves()` the registry.
+inline void mark_registry_reader() noexcept {
+    auto* const me = basic_thread_record<standard_platform>::acquire();
+    if (me != nullptr) me->serve(&*the_registry);
+}
+
 // Resets, in the child, the global objects that a thread of the parent may have been changing. All other
 // locks belong to objects whose owners check `process_of_origin`.
 inline const bool forks_are_counted = at_fork_in_child([] {

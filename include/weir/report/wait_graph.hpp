@@ -5,6 +5,7 @@
 
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/run/run_report.hpp>
 
@@ -68,7 +69,7 @@ class wait_graph {
     template <class Function>
     void each_running(Function function) const {
         for (const known_slot& s : slots_) {
-            if (s.seen.runs) function(*s.seen.who);
+            if (has_thread(s.seen.state)) function(*s.seen.who);
         }
     }
 

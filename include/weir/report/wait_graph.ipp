@@ -53,7 +53,7 @@ WEIR_INLINE void wait_graph::read(const wait_site& site) {
 WEIR_INLINE void wait_graph::revive(bool anybody) {
     for (std::size_t i = 0; !anybody && i < slots_.size(); ++i) {
         const slot* const who = slots_[i].seen.who;
-        if (!slots_[i].seen.runs || slots_[i].seen.gone) continue;
+        if (!has_thread(slots_[i].seen.state) || slots_[i].seen.gone) continue;
         waits.push_back({sites.size(), {}, i});
         waits.back().seen = {reinterpret_cast<std::uintptr_t>(who), wait_kind::thread,
                              "in its function, which blocks a thread", who, true};

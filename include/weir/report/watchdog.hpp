@@ -268,8 +268,6 @@ class watchdog {
     //          runs now, or may run.
     std::optional<readings> all_quiet();
 
-    inline static constexpr char watchers_ = 0;  // its address marks the threads of watchdogs
-
     const watchdog_options options_;
     detail::standard_platform::mutex inspecting_;  // guards the members below, but for `stop_` and `thread_`
     std::vector<detail::observed_pool> pools_;

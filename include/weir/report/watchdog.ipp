@@ -221,7 +221,7 @@ WEIR_INLINE std::size_t watchdog::inspect(time_point now) {
 }
 
 WEIR_INLINE void watchdog::work() {
-    if (record* const me = record::acquire()) me->serve(&watchers_);
+    detail::mark_registry_reader();
     while (!stop_.wait(options_.period.count())) {
         try {
             inspect();
@@ -275,7 +275,7 @@ WEIR_INLINE auto watchdog::all_quiet() -> std::optional<readings> {
     std::vector<std::size_t> stuck(pools_.size(), 0);
     const record* const me = record::mine();
     record::each([&](const record& r) {
-        if (&r == me || !r.in_use() || r.serves() == &watchers_) return;
+        if (&r == me || !r.in_use() || r.serves() == &*detail::the_registry) return;
         const std::uint64_t block = r.is_stuck();
         std::size_t i = 0;
         while (i < pools_.size() && !pools_[i].is(r.serves())) ++i;

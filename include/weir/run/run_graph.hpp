@@ -147,7 +147,7 @@ class run_graph : public run_context, public watched_run {
 
     void inspect(run_seen& seen, bool states) const override;
 
-    pipeline_stats stats() const {
+    pipeline_stats stats() const override {
         const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
         return stats_until([this, end] { return end != running ? end : now(); });
     }

@@ -145,6 +145,7 @@ template <class Policy>
 WEIR_INLINE void run_graph<Policy>::inspect(run_seen& seen, bool states) const {
     seen.last = end_ ? end_.get() : queues_[last_].get();
     seen.has_failed = has_failed();
+    seen.is_measured = Policy::statistics;
     for (const auto& stage : stages_) {
         stage_seen& s = seen.stages.emplace_back();
         for (const std::size_t i : stage->inputs()) s.from.push_back(queues_[i].get());

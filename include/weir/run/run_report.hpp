@@ -7,6 +7,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
@@ -31,11 +32,13 @@ namespace weir {
 
 namespace detail {
 
-// A slot as a watchdog sees it. A watchdog reports deadlocks: it makes a graph of all waits of a run.
+// A slot as a watchdog sees it, which makes a graph of all waits of a run, and as `explain_all_runs` does.
 struct slot_seen {
     const slot* who = nullptr;
     bool gone = false;  // the slot has ended, and its stage has closed its outputs if it was the last
-    bool runs = false;  // the stage's function has a thread; only with `states`, and if the run measures
+    // Only with `states`, and if the run measures; otherwise `off`.
+    slot_state state = slot_state::off;
+    std::int64_t since = 0;  // when the slot entered `state`, in ns of the run's clock
 };
 
 struct stage_seen {
@@ -48,6 +51,7 @@ struct run_seen {
     std::vector<stage_seen> stages;
     const wait_site* last = nullptr;  // the queue from which the consumer takes
     bool has_failed = false;
+    bool is_measured = false;
 };
 
 // A run that has begun. Registered from the start until before its stages are destroyed.
@@ -55,8 +59,10 @@ class watched_run : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::run;
 
-    // `states`: also sets `slot_seen::runs`, which takes a lock for each slot.
+    // `states`: also sets `slot_seen::state`, which takes a lock for each slot.
     virtual void inspect(run_seen& seen, bool states) const = 0;
+    // See `run_control::stats`.
+    virtual pipeline_stats stats() const = 0;
 
   protected:
     watched_run() noexcept : registered(registry_kind::run) {}

@@ -48,7 +48,12 @@ WEIR_INLINE void worker_set<Policy>::inspect(stage_seen& seen, [[maybe_unused]] 
         // acquire; pairs with running_stage::leave(): the last slot has closed the outputs before
         slot_seen s{each.get(), each->gone.load(std::memory_order_acquire)};
         if constexpr (Policy::statistics) {
-            if (states) s.runs = has_thread(each->state());
+            if (states) {
+                const std::lock_guard of_slot(*each);
+                const auto now = each->entered();
+                s.state = now.first;
+                s.since = now.second;
+            }
         }
         seen.per_slot.push_back(s);
     }

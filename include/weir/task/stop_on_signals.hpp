@@ -53,7 +53,7 @@ class signal_watch {
     static void add(signal_request& to) {
         signal_watch& me = *only;
         const std::lock_guard guard(me.lock_);
-        me.begun_ = me.begun_ || begin_signals<&signal_watch::tell>();
+        me.begun_ = me.begun_ || begin_signals<&signal_watch::tell>(signals_once);
         if (!me.begun_) {
             throw std::system_error(errno, std::generic_category(),
                                     "weir: signals need a pipe and a thread, of which one can't be had");
@@ -70,7 +70,7 @@ class signal_watch {
         to.serial_ = ++me.serial_;
         to.next_ = me.first_;
         me.first_ = &to;
-        tell_signal_thread(0);
+        tell_signal_thread(signals_once, 0);
     }
 
     static void remove(signal_request& request) noexcept {
@@ -116,7 +116,8 @@ class signal_watch {
     // Under the lock, as `is_named`. Restores the handlers of signals that no other request names.
     void release(const signal_request& request) noexcept {
         for (const int number : request.numbers_) {
-            if (number > 0 && number < end_of_signals && !is_named(number)) give_back_signal(number);
+            if (number > 0 && number < end_of_signals && !is_named(number))
+                give_back_signal(signals_once, number);
         }
     }
     bool is_named(int number) const noexcept {
@@ -137,7 +138,7 @@ class signal_watch {
     void forget_all() noexcept {
         lock_.unlock();
         first_ = nullptr;
-        if (begun_) forget_signals();
+        if (begun_) forget_signals(signals_once);
         begun_ = false;
     }
 

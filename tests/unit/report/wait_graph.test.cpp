@@ -4,6 +4,8 @@
 
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/slot_times.hpp>
+#include <weir/measure/stats.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -16,6 +18,7 @@ using weir::detail::registry;
 using weir::detail::run_seen;
 using weir::detail::site_seen;
 using weir::detail::slot;
+using weir::detail::slot_state;
 using weir::detail::steps_to_cause;
 using weir::detail::wait_graph;
 using weir::detail::wait_kind;
@@ -65,12 +68,16 @@ class row final : public watched_run {
             s.to.push_back(&queues[i]);
             if (i == 0 && circle) s.from.push_back(&queues.back());
             for (const auto& each : stages[i]) {
-                s.per_slot.push_back({each.get(), each->gone.load(), states && each.get() == running});
+                const bool runs = states && each.get() == running;
+                s.per_slot.push_back(
+                    {each.get(), each->gone.load(), runs ? slot_state::run : slot_state::off});
             }
         }
         seen.last = &queues.back();
         seen.has_failed = has_failed;
     }
+
+    weir::pipeline_stats stats() const override { return {}; }
 
     // How many wait for ever.
     std::size_t stuck(bool anybody, std::vector<const wait_site*> others = {}) const {

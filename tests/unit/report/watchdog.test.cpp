@@ -803,6 +803,7 @@ class fake_run final : public weir::detail::watched_run {
         seen.stages = {{{&second}, {&first}, {{&one}}}, {{&first}, {&second}, {{&other}}}};
         seen.last = &second;
     }
+    weir::pipeline_stats stats() const override { return {}; }
 
     weir::virtual_time time;
     const std::string name = "s";

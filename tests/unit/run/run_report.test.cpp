@@ -227,6 +227,7 @@ class watched final : public weir::detail::watched_run {
   public:
     ~watched() { leave_registry(); }
     void inspect(weir::detail::run_seen& seen, bool states) const override { seen.has_failed = states; }
+    weir::pipeline_stats stats() const override { return {}; }
 };
 
 }  // namespace

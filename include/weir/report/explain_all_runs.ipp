@@ -1,0 +1,237 @@
+// weir report, internal: bodies of the functions of report/explain_all_runs.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_EXPLAIN_ALL_RUNS_IPP
+#define WEIR_REPORT_EXPLAIN_ALL_RUNS_IPP
+
+#include <weir/report/explain_all_runs.hpp>
+
+#include <weir/insight/verdict.hpp>
+#include <weir/measure/slot_times.hpp>
+#include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+#include <weir/platform/message_text.hpp>
+#include <weir/platform/process.hpp>
+#include <weir/platform/system_info.hpp>
+
+#include <utility>  // for std::move
+
+namespace weir {
+
+WEIR_INLINE std::string explain_all_runs() { return detail::present_runs().text(); }
+
+}  // namespace weir
+
+namespace weir::detail {
+
+WEIR_INLINE std::string slots_text(const std::vector<std::size_t>& slots) {
+    std::string text = slots.size() == 1 ? "slot " : "slots ";
+    for (std::size_t i = 0; i < slots.size();) {
+        std::size_t end = i + 1;
+        while (end < slots.size() && slots[end] == slots[end - 1] + 1) ++end;
+        text += (i == 0 ? "" : ", ") + std::to_string(slots[i]);
+        if (end - i > 1) text += (end - i > 2 ? "-" : ", ") + std::to_string(slots[end - 1]);
+        i = end;
+    }
+    return text;
+}
+
+WEIR_INLINE void activity_lines::add(std::size_t slot, slot_activity of_slot) {
+    for (line& each : lines_) {
+        slot_activity& same = each.activity;
+        if (same.what != of_slot.what || same.where != of_slot.where) continue;
+        each.slots.push_back(slot);
+        if (!same.lasted || !of_slot.lasted) return;
+        each.longest = larger(each.longest, *of_slot.lasted);
+        same.lasted = smaller(*same.lasted, *of_slot.lasted);
+        return;
+    }
+    const duration lasted = of_slot.lasted.value_or(duration(0));
+    lines_.push_back({std::move(of_slot), lasted, {slot}});
+}
+
+WEIR_INLINE std::string activity_lines::text() const {
+    std::string text;
+    for (const line& each : lines_) {
+        text += "    " + slots_text(each.slots) + ": " + each.activity.what;
+        if (each.activity.lasted) {
+            const std::string least = units::time(*each.activity.lasted);
+            const std::string most = units::time(each.longest);
+            text += " for " + (least == most ? most : least + " to " + most);
+        }
+        text += each.activity.where + "\n";
+    }
+    return text;
+}
+
+WEIR_INLINE present_runs::present_runs() {
+    const registry::reader all(*the_registry);
+    // The states of a slot are read after its wait. If both differ, the wait is over, and is not shown.
+    all.each<wait_site>([this](const wait_site& each) { read(each); });
+    all.each<watched_run>([this](const watched_run& each) { runs_.push_back(read(each)); });
+    for (const auto& [site, waiters] : outsiders_) {
+        wait_lines lines;
+        for (const waiter& each : waiters) {
+            lines.add({name_of(each.seen), {}, {}, each.channel, each.seen.what, {}});
+        }
+        outside_ += lines.text();
+    }
+    if (!outside_.empty()) outside_ = "outside of runs:" + outside_ + "\n";
+    slots_.clear();  // the slots may be destroyed from here on
+    outsiders_.clear();
+}
+
+WEIR_INLINE void present_runs::read(const wait_site& site) {
+    site_seen seen;
+    site.inspect(seen);
+    for (const wait_seen& each : seen.waiting) {
+        waiter found{each, each.kind == wait_kind::turn ? std::string() : state_of(seen)};
+        if (each.who != nullptr) {
+            slots_.emplace(each.who, std::move(found));
+        } else {
+            outsiders_[&site].push_back(std::move(found));
+        }
+    }
+}
+
+WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
+    run_seen seen;
+    run.inspect(seen, true);
+    present_run now{{}, run.stats(), seen.is_measured};
+    const pipeline_stats& stats = now.stats;
+    std::string names;
+    std::string& text = now.states;
+    for (std::size_t i = 0; i < stats.stages.size(); ++i) {
+        const stage_stats& stage = stats.stages[i];
+        names += (names.empty() ? "" : " | ") + stage.name;
+        text += "  stage '" + stage.name + "'";
+        const bool has_slots = i < seen.stages.size();  // a sink has none
+        const std::string place =
+            has_slots ? place_text(seen.stages[i].per_slot[0].who->where()) : std::string();
+        if (!place.empty()) text += " (" + place + ")";
+        const char* before = ": ";
+        if (has_slots && seen.is_measured) {
+            text += before + std::to_string(stage.num_tasks) + (stage.num_tasks == 1 ? " task" : " tasks");
+            if (stage.num_failures != 0) text += ", " + std::to_string(stage.num_failures) + " failed";
+            before = "; ";
+        }
+        for (const std::size_t each : stage.outputs) {
+            const channel_stats& queue = stats.channels[each];
+            text += before + std::to_string(queue.size) + " of " + std::to_string(queue.capacity) +
+                    " items in the queue behind it";
+            before = "; ";
+        }
+        text += "\n";
+        if (!has_slots) continue;
+        activity_lines lines;
+        for (const slot_seen& each : seen.stages[i].per_slot) {
+            lines.add(each.who->number(), activity_of(each, seen.is_measured));
+        }
+        text += lines.text();
+    }
+    text += consumer_text(seen, stats);
+    std::string head = names + "; " + std::to_string(stats.num_items) + " items in " +
+                       units::time(stats.elapsed) + ", " + units::rate(stats.rate());
+    if (stats.idle > duration(0)) head += "; nothing has moved for " + units::time(stats.idle);
+    text = head + "\n" + text;
+    // The waits at the queues of a run are no waits outside of it.
+    for (const stage_seen& stage : seen.stages) {
+        for (const wait_site* each : stage.from) outsiders_.erase(each);
+        for (const wait_site* each : stage.to) outsiders_.erase(each);
+    }
+    outsiders_.erase(seen.last);
+    return now;
+}
+
+// Whether a slot in this state may be in such a wait.
+inline bool is_wait_of(slot_state state, const wait_seen& wait) noexcept {
+    if (wait.in_function) return state == slot_state::await;
+    if (wait.kind == wait_kind::get) return state == slot_state::wait_get;
+    if (wait.kind == wait_kind::put) return state == slot_state::wait_put;
+    return state == slot_state::wait_turn || state == slot_state::off;
+}
+
+WEIR_INLINE slot_activity present_runs::activity_of(const slot_seen& seen, bool is_measured) const {
+    const auto found = slots_.find(seen.who);
+    const waiter* wait = found == slots_.end() || seen.gone ? nullptr : &found->second;
+    if (is_measured && wait != nullptr && !is_wait_of(seen.state, wait->seen)) wait = nullptr;
+    std::string at = wait == nullptr || wait->channel.empty() ? "" : "; " + wait->channel;
+    const std::string waiting = wait == nullptr ? "" : std::string("waiting ") + wait->seen.what;
+    if (seen.gone) return {"ended", {}, {}};
+    if (!is_measured) {
+        if (wait == nullptr) return {"not waiting in the pipeline; what it does is not measured", {}, {}};
+        return {wait->seen.in_function ? "its function is " + waiting : waiting, {}, std::move(at)};
+    }
+    const duration lasted(time_between(seen.since, seen.who->clock().now().time_since_epoch().count()));
+    const auto or_else = [&](const char* other) { return wait == nullptr ? other : waiting; };
+    switch (seen.state) {
+        case slot_state::run:
+            return {"working", lasted, {}};
+        case slot_state::await:
+            return {wait == nullptr ? "awaiting in its function" : "its function is " + waiting, lasted,
+                    std::move(at)};
+        case slot_state::runnable:
+            return {"ready to run", lasted, ", but no thread is free"};
+        case slot_state::overhead:
+            return {"waking other threads, or calling hooks", lasted, {}};
+        case slot_state::wait_get:
+            return {or_else("waiting to get"), lasted, std::move(at)};
+        case slot_state::wait_put:
+            return {or_else("waiting to put"), lasted, std::move(at)};
+        case slot_state::wait_turn:
+            return {or_else("waiting for its turn"), lasted, std::move(at)};
+        case slot_state::off:
+            break;
+    }
+    return {or_else("off"), lasted, std::move(at)};
+}
+
+WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const pipeline_stats& stats) const {
+    const bool ends_in_for_each = stats.stages.back().outputs.empty();
+    if (ends_in_for_each) return {};
+    const auto found = outsiders_.find(run.last);
+    if (found == outsiders_.end()) return "  consumer: takes no item now\n";
+    const wait_seen& first = found->second.front().seen;
+    return std::string("  consumer: ") + (first.is_thread ? "a thread" : "a coroutine") + " waits " +
+           first.what + "\n";
+}
+
+WEIR_INLINE std::string present_runs::verdict_on(const present_run& run) const {
+    if (run.is_measured) return "verdict so far: " + explain(run.stats).sentence + "\n";
+    return "no verdict, as the run measures nothing (weir::unmeasured)\n";
+}
+
+WEIR_INLINE std::string present_runs::head() const {
+    const std::string time = "weir: " + utc_now() + ": ";
+    if (runs_.empty()) return time + "no run is in progress, except on virtual time\n";
+    return time + std::to_string(runs_.size()) + (runs_.size() == 1 ? " run is" : " runs are") +
+           " in progress\n";
+}
+
+WEIR_INLINE std::string present_runs::states() const {
+    std::string text = head();
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+        text += "run " + std::to_string(i + 1) + ": " + runs_[i].states;
+    }
+    return text + outside_;
+}
+
+WEIR_INLINE std::string present_runs::verdicts() const {
+    std::string text;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+        text += "weir: run " + std::to_string(i + 1) + ": " + verdict_on(runs_[i]);
+    }
+    return text;
+}
+
+WEIR_INLINE std::string present_runs::text() const {
+    std::string text = head();
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+        text += "run " + std::to_string(i + 1) + ": " + runs_[i].states + "  " + verdict_on(runs_[i]);
+    }
+    return text + outside_;
+}
+
+}  // namespace weir::detail
+
+#endif

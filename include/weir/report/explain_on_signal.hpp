@@ -1,0 +1,75 @@
+// weir report: explain_on_signal: a signal, as of `kill -USR1`, prints what each slot of each run waits for
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_EXPLAIN_ON_SIGNAL_HPP
+#define WEIR_REPORT_EXPLAIN_ON_SIGNAL_HPP
+
+#include <weir/platform/platform.hpp>
+#include <weir/platform/process.hpp>
+#include <weir/platform/system_signals.hpp>
+#include <weir/report/explain_all_runs.hpp>
+
+#include <csignal>   // for SIGUSR1, which users name
+#include <iostream>  // for std::cerr
+#include <ostream>   // for std::ostream
+
+namespace weir {
+
+/// Prints what `explain_all_runs` returns whenever the process gets a signal, until the process ends. Called
+/// at the begin of `main`, for example.
+///
+///     weir::explain_on_signal(SIGUSR1);       // kill -USR1 PID
+///
+/// A thread of the library prints: first the states of all slots, at once; then the verdicts, when they are
+/// computed. Signals that come while the thread prints are answered by one more print. The runs go on.
+///
+/// On Windows, and other systems without the signals of POSIX, it throws; `explain_all_runs` works there.
+///
+/// \param number  the number of a signal that the program uses for nothing else, as `SIGUSR1`, `SIGUSR2`.
+/// \param to      where to print. An exception from the stream is ignored.
+/// Errors:   `std::invalid_argument` for a signal that can't be caught, that reports a fault, or that the
+///           program handles; `std::system_error` if the system has no pipe or thread left.
+/// Threads:  any may call it. A further call with the same signal replaces the stream, and waits while the
+///           thread prints. The stream is used by the thread of the library.
+/// Lifetime: the stream has to live until the process ends, or until it is replaced. In a forked process the
+///           signal is handled as before the call: call it again there. A handler that the program installs
+///           later is kept; then nothing is printed.
+/// Cost:     a sleeping thread; a print takes what `explain_all_runs` takes. As every caught signal does, it
+///           ends some waits of the system early in the thread that gets it: `poll` and `nanosleep` return
+///           `EINTR`.
+void explain_on_signal(int number, std::ostream& to = std::cerr);
+
+}  // namespace weir
+
+namespace weir::detail {
+
+// The streams of all signals that print explanations.
+class signal_explanations {
+  public:
+    static void add(int number, std::ostream& to);
+
+  private:
+    // Called on the thread for these signals. `number` 0: a signal was added.
+    static void tell(int number) noexcept;
+    void print(int number) noexcept;
+    void accept_all() noexcept;
+    // In a forked process: the thread belongs to the parent.
+    void forget_all() noexcept;
+
+    static no_destroy<signal_explanations> only;
+    static const bool forks_are_known;
+
+    standard_platform::mutex lock_;               // guards the members below, also while the thread prints
+    std::ostream* streams_[end_of_signals] = {};  // null: the signal prints nothing
+    bool begun_ = false;
+};
+
+inline constinit no_destroy<signal_explanations> signal_explanations::only;
+inline const bool signal_explanations::forks_are_known = at_fork_in_child([] { only->forget_all(); });
+
+}  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/explain_on_signal.ipp>
+#endif
+
+#endif

@@ -1,0 +1,193 @@
+#include <weir/report/explain_all_runs.hpp>
+
+#include "support/catch.hpp"
+#include "support/semaphore.hpp"
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/run/run.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <ranges>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::detail::activity_lines;
+using weir::detail::slots_text;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The threads need time to get there: asks until the text has this part.
+std::string text_with(const std::string& part) {
+    std::string text;
+    while (!has(text, part)) {
+        text = weir::explain_all_runs();
+        std::this_thread::yield();
+    }
+    return text;
+}
+
+int same(int n) { return n; }
+
+}  // namespace
+
+TEST_CASE("numbers of slots that follow each other are written as a range") {
+    CHECK(slots_text({3}) == "slot 3");
+    CHECK(slots_text({0, 1}) == "slots 0, 1");
+    CHECK(slots_text({0, 1, 2, 5}) == "slots 0-2, 5");
+    CHECK(slots_text({1, 3, 4, 6, 7, 8}) == "slots 1, 3, 4, 6-8");
+}
+
+TEST_CASE("slots that do the same share a line, with the shortest and the longest time") {
+    activity_lines lines;
+    lines.add(0, {"waiting to put", 3ms, "; channel 'a' is full, 2 of 2"});
+    lines.add(1, {"working", 1ms, {}});
+    lines.add(2, {"waiting to put", 1ms, "; channel 'a' is full, 2 of 2"});
+    lines.add(3, {"waiting to put", 2ms, "; channel 'a' is full, 2 of 2"});
+    lines.add(4, {"ended", {}, {}});
+    CHECK(lines.text() ==
+          "    slots 0, 2, 3: waiting to put for 1.0 ms to 3.0 ms; channel 'a' is full, 2 of 2\n"
+          "    slot 1: working for 1.0 ms\n"
+          "    slot 4: ended\n");
+}
+
+TEST_CASE("without a run, the explanation says that there is none") {
+    CHECK(has(weir::explain_all_runs(), "no run is in progress, except on virtual time\n"));
+    weir::virtual_time time;
+    auto run = (weir::source({1, 2}) | weir::pipe(same) | weir::sink()).start(time);
+    CHECK(has(weir::explain_all_runs(), "no run is in progress, except on virtual time\n"));
+}
+
+TEST_CASE("a run whose consumer takes nothing: each slot waits to put, and the queues are full") {
+    weir::thread_pool pool(2);
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe(same, {.name = "copy", .concurrency = 3}) |
+                weir::sink(3))
+                   .start(pool);
+    const std::string text = text_with("slots 0-2: waiting to put for ");
+    CHECK(has(text, ": 1 run is in progress\nrun 1: src | copy | sink; 0 items in "));
+    CHECK(has(text, "; nothing has moved for "));
+    CHECK(has(text, "  stage 'src' (explain_all_runs.test.cpp:"));
+    CHECK(has(text, "; 2 of 2 items in the queue behind it\n    slot 0: waiting to put for "));
+    CHECK(has(text, "; channel 'src' is full, 2 of 2\n"));
+    CHECK(has(text, "; channel 'copy | sink' is full, 6 of 6\n"));
+    CHECK(has(text, "  stage 'sink': 3 of 3 items in the queue behind it\n"));
+    CHECK(has(text, "  consumer: takes no item now\n"));
+    CHECK(has(text, "  verdict so far: not sure why it is not faster: "));
+}
+
+TEST_CASE("a slot whose function has a thread works; the slots behind it wait to get, as the consumer does") {
+    weir::thread_pool pool(2);
+    semaphore go_on(0);
+    auto run = (weir::source({1}) |
+                weir::pipe(
+                    [&](int n) {
+                        go_on.acquire();
+                        return n;
+                    },
+                    {.name = "work"}) |
+                weir::pipe(same, {.name = "next"}) | weir::sink())
+                   .start(pool, {.consumers_help = false});
+    std::thread consumer([&] { static_cast<void>(run.get()); });
+    text_with("slot 0: working for ");
+    const std::string text = text_with("  consumer: a thread waits to get\n");
+    CHECK(has(text, "slot 0: waiting to get for "));
+    CHECK(has(text, "; channel 'work' is empty, 0 of 2\n"));
+    CHECK(has(text, "    slot 0: ended\n"));  // the source
+    go_on.release();
+    consumer.join();
+}
+
+TEST_CASE("a slot whose function is suspended awaits; if it waits for a channel, the channel is named") {
+    weir::thread_pool pool(2);
+    weir::channel<int> other(1, pool, "other");
+    auto run = (weir::source({1}) |
+                weir::pipe(
+                    [&](int n) -> weir::task<int> {
+                        const auto found = co_await other.get();
+                        co_return n + found.value_or(0);
+                    },
+                    {.name = "ask"}) |
+                weir::sink())
+                   .start(pool);
+    const std::string text = text_with("its function is waiting to get for ");
+    CHECK(has(text, "; channel 'other' is empty, 0 of 1\n"));
+    CHECK_FALSE(has(text, "outside of runs"));
+    other.close();
+}
+
+TEST_CASE("slots of a paused run, and slots out of service, say for what they wait") {
+    weir::thread_pool pool(2);
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe(same, {.name = "copy", .concurrency = 2}) |
+                weir::sink())
+                   .start(pool);
+    std::thread consumer([&] {
+        while (run.get()) continue;
+    });
+    run.pause();
+    text_with("waiting for the run to be resumed for ");
+    run.resume();
+    run.set_concurrency("copy", 1);
+    text_with("slot 1: waiting out of service for ");
+    run.request_stop();
+    consumer.join();
+}
+
+TEST_CASE("a run that measures nothing has waits, but neither times nor a verdict") {
+    weir::thread_pool pool(2);
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe(same, {.name = "copy"}) | weir::sink(3))
+                   .start<weir::unmeasured>(pool);
+    const std::string text = text_with("slot 0: waiting to put; channel 'copy | sink' is full, 6 of 6\n");
+    CHECK(has(text, "  no verdict, as the run measures nothing (weir::unmeasured)\n"));
+    CHECK_FALSE(has(text, " tasks"));
+}
+
+TEST_CASE("a run that goes on has a verdict") {
+    weir::thread_pool pool(2);
+    auto run =
+        (weir::source(std::views::iota(0)) | weir::pipe(same, {.name = "work"}) | weir::sink()).start(pool);
+    for (int i = 0; i < 200; ++i) static_cast<void>(run.get());
+    const std::string text = weir::explain_all_runs();
+    CHECK(has(text, "200 items in "));
+    CHECK(has(text, "  verdict so far: "));
+}
+
+TEST_CASE("coroutines that wait outside of runs are listed apart") {
+    weir::thread_pool pool(1);
+    weir::channel<int> lonely(1, pool, "lonely");
+    std::thread waits([&] { static_cast<void>(weir::sync_wait(pool, lonely.get())); });
+    const std::string text = text_with("outside of runs:");
+    CHECK(has(text, "outside of runs:\n  channel 'lonely' is empty, 0 of 1: a coroutine waits to get\n"));
+    lonely.close();
+    waits.join();
+}
+
+TEST_CASE("runs begin and end while they are explained") {
+    weir::thread_pool pool(2);
+    std::atomic<bool> over{false};
+    std::thread asks([&] {
+        while (!over) static_cast<void>(weir::detail::present_runs().states());
+    });
+    for (int i = 0; i < 100; ++i) {
+        int sum = 0;
+        auto run = (weir::source(std::views::iota(0, 20)) |
+                    weir::pipe(same, {.name = "copy", .concurrency = 2}) | weir::sink())
+                       .start(pool);
+        while (const auto item = run.get()) sum += *item;
+        CHECK(sum == 190);
+    }
+    over = true;
+    asks.join();
+}
