@@ -30,6 +30,16 @@ inline weir::pipeline_stats limited_by(const std::string& name = "slow", int ite
     return run.stats();
 }
 
+// Both stages take 10 ms for each item.
+inline weir::pipeline_stats balanced() {
+    weir::virtual_time clock;
+    auto run = (weir::source(std::views::iota(0, 2'000)) | sleeping("a", weir::duration(10'000'000)) |
+                sleeping("b", weir::duration(10'000'000)) | weir::sink())
+                   .start(clock);
+    static_cast<void>(run.drain());
+    return run.stats();
+}
+
 inline const std::string sentence =
     "stage 'slow' is the bottleneck: it awaits 100 % of the time; slow: 4 slots instead of 2 would bring 100 "
     "% "

@@ -13,13 +13,14 @@
 
 namespace weir {
 
-/// \returns the run as a page of HTML (UTF-8; also well-formed XML), with the pipeline as a graph, the
-///          time of each stage by state, and plots of six figures over the run that say how to read them;
-///          then percentiles, failures and settings. The page loads nothing. It works without scripts, by
-///          keyboard, in light and dark, on paper.
+/// \returns the run as a page of HTML (UTF-8; also well-formed XML). Its first sentence is the verdict: what
+///          limits the rate, as in `brief_verdict`. Then come the pipeline as a graph, the time of each stage
+///          by state, plots of six figures over the run that say how to read them, percentiles, failures and
+///          settings. The page loads nothing. It works without scripts, by keyboard, in light and dark, on
+///          paper.
 /// A page has less than 500 kB. If there is too much to show, it says what it leaves out: a point of a plot
 /// stands for several laps, and only the first 128 stages are shown, or fewer if names and texts are long.
-/// Errors: `std::bad_alloc`. Cost: a few milliseconds; more with many laps.
+/// Errors: `std::bad_alloc`. Cost: that of `brief_verdict`, and a few milliseconds; more with many laps.
 [[nodiscard]] std::string html_text(const run_record& run);
 
 /// Writes `html_text(run)` to a file. The file is replaced as a whole or not at all.

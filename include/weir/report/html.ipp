@@ -5,6 +5,7 @@
 
 #include <weir/report/html.hpp>
 
+#include <weir/insight/brief_verdict.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
@@ -19,7 +20,8 @@
 #include <weir/report/svg_graph.hpp>
 #include <weir/report/table.hpp>
 
-#include <cstddef>  // for std::size_t
+#include <cstddef>   // for std::size_t
+#include <optional>  // for std::optional
 
 namespace weir::detail {
 
@@ -27,8 +29,9 @@ namespace weir::detail {
 // be empty.
 class html_page {
   public:
-    html_page(const run_view& view, std::size_t most_points)
-        : run_(view.run()), view_(view), plots_(view_, most_points) {}
+    // `why`: the verdict of the run; none: the page has none. Outlives the page.
+    html_page(const run_view& view, const std::optional<verdict>& why, std::size_t most_points)
+        : run_(view.run()), view_(view), why_(why), plots_(view_, most_points) {}
 
     [[nodiscard]] std::string text() const;
 
@@ -43,7 +46,7 @@ class html_page {
     void append_summary(std::string& out) const;
     // Appends whether the pipeline or its consumer is slower, by SPDL's guide "Is data loading bottleneck?".
     // `last`: the queue from which the consumer takes.
-    static void append_reading(std::string& out, const channel_stats& last);
+    void append_reading(std::string& out, const channel_stats& last) const;
 
     void append_pipeline(std::string& out) const;
 
@@ -55,6 +58,7 @@ class html_page {
 
     const run_record& run_;
     const run_view& view_;
+    const std::optional<verdict>& why_;
     html_plots plots_;
 };
 
@@ -120,9 +124,14 @@ inline void html_page::append_summary(std::string& out) const {
     fill_in(out, R"(<a class="skip" href="#main">To the pipeline</a>
 <header>
 <h1><bdi>{}</bdi></h1>
-<p class="soft">{}{}{}{}</p>
 )",
-            name(), run_.started.empty() ? "" : "Started " + shortened(run_.started, 40),
+            name());
+    if (why_)
+        fill_in(out, "<p class=\"verdict\"><b>Verdict:</b> {}.</p>\n",
+                shortened(why_->sentence, 2 * long_text));
+    fill_in(out, R"(<p class="soft">{}{}{}{}</p>
+)",
+            run_.started.empty() ? "" : "Started " + shortened(run_.started, 40),
             host.empty() ? "" : " on " + shortened(host, 60), run_.started.empty() && host.empty() ? "" : ".",
             run_.ended ? "" : " It still went on when this was written, or its process was killed.");
     out += R"(<nav aria-label="Parts of this page"><ul><li><a href="#pipeline">Pipeline</a></li>)"
@@ -156,7 +165,7 @@ inline void html_page::append_summary(std::string& out) const {
     out += "</header>\n";
 }
 
-inline void html_page::append_reading(std::string& out, const channel_stats& last) {
+inline void html_page::append_reading(std::string& out, const channel_stats& last) const {
     const duration get = last.ave_get_gap();
     const duration put = last.ave_put_wait();
     const bool slow = get > put;
@@ -166,9 +175,11 @@ inline void html_page::append_reading(std::string& out, const channel_stats& las
             "room to put it: the one that waits longer is faster than the other. {}</p>\n",
             slow ? "Your program waits for the pipeline." : "The pipeline keeps up with your program.",
             time_markup(get), time_markup(put),
-            slow ? "Look for the first stage, from the sink upwards, that is at work or awaiting nearly all "
-                   "of the time."
-                 : "To be faster, the program itself has to be.");
+            why_ ? ""
+            : slow
+                ? "Look for the first stage, from the sink upwards, that is at work or awaiting nearly all "
+                  "of the time."
+                : "To be faster, the program itself has to be.");
 }
 
 inline void html_page::append_pipeline(std::string& out) const {
@@ -232,11 +243,12 @@ inline void html_page::append_plots(std::string& out) const {
 //          large, fewer points are drawn, and then fewer stages.
 inline std::string html_text_of(const run_record& run, const lap_figures& laps) {
     constexpr std::size_t most = 490'000;
+    const std::optional<verdict> why = brief_verdict(run.total);
     std::string page;
     for (std::size_t stages = run_view::most_stages; stages > 0; stages /= 2) {
         const run_view view(run, laps, stages);
         for (std::size_t points = 240; points >= 20; points = points * 2 / 3) {
-            page = html_page(view, points).text();
+            page = html_page(view, why, points).text();
             if (page.size() < most) return page;
         }
     }

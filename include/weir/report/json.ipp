@@ -5,7 +5,9 @@
 
 #include <weir/report/json.hpp>
 
+#include <weir/insight/brief_verdict.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/report/verdict_text.hpp>
 
 #include <cstdint>       // for std::int64_t
 #include <fstream>       // for std::ifstream
@@ -257,6 +259,8 @@ namespace weir {
 WEIR_INLINE std::string json_text(const run_record& run) {
     std::string text = "{\"schema\":\"" + std::string(detail::json_schema) + "\",";
     std::string members;
+    if (const std::optional<verdict> v = brief_verdict(run.total))
+        text += "\"verdict\":" + detail::verdict_json(*v) + ",";
     detail::append_json(members, run);
     return text += std::string_view(members).substr(1);
 }

@@ -10,8 +10,9 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/report/table.hpp>
+#include <weir/report/verdict_text.hpp>
 
-#include <algorithm>    // for std::max, std::ranges::sort
+#include <algorithm>    // for std::max, std::min, std::ranges::replace, std::ranges::sort
 #include <array>        // for std::array
 #include <cmath>        // for std::round
 #include <cstdint>      // for SIZE_MAX
@@ -171,6 +172,23 @@ inline std::string live_row(const stage_stats& s, const pipeline_stats& lap, con
     return line;
 }
 
+// \returns the verdict in up to three lines if all stages remain visible, else in up to one.
+inline std::vector<std::string> live_verdict(const live_progress& progress, const live_frame& frame,
+                                             std::size_t stages) {
+    std::vector<std::string> lines;
+    if (progress.verdict.empty() || frame.rows < 6) return lines;
+    const std::size_t most = stages + 6 <= frame.rows ? 3 : 1;
+    std::string rest = in_lines(for_terminal(progress.verdict).text, frame.columns);
+    while (!rest.empty()) {
+        const bool is_last = lines.size() + 1 == most;
+        if (is_last) std::ranges::replace(rest, '\n', ' ');
+        const std::size_t end = (std::min)(rest.find('\n'), rest.size());
+        lines.push_back(for_terminal(rest.substr(0, end), frame.columns).text);
+        rest.erase(0, is_last ? end : end + 1);
+    }
+    return lines;
+}
+
 inline std::string live_legend(const live_frame& frame) {
     std::string legend;
     std::size_t width = 0;
@@ -194,11 +212,14 @@ WEIR_INLINE std::vector<std::string> live_lines(const pipeline_stats& lap, const
     const live_layout at(lap, frame.columns);
     const bool is_framed = frame.rows >= 5;
     std::size_t room = frame.rows - (is_framed ? 3 : (std::min<std::size_t>)(frame.rows, 1));
+    const std::vector<std::string> why = live_verdict(progress, frame, lap.stages.size());
+    room -= why.size();
     const bool says_how_many = is_framed && lap.stages.size() > room;
     if (says_how_many) --room;
 
     std::vector<std::string> lines;
     if (frame.rows != 0) lines.push_back(progress_text(progress, frame.columns));
+    lines.insert(lines.end(), why.begin(), why.end());
     if (is_framed) lines.push_back(live_head(at, frame.columns));
     for (const std::size_t i : busiest(lap, room)) lines.push_back(live_row(lap.stages[i], lap, at, frame));
     if (says_how_many) {
@@ -212,10 +233,13 @@ WEIR_INLINE std::vector<std::string> live_lines(const pipeline_stats& lap, const
 
 WEIR_INLINE std::string live_line(const pipeline_stats& lap, const live_progress& progress) {
     std::string text = detail::progress_text(progress);
-    if (lap.stages.empty() || lap.elapsed <= duration(0) || progress.ended) return text;
-    const stage_stats& s = lap.stages[detail::busiest(lap, 1).front()];
-    return text + "  " + detail::for_terminal(s.name).text + " " +
-           units::whole_percent(detail::busy_share(s)) + " % busy";
+    if (!lap.stages.empty() && lap.elapsed > duration(0) && !progress.ended) {
+        const stage_stats& s = lap.stages[detail::busiest(lap, 1).front()];
+        text += "  " + detail::for_terminal(s.name).text + " " + units::whole_percent(detail::busy_share(s)) +
+                " % busy";
+    }
+    if (!progress.verdict.empty()) text += "; " + detail::for_terminal(progress.verdict).text;
+    return text;
 }
 
 }  // namespace weir

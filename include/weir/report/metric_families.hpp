@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_METRIC_FAMILIES_HPP
 #define WEIR_REPORT_METRIC_FAMILIES_HPP
 
+#include <weir/insight/verdict.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/process_stats.hpp>
@@ -168,6 +169,11 @@ inline constexpr metric<first_item_stats> first_item[] = {
      add_member<&first_item_stats::num_items>},
     {{"weir.run.first_item.elapsed", "s", gauge, "From the first item at the consumer to the snapshot."},
      add_member<&first_item_stats::since>},
+};
+
+inline constexpr metric<verdict> why[] = {
+    {{"weir.run.verdict", "", gauge, "Always 1; the labels say what limits the rate."},
+     [](metric_samples& to, const verdict&) { to.add(1); }},
 };
 
 inline constexpr metric<stage_stats> stage[] = {

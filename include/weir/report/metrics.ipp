@@ -5,6 +5,7 @@
 
 #include <weir/report/metrics.hpp>
 
+#include <weir/insight/brief_verdict.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/report/escape.hpp>
 #include <weir/report/metric_families.hpp>
@@ -30,9 +31,9 @@ WEIR_INLINE std::string metrics_content_type(metrics_format format) {
 namespace weir::detail {
 
 // Labels of the library, which a user's label must not be.
-inline constexpr std::string_view metric_labels[] = {"stage",     "position", "kind",    "queue",
-                                                     "state",     "resource", "mode",    "type",
-                                                     "direction", "le",       "quantile"};
+inline constexpr std::string_view metric_labels[] = {"stage",     "position", "kind", "queue",
+                                                     "state",     "resource", "mode", "type",
+                                                     "direction", "cause",    "le",   "quantile"};
 
 inline void check_labels(const std::vector<metric_label>& labels) {
     std::vector<std::string_view> known(std::begin(metric_labels), std::end(metric_labels));
@@ -74,6 +75,7 @@ class metrics_writer {
     struct labelled {
         std::string labels;
         const pipeline_stats& stats;
+        std::optional<verdict> why;
     };
     const metrics_format format_;
     std::vector<labelled> runs_;
@@ -83,7 +85,8 @@ class metrics_writer {
     explicit metrics_writer(metrics_format format) noexcept : format_(format) {}
 
     // The statistics must outlive the writer.
-    void add(const std::vector<metric_label>& of_run, const pipeline_stats& stats);
+    void add(const std::vector<metric_label>& of_run, const pipeline_stats& stats,
+             std::optional<verdict> why);
 
     // Both formats want each family in one block, so the outer loop is over families.
     [[nodiscard]] std::string text() &&;
@@ -94,7 +97,7 @@ class metrics_writer {
         for (const metric<T>& m : metrics) {
             metric_samples samples(text_, m.family, format_ == metrics_format::openmetrics);
             for (const labelled& run : runs_) {
-                each<T>(run.stats, [&](const T& of, const std::string& own) {
+                each<T>(run, [&](const T& of, const std::string& own) {
                     samples.begin(run.labels + (run.labels.empty() || own.empty() ? "" : ",") + own);
                     m.add(samples, of);
                 });
@@ -104,10 +107,18 @@ class metrics_writer {
 
     // \returns the labels of a stage or queue. Names may be empty or equal; the position tells objects apart.
     static std::string own_labels(std::string_view what, const std::string& name, std::size_t position);
+    static std::string verdict_labels(const verdict& why) {
+        std::string labels = label_text("cause", name_of(why.cause));
+        if (!why.stage.empty()) labels += "," + label_text("stage", why.stage);
+        return labels;
+    }
     // Calls `add(object, labels)` for each object of that type in the statistics.
     template <class T, class Add>
-    static void each(const pipeline_stats& p, Add add) {
-        if constexpr (std::same_as<T, pipeline_stats>) {
+    static void each(const labelled& run, Add add) {
+        const pipeline_stats& p = run.stats;
+        if constexpr (std::same_as<T, verdict>) {
+            if (run.why) add(*run.why, verdict_labels(*run.why));
+        } else if constexpr (std::same_as<T, pipeline_stats>) {
             add(p, "");
         } else if constexpr (std::same_as<T, first_item_stats>) {
             if (p.first_item) add(*p.first_item, "");
@@ -129,19 +140,21 @@ class metrics_writer {
     }
 };
 
-inline void metrics_writer::add(const std::vector<metric_label>& of_run, const pipeline_stats& stats) {
+inline void metrics_writer::add(const std::vector<metric_label>& of_run, const pipeline_stats& stats,
+                                std::optional<verdict> why) {
     check_labels(of_run);
     std::string labels = labels_text(of_run);
     if (std::ranges::find(runs_, labels, &labelled::labels) != runs_.end()) {
         throw std::invalid_argument("weir: two runs in one text of metrics have the same labels {" + labels +
                                     "}: give each one of its own, as {\"run\", \"training\"}");
     }
-    runs_.push_back({std::move(labels), stats});
+    runs_.push_back({std::move(labels), stats, std::move(why)});
 }
 
 inline std::string metrics_writer::text() && {
     write(metrics_of::run);
     write(metrics_of::first_item);
+    write(metrics_of::why);
     write(metrics_of::stage);
     write(metrics_of::added);
     write(metrics_of::transfers);
@@ -149,6 +162,11 @@ inline std::string metrics_writer::text() && {
     write(metrics_of::process);
     if (format_ == metrics_format::openmetrics) text_ += "# EOF\n";
     return std::move(text_);
+}
+
+// \returns the verdict, if it is cheap compared with the time that the run has taken.
+inline std::optional<verdict> cheap_verdict(const pipeline_stats& stats) {
+    return cost_of_brief_verdict(stats) > stats.elapsed / 100 ? std::nullopt : brief_verdict(stats);
 }
 
 inline std::string metrics_writer::own_labels(std::string_view what, const std::string& name,
@@ -162,13 +180,13 @@ namespace weir {
 
 WEIR_INLINE std::string metrics_text(const pipeline_stats& stats, const metrics_options& options) {
     detail::metrics_writer writer(options.format);
-    writer.add(options.labels, stats);
+    writer.add(options.labels, stats, detail::cheap_verdict(stats));
     return std::move(writer).text();
 }
 
 WEIR_INLINE std::string metrics_text(const std::vector<labelled_run>& runs, metrics_format format) {
     detail::metrics_writer writer(format);
-    for (const labelled_run& r : runs) writer.add(r.labels, r.stats);
+    for (const labelled_run& r : runs) writer.add(r.labels, r.stats, detail::cheap_verdict(r.stats));
     return std::move(writer).text();
 }
 
@@ -180,9 +198,24 @@ WEIR_INLINE metrics_report::metrics_report(metrics_options options) : options_(s
     check_labels(options_.labels);
 }
 
-WEIR_INLINE void metrics_report::update(pipeline_stats all) {
+WEIR_INLINE void metrics_report::begins(const pipeline_stats& all) {
+    recent_ = recent_verdict();
+    update(all, std::nullopt);
+}
+
+WEIR_INLINE void metrics_report::lap(const pipeline_stats& one) {
+    update(joined(so_far_, one), recent_.add(one));
+}
+
+WEIR_INLINE void metrics_report::ends(const pipeline_stats&, const pipeline_stats& all) {
+    update(all, brief_verdict(all));
+}
+
+WEIR_INLINE void metrics_report::update(pipeline_stats all, const std::optional<verdict>& why) {
     so_far_ = std::move(all);
-    take(metrics_text(so_far_, options_));
+    metrics_writer writer(options_.format);
+    writer.add(options_.labels, so_far_, why);
+    take(std::move(writer).text());
 }
 
 }  // namespace weir::detail

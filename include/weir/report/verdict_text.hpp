@@ -1,4 +1,4 @@
-// weir report, internal: verdicts as text, in lines for a table or as the line of a log
+// weir report, internal: verdicts as text: lines of a table, a line of a log, a value of JSON
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_VERDICT_TEXT_HPP
 #define WEIR_REPORT_VERDICT_TEXT_HPP
@@ -22,6 +22,9 @@ namespace weir::detail {
 // \returns the verdict as one line, whatever the stage is called:
 //          `[verdict]\tcause=stage stage="decode" gain=0.50 sure=1.00: stage 'decode' is the ...`.
 [[nodiscard]] std::string verdict_line(const verdict& v);
+
+// \returns the verdict as an object. Unknown values are null.
+[[nodiscard]] std::string verdict_json(const verdict& v);
 
 }  // namespace weir::detail
 

@@ -7,6 +7,10 @@
 
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/report/escape.hpp>
+
+#include <cstdint>      // for std::uint64_t
+#include <string_view>  // for std::string_view
 
 namespace weir::detail {
 
@@ -46,6 +50,48 @@ WEIR_INLINE std::string verdict_line(const verdict& v) {
         if (c == '\n' || c == '\r') c = ' ';
     }
     return "[verdict]\t" + text + "\n";
+}
+
+// \returns the change as the examples `explain` and `what_if` read it: `{"stage":"decode","concurrency":4}`.
+WEIR_INLINE std::string change_json(const setting_change& change) {
+    const auto count = [&change] { return std::to_string(static_cast<std::uint64_t>(change.value)); };
+    std::string text = "{";
+    if (!change.stage.empty()) {
+        text += "\"stage\":";
+        append_json(text, std::string_view(change.stage));
+        text += ',';
+    }
+    switch (change.kind) {
+        case change_kind::faster:
+            return text + "\"faster\":" + units::fixed(change.value, 4) + "}";
+        case change_kind::concurrency:
+            return text + "\"concurrency\":" + count() + "}";
+        case change_kind::capacity:
+            return text + "\"capacity\":" + count() + "}";
+        case change_kind::batch_size:
+            return text + "\"batch\":" + count() + "}";
+        case change_kind::completion_order:
+            return text + "\"output_order\":\"completion\"}";
+        case change_kind::threads:
+            return text + "\"workers\":" + count() + "}";
+        case change_kind::consumer:
+            return text + "\"consumer_ms\":" + units::fixed(change.value * 1e3, 6) + "}";
+        case change_kind::source:
+            return text + "\"source\":\"unlimited\"}";
+    }
+    return "null";
+}
+
+WEIR_INLINE std::string verdict_json(const verdict& v) {
+    std::string text = "{\"cause\":";
+    append_json(text, name_of(v.cause));
+    text += ",\"stage\":";
+    v.stage.empty() ? void(text += "null") : append_json(text, std::string_view(v.stage));
+    text += ",\"lost\":" + units::fixed(v.lost, 4) + ",\"gain\":" + units::fixed(v.gain, 4) +
+            ",\"change\":" + (v.change ? change_json(*v.change) : "null") +
+            ",\"sure\":" + units::fixed(v.sure, 2) + ",\"sentence\":";
+    append_json(text, std::string_view(v.sentence));
+    return text + "}";
 }
 
 }  // namespace weir::detail

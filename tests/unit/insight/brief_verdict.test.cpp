@@ -45,8 +45,7 @@ TEST_CASE("a brief verdict is that of explain") {
 }
 
 TEST_CASE("two stages that are equally slow are balanced, and that is sure") {
-    const auto v = brief_verdict(stats_of(numbers(200) | sleeping("a", 10ms) | sleeping("b", 10ms) |
-                                          sleeping("c", 10ms) | weir::sink()));
+    const auto v = brief_verdict(explained_runs::balanced());
     REQUIRE(v);
     CHECK(v->cause == limit_cause::balanced);
     CHECK(v->sure == 1);

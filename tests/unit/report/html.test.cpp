@@ -1,6 +1,7 @@
 #include <weir/report/html.hpp>
 
 #include "support/catch.hpp"
+#include "support/explained_runs.hpp"
 #include "support/items.hpp"
 
 #include <weir/executor/virtual_time.hpp>
@@ -211,4 +212,21 @@ TEST_CASE("if a page can't be written, the error has the path") {
     } catch (const std::system_error& e) {
         CHECK(std::string(e.what()).find("no/such/folder/run.html") != std::string::npos);
     }
+}
+
+TEST_CASE("the first sentence of a page is the verdict") {
+    run_record run;
+    run.name = "a run";
+    run.total = explained_runs::limited_by("slow <&>");
+    const std::string page = html_text(run);
+    CHECK(page.find(
+              "<h1><bdi>a run</bdi></h1>\n<p class=\"verdict\"><b>Verdict:</b> stage 'slow &lt;&amp;&gt;' is "
+              "the "
+              "bottleneck: it awaits 100 % of the time; slow &lt;&amp;&gt;: 4 slots instead of 2 would bring "
+              "100 % more (sure: 100 %).</p>\n") != std::string::npos);
+    CHECK(page.find("Look for the first stage") == std::string::npos);
+    run.total = explained_runs::limited_by("slow", 19);
+    const std::string other = html_text(run);
+    CHECK(other.find("Verdict:") == std::string::npos);
+    CHECK(other.find("Look for the first stage") != std::string::npos);
 }

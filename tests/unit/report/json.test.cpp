@@ -1,6 +1,7 @@
 #include <weir/report/json.hpp>
 
 #include "support/catch.hpp"
+#include "support/explained_runs.hpp"
 
 #include <weir/measure/histogram.hpp>
 
@@ -273,4 +274,18 @@ TEST_CASE("the JSON of a histogram has its nonempty buckets") {
     h.record(1us);
     CHECK(json(h) == R"({"count":3,"sum":1010,"max":1000,"buckets":[[5,2],[992,1]]})");
     CHECK(json(weir::histogram()) == R"({"count":0,"sum":0,"max":0,"buckets":[]})");
+}
+
+TEST_CASE("the JSON of a run has its verdict, which is not read back") {
+    run_record run;
+    run.total = explained_runs::limited_by("slow");
+    const std::string text = json_text(run);
+    CHECK_THAT(
+        text,
+        Catch::Matchers::StartsWith(
+            R"({"schema":"weir.run/1","verdict":{"cause":"stage","stage":"slow","lost":0.5000,"gain":1.0000,)"
+            R"("change":{"stage":"slow","concurrency":4},"sure":1.00,"sentence":"stage 'slow' is the bottleneck: )"));
+    CHECK(weir::run_from_json(text) == run);
+    run.total = explained_runs::limited_by("slow", 19);
+    CHECK(json_text(run).find("verdict") == std::string::npos);
 }

@@ -1,6 +1,7 @@
 #include <weir/report/live_view.hpp>
 
 #include "support/catch.hpp"
+#include "support/explained_runs.hpp"
 #include "support/items.hpp"
 #include "support/pipe.hpp"
 
@@ -588,6 +589,59 @@ TEST_CASE("if nothing has moved for long, the first line of a picture says so") 
           "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3  nothing has moved for 12.0 s");
     p.idle = 9s;
     CHECK(live_lines(a_lap(), p, {120, 24})[0] == "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3");
+}
+
+TEST_CASE("the verdict is the first sentence of a picture, in as many lines as there is room for") {
+    live_progress p = half_way();
+    p.verdict = "stage 'slow' is the bottleneck:\n it awaits 100 % of the time";
+    const strings wide = live_lines(a_lap(), p, {80, 24});
+    CHECK(wide.size() == 7);
+    CHECK(wide[1] == "stage 'slow' is the bottleneck:? it awaits 100 % of the time");
+    CHECK(wide[2].starts_with("stage   "));
+    const strings narrow = live_lines(a_lap(), p, {30, 9});
+    CHECK(narrow.size() == 9);
+    CHECK(narrow[1] == "stage 'slow' is the");
+    CHECK(narrow[2] == "bottleneck:? it awaits 100 %");
+    CHECK(narrow[3] == "of the time");
+    const strings low = live_lines(a_lap(), p, {30, 8});
+    CHECK(low.size() == 7);
+    CHECK(low[1] == "stage 'slow' is the bottlenec~");
+    CHECK(low[2].starts_with("stage   "));
+    CHECK(live_lines(a_lap(), p, {30, 5}) == live_lines(a_lap(), half_way(), {30, 5}));
+    for (std::size_t rows = 0; rows < 12; ++rows) CHECK(live_lines(a_lap(), p, {30, rows}).size() <= rows);
+}
+
+TEST_CASE("the verdict ends the line of a run") {
+    live_progress p = half_way();
+    p.verdict = "stage 'slow' is the bottleneck";
+    CHECK(weir::live_line(a_lap(), p) ==
+          "01:23  510 of 1000 (51 %)  100 /s  left 00:05  failed 3  decode 90 % busy; "
+          "stage 'slow' is the bottleneck");
+    p.ended = true;
+    CHECK(weir::live_line(a_lap(), p) ==
+          "01:23  510 of 1000  100 /s  stopped  failed 3; stage 'slow' is the bottleneck");
+}
+
+TEST_CASE("a view has the verdict of recent laps, and at the end that of the run") {
+    const a_pipe out;
+    clock_of_test::time = 0;
+    view v({.file = out.ends[1]});
+    const pipeline_stats first = explained_runs::limited_by("slow", 2'000);
+    const pipeline_stats all = explained_runs::limited_by("other", 2'000);
+    v.begins(first - first);
+    clock_of_test::time += 5'000'000'000;
+    v.lap(first);
+    v.ends(all - all, all);
+    v.begins(first - first);
+    CHECK(read_all(out.ends[0]) ==
+          "00:00  0\n"
+          "00:10  2000  200 /s  slow 100 % busy; " +
+              explained_runs::sentence +
+              "\n"
+              "00:10  2000  200 /s  done; stage 'other' is the bottleneck: it awaits 100 % of the time; "
+              "other: 4 "
+              "slots instead of 2 would bring 100 % more (sure: 100 %)\n"
+              "00:00  0\n");
 }
 
 TEST_CASE("the line of a run shows its progress and the busiest stage") {

@@ -1,6 +1,7 @@
 #include <weir/report/metrics.hpp>
 
 #include "support/catch.hpp"
+#include "support/explained_runs.hpp"
 #include "support/folder.hpp"
 #include "support/items.hpp"
 
@@ -251,6 +252,42 @@ TEST_CASE("when the first item has come, its time and the parts of the rate sinc
     CHECK(has(text, "weir_run_first_item_time_seconds 2.5"));
     CHECK(has(text, "weir_run_first_item_items_total 329"));
     CHECK(has(text, "weir_run_first_item_elapsed_seconds 7.5"));
+}
+
+TEST_CASE("the verdict is a metric whose labels say what limits the rate") {
+    const pipeline_stats p = explained_runs::limited_by("slow \"1\"", 2'000);
+    const std::string text = metrics_text(p);
+    CHECK(has(text, "# TYPE weir_run_verdict gauge"));
+    CHECK(has(text, "weir_run_verdict{cause=\"stage\",stage=\"slow \\\"1\\\"\"} 1"));
+    CHECK(has(metrics_text(p, {.labels = {{"run", "a"}}}),
+              "weir_run_verdict{run=\"a\",cause=\"stage\",stage=\"slow \\\"1\\\"\"} 1"));
+    pipeline_stats shorter = p;
+    shorter.elapsed = 100 * weir::detail::cost_of_brief_verdict(p) - 1ns;
+    CHECK(metrics_text(shorter).find("weir_run_verdict") == std::string::npos);
+}
+
+TEST_CASE("a verdict without a stage has no label for it") {
+    const std::string text = metrics_text(explained_runs::balanced());
+    CHECK(has(text, "weir_run_verdict{cause=\"balanced\"} 1"));
+}
+
+TEST_CASE("metrics of laps have the last verdict, and at the end that of the run") {
+    std::vector<std::string> texts;
+    metrics_callback report([&texts](const std::string& text) { texts.push_back(text); });
+    weir::run_report& run = report;
+    const pipeline_stats lap = explained_runs::limited_by("slow", 2'000);
+    const pipeline_stats all = explained_runs::limited_by("other", 2'000);
+    run.begins(lap - lap);
+    run.lap(lap);
+    run.lap(explained_runs::limited_by("other", 100));
+    run.ends(all - all, all);
+    run.begins(lap - lap);
+    REQUIRE(texts.size() == 5);
+    CHECK(texts[0].find("weir_run_verdict") == std::string::npos);
+    CHECK(has(texts[1], "weir_run_verdict{cause=\"stage\",stage=\"slow\"} 1"));
+    CHECK(has(texts[2], "weir_run_verdict{cause=\"stage\",stage=\"slow\"} 1"));
+    CHECK(has(texts[3], "weir_run_verdict{cause=\"stage\",stage=\"other\"} 1"));
+    CHECK(texts[4].find("weir_run_verdict") == std::string::npos);
 }
 
 TEST_CASE("the content types are those of the two formats") {
