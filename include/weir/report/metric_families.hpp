@@ -172,7 +172,7 @@ inline constexpr metric<first_item_stats> first_item[] = {
 };
 
 inline constexpr metric<verdict> why[] = {
-    {{"weir.run.verdict", "", gauge, "Always 1; the labels say what limits the rate."},
+    {{"weir.run.verdict", "{verdict}", gauge, "Always 1; the labels say what limits the rate."},
      [](metric_samples& to, const verdict&) { to.add(1); }},
 };
 

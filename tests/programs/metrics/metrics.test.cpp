@@ -3,6 +3,7 @@
 #include <weir/report/metrics.hpp>
 
 #include "support/catch.hpp"
+#include "support/explained_runs.hpp"
 #include "support/folder.hpp"
 
 #include <weir/executor/thread_pool.hpp>
@@ -89,11 +90,12 @@ pipeline_stats with_everything(pipeline_stats p) {
     return p;
 }
 
-std::string text_of_two_runs(metrics_format format) {
+std::string text_of_runs(metrics_format format) {
     pipeline_stats p = with_everything(run_of_hostile_names());
     p.stages.at(5).name.clear();  // where the run had made one up
     std::vector<labelled_run> runs;
     for (const std::string& name : {hostile[0], hostile[3]}) runs.push_back({{{"run", name}}, p});
+    runs.push_back({{{"run", "explained"}}, explained_runs::limited_by(hostile[0], 2'000)});
     return weir::metrics_text(runs, format);
 }
 
@@ -136,7 +138,7 @@ TEST_CASE("promtool accepts the metrics of a real run whose names are hostile") 
     static_cast<void>(run_of_hostile_names({file}));
     CHECK(files::text_of(path).find("weir_stage_tasks_total{stage=\"a\\\"b\\\\c\\nd\"") != std::string::npos);
     CHECK(promtool(path) == 0);
-    std::ofstream(path, std::ios::binary) << text_of_two_runs(metrics_format::prometheus);
+    std::ofstream(path, std::ios::binary) << text_of_runs(metrics_format::prometheus);
     CHECK(promtool(path) == 0);
     // It can say no.
     std::ofstream(path, std::ios::binary)
@@ -153,7 +155,7 @@ TEST_CASE("Prometheus's parser of OpenMetrics reads the same, with the names as 
     }
     const files::folder here("weir_metrics_" + std::to_string(::getpid()));
     const std::string path = here / "weir.om";
-    const std::string text = text_of_two_runs(metrics_format::openmetrics);
+    const std::string text = text_of_runs(metrics_format::openmetrics);
     std::ofstream(path, std::ios::binary) << text;
     const std::string names = here / "names";
     CHECK(status_of(parser + "'" + names + "'", path) == 0);
@@ -198,13 +200,11 @@ TEST_CASE("of a pipe that nobody reads any more one is warned, and the run goes 
 }
 
 TEST_CASE("the table in include/weir/report/README.md is that of the metrics, and names each label") {
-    pipeline_stats p;
-    p.stages.resize(2);
-    p.channels.resize(1);
-    const std::string text = weir::metrics_text(with_everything(std::move(p)));
+    const std::string text = weir::metrics_text(with_everything(explained_runs::limited_by("slow", 2'000)));
     std::string table;
     add_rows(table, text, d::metrics_of::run);
     add_rows(table, text, d::metrics_of::first_item);
+    add_rows(table, text, d::metrics_of::why);
     add_rows(table, text, d::metrics_of::stage);
     add_rows(table, text, d::metrics_of::added);
     add_rows(table, text, d::metrics_of::transfers);

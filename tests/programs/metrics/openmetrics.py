@@ -14,6 +14,9 @@ if sys.argv[1] != "--is-there":
     assert families["weir_stage_busy_seconds"].unit == "seconds"
     assert families["weir_queue_limit_bytes"].unit == "bytes"
     assert families["weir_stage_task_duration_seconds"].type == "histogram"
+    verdicts = {s.labels["run"]: s for s in families["weir_run_verdict"].samples}
+    assert verdicts["explained"].labels["cause"] == "stage"
+    assert verdicts["explained"].labels["stage"] == 'a"b\\c\nd'
     tasks = families["weir_stage_tasks"]
     assert tasks.type == "counter"
     run = tasks.samples[0].labels["run"]
