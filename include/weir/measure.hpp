@@ -10,6 +10,7 @@
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/task_sample.hpp>
 #include <weir/measure/unit_text.hpp>
 
 #endif

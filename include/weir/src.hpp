@@ -41,6 +41,7 @@
 #include <weir/measure/histogram.ipp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.ipp>
+#include <weir/measure/task_sample.ipp>
 #include <weir/measure/unit_text.ipp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.ipp>

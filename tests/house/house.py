@@ -44,6 +44,7 @@ ELSEWHERE = {
     "stages/stage_row.hpp": ("tests/unit/stages/pipeline.test.cpp", "how a pipeline puts stages in a row"),
     "stages/source_items.hpp": ("tests/unit/stages/source.test.cpp", "what a source is made from"),
     "stages/stage_task.hpp": ("tests/unit/stages/stage_of.test.cpp", "a base of each worker"),
+    "stages/worker_waits.hpp": ("tests/unit/stages/stage_of.test.cpp", "the waits of each worker"),
     "stages/stage_worker.hpp": ("tests/unit/stages/stage_of.test.cpp", "works in each stage"),
     "insight/repeated_consumer.hpp": ("tests/unit/insight/headspace.test.cpp", "how headspace calls its consumer"),
     "insight/prediction.hpp": ("tests/unit/insight/predict.test.cpp", "what a prediction returns"),

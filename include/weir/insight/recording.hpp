@@ -44,10 +44,16 @@ struct recording {
     [[nodiscard]] friend bool operator==(const recording&, const recording&) = default;
 };
 
-/// Makes a recording of a run from its statistics. The distribution of the times of each stage is that of
-/// its histogram. Some things are estimated:
+/// Makes a recording of a run from its statistics. If the run kept samples (`run_options::recording`), the
+/// recording has these: the times of each invocation with its number of results, the sizes of batches, and
+/// the times of the consumer. If a sample lacks some invocations, its times are scaled, and some of its
+/// results replaced, so that their means are those of all invocations.
+///
+/// Without samples, the distribution of the times of each stage is that of its histogram, and some things are
+/// estimated:
 /// - Each task has the same ratio of `run` to `await`: that of their sums.
 /// - The consumer takes the same time for each item: the average.
+/// - All batches have the same size: the average.
 ///
 /// \param stats  of a whole run, or of a lap.
 /// \returns the recording.

@@ -7,6 +7,7 @@
 
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/random_bits.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 
@@ -15,6 +16,7 @@ namespace weir {
 namespace detail {
 
 inline constexpr std::size_t sample_size = 1'024;
+inline constexpr std::uint32_t most_results = 1'000'000;  // of a task; more only in a damaged file
 
 // Times at equal distances in the distribution of a histogram, scaled so that their mean is that of the
 // histogram.
@@ -61,6 +63,105 @@ WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times
     return tasks;
 }
 
+// Rounded, and at most the longest duration.
+WEIR_INLINE duration to_duration(double ns) {
+    constexpr double most = 9.2e18;
+    return duration(static_cast<std::int64_t>(smaller(ns, most) + 0.5));
+}
+
+WEIR_INLINE double nanoseconds(const task_sample& one) {
+    return static_cast<double>(one.run.count()) + static_cast<double>(one.await.count()) +
+           static_cast<double>(one.runnable.count());
+}
+
+// The factor for the times of a sample so that their mean is that of all invocations, which is known exactly.
+// `failed`: of which invocations; `mean`: in ns.
+WEIR_INLINE double factor_to(double mean, bool failed, const task_samples& samples) {
+    double sum = 0;
+    double count = 0;
+    for (const task_sample& each : samples.tasks) {
+        if (each.failed != failed) continue;
+        sum += nanoseconds(each);
+        ++count;
+    }
+    return sum > 0 && mean > 0 ? mean * count / sum : 1;
+}
+
+// Replaces invocations by others of the sample, at random, until the mean number of results is at least
+// `wanted` if it was less, or at most `wanted` if it was more.
+WEIR_INLINE void correct_results(std::vector<recorded_task>& tasks, double wanted) {
+    const std::vector<recorded_task> all = tasks;
+    const auto n = static_cast<double>(tasks.size());
+    double missing = wanted * n;
+    for (const recorded_task& each : tasks) missing -= each.results;
+    const double sign = missing < 0 ? -1 : 1;
+    missing *= sign;
+    // As many attempts as are enough if some results differ; none helps if all are equal.
+    for (std::uint64_t k = 0; missing >= 0.5 && k < 64 * tasks.size(); ++k) {
+        recorded_task& old = tasks[number_as<std::size_t>(high_product(splitmix64(1, k), tasks.size()))];
+        const recorded_task& other = all[number_as<std::size_t>(high_product(splitmix64(2, k), all.size()))];
+        const double more = sign * (static_cast<double>(other.results) - static_cast<double>(old.results));
+        if (more <= 0 || more >= missing + 0.5) continue;
+        missing -= more;
+        old = other;
+    }
+}
+
+// The tasks of a sample. If the sample lacks some of the stage's invocations, the means of the times and of
+// the number of results are those of all invocations.
+WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, double results) {
+    const task_samples& samples = *stage.samples;
+    const bool has_all = samples.one_in == 1;
+    const double factors[] = {
+        has_all ? 1 : factor_to(static_cast<double>(stage.ave_time().count()), false, samples),
+        has_all ? 1 : factor_to(static_cast<double>(stage.ave_failure_time().count()), true, samples)};
+    std::vector<recorded_task> tasks;
+    for (const task_sample& each : samples.tasks) {
+        const double factor = factors[each.failed ? 1 : 0];
+        tasks.push_back({to_duration(static_cast<double>(each.run.count()) * factor),
+                         to_duration(static_cast<double>(each.await.count()) * factor),
+                         smaller(each.results, most_results)});
+    }
+    if (!has_all) correct_results(tasks, results);
+    return tasks;
+}
+
+// The size of most batches, or else the average.
+WEIR_INLINE std::size_t sampled_batch_size(const task_samples& batches) {
+    std::uint64_t sum = 0;
+    std::uint32_t most = 1;
+    for (const task_sample& each : batches.tasks) {
+        sum += each.taken;
+        most = larger(most, each.taken);
+    }
+    std::size_t full = 0;
+    for (const task_sample& each : batches.tasks) full += each.taken == most ? 1U : 0U;
+    if (2 * full >= batches.tasks.size()) return most;
+    return number_as<std::size_t>((sum + batches.tasks.size() / 2) / batches.tasks.size());
+}
+
+WEIR_INLINE bool has_samples(const stage_stats& stage) {
+    return stage.samples && !stage.samples->tasks.empty();
+}
+
+// The consumer of a run that has one. `last`: the queue from which the consumer takes.
+WEIR_INLINE recorded_stage consumer_of(const pipeline_stats& stats, const channel_stats& last) {
+    recorded_stage consumer{.num_tasks = stats.num_items};
+    const duration waited = smaller(last.get_blocked, stats.elapsed);
+    const duration mean = (stats.elapsed - waited) / static_cast<std::int64_t>(stats.num_items);
+    if (!stats.consumer || stats.consumer->tasks.empty()) {
+        consumer.tasks.push_back({mean, duration(0), 1});
+        return consumer;
+    }
+    const bool has_all = stats.consumer->one_in == 1;
+    const double factor = has_all ? 1 : factor_to(static_cast<double>(mean.count()), false, *stats.consumer);
+    for (const task_sample& each : stats.consumer->tasks) {
+        const double ns = static_cast<double>(each.run.count()) * factor;
+        consumer.tasks.push_back({to_duration(ns), duration(0), 1});
+    }
+    return consumer;
+}
+
 WEIR_INLINE stage_role role_of(const stage_stats& stage) {
     if (stage.kind == "source") return stage_role::source;
     if (stage.kind == "sink") return stage_role::sink;
@@ -80,7 +181,6 @@ WEIR_INLINE void refuse_recording(const std::string& why) {
 }  // namespace detail
 
 WEIR_INLINE recording record_of(const pipeline_stats& stats) {
-    constexpr double most_results = 1e6;  // of a task; more only in a damaged file
     recording all;
     const std::size_t n = stats.stages.size();
     if (n < 2) detail::refuse_recording("it has no statistics");
@@ -95,7 +195,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
                                (i == 0 || (stage.inputs.size() == 1 && !stats.stages[i - 1].outputs.empty() &&
                                            stats.stages[i - 1].outputs[0] == stage.inputs[0]));
         if (!is_linear) detail::refuse_recording("it has branches, which predictions don't know yet");
-        if (!stage.task_times.has_quantiles())
+        if (!detail::has_samples(stage) && !stage.task_times.has_quantiles())
             detail::refuse_recording("its policy keeps no histograms of the times");
 
         stage_settings settings{.name = stage.name, .role = detail::role_of(stage)};
@@ -111,14 +211,20 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         if (!stage.outputs.empty()) {
             const channel_stats& behind = stats.channels.at(stage.outputs[0]);
             settings.capacity = detail::larger<std::size_t>(behind.capacity, 1);
-            results = detail::smaller(detail::ratio_of(behind.num_put, stage.num_tasks), most_results);
+            results = detail::smaller(detail::ratio_of(behind.num_put, stage.num_tasks),
+                                      static_cast<double>(detail::most_results));
             if (settings.role == stage_role::aggregate) {
                 const std::uint64_t taken = stats.channels.at(stage.inputs[0]).num_get;
                 settings.batch_size = static_cast<std::size_t>(detail::ratio_of(taken, behind.num_put) + 0.5);
+                if (detail::has_samples(stage))
+                    settings.batch_size = detail::sampled_batch_size(*stage.samples);
                 if (settings.batch_size == 0) settings.batch_size = 1;
             }
         }
-        if (settings.role == stage_role::source || settings.role == stage_role::function) {
+        const bool has_times = settings.role == stage_role::source || settings.role == stage_role::function;
+        if (has_times && detail::has_samples(stage)) {
+            sample.tasks = detail::sampled_tasks(stage, results);
+        } else if (has_times) {
             const double busy = static_cast<double>(spent.busy().count());
             const double whole = static_cast<double>(stage.busy.count());
             const double run_share = busy > 0 ? static_cast<double>(spent.run.count()) / busy : 1;
@@ -138,11 +244,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     all.settings.stages.push_back({.name = "consumer", .role = stage_role::consumer});
     all.stages.emplace_back();
     if (!stats.stages.back().outputs.empty()) {
-        const channel_stats& last = stats.channels.at(stats.stages.back().outputs[0]);
-        const duration waited = detail::smaller(last.get_blocked, stats.elapsed);
-        const duration each = (stats.elapsed - waited) / static_cast<std::int64_t>(stats.num_items);
-        all.stages.back().tasks.push_back({each, duration(0), 1});
-        all.stages.back().num_tasks = stats.num_items;
+        all.stages.back() = detail::consumer_of(stats, stats.channels.at(stats.stages.back().outputs[0]));
     }
     all.num_items = stats.num_items;
     all.rate = stats.first_item ? stats.first_item->rate() : stats.rate();

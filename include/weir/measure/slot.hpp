@@ -5,14 +5,14 @@
 
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/slot_times.hpp>
+#include <weir/measure/stopwatch.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/transfer.hpp>
 
 #include <cstddef>          // for std::size_t
-#include <cstdint>          // for std::int64_t, std::uint8_t, std::uint32_t, std::uint64_t
+#include <cstdint>          // for std::int64_t, std::uint8_t, std::uint64_t
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
-#include <utility>          // for std::exchange
 
 namespace weir {
 class executor;
@@ -20,95 +20,8 @@ class executor;
 
 namespace weir::detail {
 
+class slot_sampler;
 class slot_trail;
-
-// Measures the times of the invocations of a stage's function. A clock reading takes 20 ns, so only long
-// invocations get a reading each. Short invocations share a reading: as many as fit into `window`, judged by
-// the previous ones. Their sum is exact, and each counts as the mean; if the mean is far above the usual
-// time, one of them gets the excess.
-class stopwatch {
-  public:
-    // `each`: every invocation gets a reading of its own, as on virtual time, where readings cost nothing.
-    explicit stopwatch(bool each = false) noexcept : each_(each) {}
-
-    // An invocation has succeeded. True: the caller reads the clock now.
-    bool count_invocation() noexcept { return ++unread_ >= stride_; }
-
-    // Called after work other than an invocation.
-    void record_other_work() noexcept { behind_ = true; }
-
-    // Called after other work that took long: the next invocation gets a reading of its own.
-    void time_next_alone() noexcept {
-        behind_ = true;
-        stride_ = 1;
-    }
-
-    // Whether there were invocations or other work since the last reading.
-    bool is_behind() const noexcept { return unread_ != 0 || behind_; }
-
-    // Whether only invocations followed the last reading, so that their time can be estimated.
-    bool can_estimate() const noexcept { return !behind_; }
-    std::int64_t estimate() const noexcept { return unread_ * usual_; }
-
-    // The clock was read, `spent` ns after the last reading; a negative number, after the clock was set back,
-    // counts as 0.
-    template <class Recorder>
-    void read(std::int64_t spent, Recorder& times) noexcept {
-        behind_ = false;
-        const std::uint32_t n = std::exchange(unread_, 0);
-        if (n == 0) return;
-        spent = larger<std::int64_t>(spent, 0);
-        const std::int64_t mean = mean_of(spent, n);
-        const bool odd_one = n > 1 && mean > 2 * usual_ + slack;
-        if (odd_one) {
-            times.record(usual_, n - 1);
-            times.record(spent - usual_ * (n - 1));
-        } else {
-            times.record_each(static_cast<std::uint64_t>(mean), n, static_cast<std::uint64_t>(spent));
-        }
-        usual_ = smaller(mean, longest_usual);
-        stride_ = each_ || odd_one ? 1 : fitting(smaller(2 * stride_, longest_stride));
-    }
-
-    // The same at the end of a failed invocation. Returns its time, which is not recorded.
-    template <class Recorder>
-    std::int64_t read_failure(std::int64_t spent, Recorder& times) noexcept {
-        behind_ = false;
-        const std::uint32_t n = std::exchange(unread_, 0);
-        spent = larger<std::int64_t>(spent, 0);
-        const std::int64_t each = smaller(usual_, mean_of(spent, n + 1));
-        times.record(each, n);
-        stride_ = 1;
-        return spent - each * n;
-    }
-
-  private:
-    // Divisions of 64 bits take 42 to 95 cycles on Intel's processors before Ice Lake (A. Fog, "Instruction
-    // tables"), as much as the reading itself.
-    static std::int64_t mean_of(std::int64_t spent, std::uint32_t n) noexcept {
-        if (n == 1) return spent;
-        if (spent <= UINT32_MAX) return static_cast<std::uint32_t>(spent) / n;
-        return spent / n;
-    }
-    // The number of usual invocations that fit into the window, from 1 to `most`.
-    std::uint32_t fitting(std::uint32_t most) const noexcept {
-        if (usual_ < window / longest_stride) return most;
-        if (usual_ >= window) return 1;
-        return smaller(window / (static_cast<std::uint32_t>(usual_) + 1), most);
-    }
-
-    static constexpr std::uint32_t window =
-        8'000;                                  // ns; costs 1.3 % of invocations of 1 us; 4'000 costs 2.0 %
-    static constexpr std::int64_t slack = 500;  // ns
-    static constexpr std::uint32_t longest_stride = 16;
-    static constexpr std::int64_t longest_usual = INT64_MAX / 4;  // so that 2 * usual_ can't overflow
-
-    const bool each_;
-    std::uint32_t unread_ = 0;
-    std::uint32_t stride_ = 1;
-    std::int64_t usual_ = 0;  // ns
-    bool behind_ = false;
-};
 
 // One worker of a stage. Its chain consists of the worker's coroutine and the coroutines that it awaits, of
 // which one runs at a time.
@@ -278,6 +191,9 @@ class timed_slot final : public slot {
 
     // The times of successful invocations. Written by the chain.
     basic_recorder<standard_platform, Histogram> tasks;
+
+    // The sample of its invocations; null: none is kept. Set before the slot is used.
+    slot_sampler* sampler = nullptr;
 };
 
 }  // namespace weir::detail

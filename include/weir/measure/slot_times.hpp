@@ -138,6 +138,11 @@ class basic_state_meter {
         for (std::size_t i = 0; i < slot_states; ++i) spent[i] = read_sum(spent_[i]);
         return spent;
     }
+    // The same, for one state meter, with the lock.
+    std::array<std::int64_t, slot_states> spent_before(std::int64_t now) noexcept {
+        const typename lock_type::guard held(lock_);
+        return spent_until(now);
+    }
     std::int64_t last_transition() const noexcept { return since_; }
     // The state and its beginning, independent of snapshots.
     std::pair<slot_state, std::int64_t> entered() const noexcept { return {state_, entered_}; }

@@ -7,6 +7,7 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/slot_times.hpp>
+#include <weir/measure/task_sample.hpp>
 #include <weir/platform/bounds.hpp>
 
 #include <cstddef>   // for std::size_t
@@ -26,7 +27,7 @@
 // - The histograms contain finished intervals only. If the policy keeps no histograms, they have counts, sums
 //   and maxima, but no quantiles (`histogram::has_quantiles`).
 // - Invocations of less than 4 us that don't wait share a clock reading, 16 at most. Their sum is exact, and
-//   each counts as their mean, except for one that is much longer (measure/slot.hpp). On virtual time, each
+//   each counts as their mean, except for one that is much longer (`stopwatch`). On virtual time, each
 //   invocation has a reading of its own.
 // - The end of a stream is not counted as an item.
 namespace weir {
@@ -166,6 +167,9 @@ struct stage_stats {
     std::optional<transfer_stats> transfers = std::nullopt;  ///< if the stage copies to a device
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<stage_setup> setup = std::nullopt;         ///< none: unknown, as of a sink
+    /// A sample of the `num_tasks` invocations, or of the batches of an `aggregate`; none: not recorded, see
+    /// `run_options::recording`. Of a lap: those that ended in the lap.
+    std::optional<task_samples> samples = std::nullopt;
 
     /// \returns the slots' times, summed.
     [[nodiscard]] slot_times times() const noexcept;
@@ -194,6 +198,8 @@ struct stage_stats {
         later.task_times -= earlier.task_times;
         if (later.transfers && earlier.transfers) later.transfers = *later.transfers - *earlier.transfers;
         if (later.added && earlier.added) later.added = *later.added - *earlier.added;
+        if (later.samples)
+            later.samples = detail::samples_of_lap(*later.samples, earlier.samples, earlier.elapsed);
         return later;
     }
     [[nodiscard]] friend bool operator==(const stage_stats&, const stage_stats&) = default;
@@ -236,6 +242,10 @@ struct pipeline_stats {
     /// None: the consumer has got no item yet, or the run has no statistics. A resumed run is a new run: its
     /// first item is the first one after the resumption.
     std::optional<first_item_stats> first_item = std::nullopt;
+    /// A sample of the consumer's times: `run` is the time from the return of a call that takes an item until
+    /// the next call. None: not recorded, see `run_options::recording`; or several consumers took items at
+    /// the same time.
+    std::optional<task_samples> consumer = std::nullopt;
 
     /// \returns items that the consumer got per second, from the start on: see `first_item_stats::rate`.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
@@ -257,6 +267,8 @@ struct pipeline_stats {
         later.num_items = detail::since(earlier.num_items, later.num_items);
         if (later.first_item && earlier.first_item)
             later.first_item = *later.first_item - *earlier.first_item;
+        if (later.consumer)
+            later.consumer = detail::samples_of_lap(*later.consumer, earlier.consumer, earlier.elapsed);
         return later;
     }
     [[nodiscard]] friend bool operator==(const pipeline_stats&, const pipeline_stats&) = default;

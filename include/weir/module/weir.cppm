@@ -169,6 +169,8 @@ using weir::take;
 using weir::take_options;
 using weir::task;
 using weir::task_group;
+using weir::task_sample;
+using weir::task_samples;
 using weir::tee;
 using weir::tee_options;
 using weir::thread_pool;

@@ -7,6 +7,7 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/task_sample.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/structure.hpp>
 
@@ -74,6 +75,21 @@ void each_field(like<stage_setup> auto& s, auto&& visit) {
     visit("threads", s.threads);
 }
 
+void each_field(like<task_sample> auto& s, auto&& visit) {
+    visit("at", s.at);
+    visit("run", s.run);
+    visit("await", s.await);
+    visit("runnable", s.runnable);
+    visit("taken", s.taken);
+    visit("results", s.results);
+    visit("failed", s.failed);
+}
+
+void each_field(like<task_samples> auto& s, auto&& visit) {
+    visit("one_in", s.one_in);
+    visit("tasks", s.tasks);
+}
+
 void each_field(like<stage_stats> auto& s, auto&& visit) {
     visit("name", s.name);
     visit("kind", s.kind);
@@ -91,6 +107,7 @@ void each_field(like<stage_stats> auto& s, auto&& visit) {
     visit("transfers", s.transfers);
     visit("added", s.added);
     visit("setup", s.setup);
+    visit("samples", s.samples);
 }
 
 void each_field(like<process_stats> auto& s, auto&& visit) {
@@ -122,6 +139,7 @@ void each_field(like<pipeline_stats> auto& s, auto&& visit) {
     visit("idle", s.idle);
     visit("num_items", s.num_items);
     visit("first_item", s.first_item);
+    visit("consumer", s.consumer);
 }
 
 void each_field(like<described_stage> auto& s, auto&& visit) {
@@ -232,6 +250,8 @@ void add_cells(cell_row& row, const std::string& column, const T& object);
 
 // No columns: tables describe stages elsewhere.
 inline void add_cells(cell_row&, const std::string&, const std::optional<stage_setup>&) noexcept {}
+// No columns: a sample has many rows.
+inline void add_cells(cell_row&, const std::string&, const std::optional<task_samples>&) noexcept {}
 // The sum over the slots.
 void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all);
 template <class T>

@@ -5,6 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
+#include <weir/measure/task_sample.hpp>
 #include <weir/platform/output_file.hpp>
 #include <weir/report/escape.hpp>
 #include <weir/report/fields.hpp>
@@ -116,6 +117,8 @@ void append_json(std::string& out, const std::optional<T>& value) {
     append_json(out, *value);
 }
 
+// The values of the members without their names, in an array, as there are many.
+void append_json(std::string& out, const task_sample& one);
 // A bucket is [its shortest duration, its count].
 void append_json(std::string& out, const histogram& h);
 
@@ -174,6 +177,8 @@ template <class T>
 void read_json(const json_value& v, std::optional<T>& into) {
     read_json(v, into.emplace());
 }
+void read_json(const json_value& v, task_sample& into);
+void read_json(const json_value& v, task_samples& into);
 void read_json(const json_value& v, histogram& into);
 template <class T>
 void read_json(const json_value& v, std::vector<T>& into) {
@@ -188,6 +193,38 @@ void read_json(const json_value& v, T& into) {
     each_field(into, [&v](const char* name, auto& member) {
         if (const json_value* const found = v.find(name)) read_json(*found, member);
     });
+}
+
+inline void append_json(std::string& out, const task_sample& one) {
+    char before = '[';
+    each_field(one, [&](const char*, const auto& member) {
+        out += before;
+        append_json(out, member);
+        before = ',';
+    });
+    out += ']';
+}
+
+inline void read_json(const json_value& v, task_sample& into) {
+    expect(v, json_value::kind::array, "an array");
+    std::string names;
+    std::size_t count = 0;
+    each_field(into, [&](const char* name, auto& member) {
+        if (count < v.items.size()) read_json(v.items[count], member);
+        names += (count++ == 0 ? "" : ", ") + std::string(name);
+    });
+    if (v.items.size() != count) refuse_json(v, "an invocation isn't [" + names + "]");
+}
+
+inline void read_json(const json_value& v, task_samples& into) {
+    expect(v, json_value::kind::object, "a sample of invocations");
+    each_field(into, [&v](const char* name, auto& member) {
+        if (const json_value* const found = v.find(name)) read_json(*found, member);
+    });
+    if (into.one_in == 0 || (into.one_in & (into.one_in - 1)) != 0) {
+        refuse_json(v, "a sample is of one in " + std::to_string(into.one_in) +
+                           " invocations, and should be of one in a power of two");
+    }
 }
 
 }  // namespace detail

@@ -6,6 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/task_sample.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/system_info.hpp>
 #include <weir/report/structure.hpp>
@@ -107,13 +108,18 @@ void add_up(std::optional<T>& sum, const std::optional<T>& more) {
     }
 }
 
+// Joins the samples of two laps, of which the earlier one has the length `elapsed`.
+void join_samples(const std::optional<task_samples>& earlier, std::optional<task_samples>& later,
+                  duration elapsed);
+
 // Whether no time passed and nothing was done.
 bool is_nothing(const pipeline_stats& lap) noexcept;
 
 }  // namespace detail
 
 /// \returns two laps of one run as one; the second begins where the first ends. `joined(b - a, c - b)` is
-/// `c - a`, except that maxima are the greater ones of the two laps. Names, sizes and other values of an
+/// `c - a`, except that maxima are the greater ones of the two laps, and that samples of invocations may be
+/// other ones of the same invocations. Names, sizes and other values of an
 /// instant are taken from the later lap. Stages and channels are matched by position.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] channel_stats joined(const channel_stats& earlier, channel_stats later);

@@ -45,6 +45,15 @@ WEIR_INLINE void add_up(first_item_stats& sum, const first_item_stats& more) {
     sum.num_items += more.num_items;
 }
 
+WEIR_INLINE void join_samples(const std::optional<task_samples>& earlier, std::optional<task_samples>& later,
+                              duration elapsed) {
+    if (!earlier || !later) return later.reset();
+    for (task_sample& each : later->tasks) detail::add_up(each.at, elapsed);
+    task_samples all = *earlier;
+    add_samples(all, *std::move(later));
+    later = std::move(all);
+}
+
 WEIR_INLINE bool is_nothing(const pipeline_stats& lap) noexcept {
     bool nothing = lap.elapsed == duration(0);
     for (const stage_stats& s : lap.stages) nothing = nothing && s.num_tasks == 0;
@@ -78,6 +87,7 @@ WEIR_INLINE stage_stats joined(const stage_stats& earlier, stage_stats later) {
     // A slot that was added later was off before.
     for (std::size_t i = both; i < later.per_slot.size(); ++i)
         detail::add_up(later.per_slot[i].off, earlier.elapsed);
+    detail::join_samples(earlier.samples, later.samples, earlier.elapsed);
     detail::add_up(later.elapsed, earlier.elapsed);
     later.num_tasks += earlier.num_tasks;
     later.num_failures += earlier.num_failures;
@@ -119,6 +129,7 @@ WEIR_INLINE process_stats joined(const process_stats& earlier, process_stats lat
 }
 
 WEIR_INLINE pipeline_stats joined(const pipeline_stats& earlier, pipeline_stats later) {
+    detail::join_samples(earlier.consumer, later.consumer, earlier.elapsed);
     detail::add_up(later.elapsed, earlier.elapsed);
     for (std::size_t i = 0; i < later.stages.size() && i < earlier.stages.size(); ++i)
         later.stages[i] = weir::joined(earlier.stages[i], std::move(later.stages[i]));

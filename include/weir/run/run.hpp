@@ -80,11 +80,11 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// \returns  awaitable of `optional<value_type>`: empty at the end of the stream.
     /// Suspends: while no item is there. Resumes: on the coroutine's executor.
     [[nodiscard("co_await this, or nothing is got")]] auto next() {
-        static_cast<void>(core());
+        detail::consumer_sampler* const times = core().consumer();
         if constexpr (detail::is_epoch_item<T>) {
-            return next_of_epochs(true);
+            return next_of_epochs(true, times);
         } else {
-            return next_operation(*this);
+            return next_operation(*this, times);
         }
     }
 
@@ -156,8 +156,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[nodiscard(
         "co_await this, or nothing is got")]] detail::with_epochs_t<Item, task<std::optional<value_type>>>
     next_in_epoch() {
-        static_cast<void>(core());
-        return next_of_epochs(false);
+        return next_of_epochs(false, core().consumer());
     }
     /// `next_in_epoch` for a thread, which blocks.
     template <class Item = T>
@@ -190,9 +189,12 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     // Returns the next item, or the mark that ends an epoch. Blocks the calling thread.
     get_result<T> take(duration max_wait = (duration::max)()) {
-        static_cast<void>(core());
-        if (std::optional<T> first = fetched_before()) return get_result<T>(*std::move(first));
-        return out_->blocking_get(max_wait);
+        detail::consumer_sampler* const times = core().consumer();
+        if (times != nullptr) times->called();
+        std::optional<T> first = fetched_before();
+        get_result<T> got = first ? get_result<T>(*std::move(first)) : out_->blocking_get(max_wait);
+        if (times != nullptr) times->returned(got && !item_traits::is_mark(*got));
+        return got;
     }
 
     // The item that an `epoch_range` has fetched and not used. A stop destroys it, like items in queues.
@@ -209,9 +211,10 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     }
 
     // The next item of the stream, or only of the current epoch.
-    task<std::optional<value_type>> next_of_epochs(bool over_marks) {
+    task<std::optional<value_type>> next_of_epochs(bool over_marks, detail::consumer_sampler* times) {
         std::optional<value_type> item;
         do {
+            if (times != nullptr) times->called();
             std::optional<T> got = fetched_before();
             if (!got) {
                 detail::get_operation<queue> get(*out_);
@@ -220,7 +223,9 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
             }
             if (!got) end_stream();
             if (!got) break;
-            if (!item_traits::is_mark(*got)) item.emplace(deliver(*got));
+            const bool is_item = !item_traits::is_mark(*got);
+            if (times != nullptr) times->returned(is_item);
+            if (is_item) item.emplace(deliver(*got));
         } while (!item && over_marks);
         co_return item;
     }
@@ -228,15 +233,22 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     class [[nodiscard("co_await this, or nothing is got")]] next_operation
         : public detail::get_operation<queue> {
       public:
-        explicit next_operation(run& r) noexcept : detail::get_operation<queue>(*r.out_), run_(&r) {}
+        next_operation(run& r, detail::consumer_sampler* times) noexcept
+            : detail::get_operation<queue>(*r.out_), run_(&r), times_(times) {}
+        auto await_ready() noexcept {
+            if (times_ != nullptr) times_->called();
+            return detail::get_operation<queue>::await_ready();
+        }
         std::optional<T> await_resume() {
             std::optional<T> item = detail::get_operation<queue>::await_resume();
             if (!item) run_->end_stream();
+            if (times_ != nullptr && item) times_->returned(true);
             return item;
         }
 
       private:
         run* run_;
+        detail::consumer_sampler* times_;
     };
 
     task<run_result> drain_task() {

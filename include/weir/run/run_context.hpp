@@ -131,6 +131,8 @@ class run_context : public detached_task_owner {
     void set_profiled(bool is_profiled) noexcept {
         change_pause([this, is_profiled](pause_rule&) { is_profiled_ = is_profiled; });
     }
+    // How many invocations of each stage are kept; 0: none.
+    std::size_t recording() const noexcept { return options_.recording; }
     // Null: there is no limit of bytes.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
     // Stopped when the run is stopped: asks stage functions to return.

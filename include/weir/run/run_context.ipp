@@ -23,6 +23,7 @@ WEIR_INLINE run_context::run_context(executor& ex, run_options options)
       executor_(&ex, executor_user::run) {
     refuse_if(options_.lap < duration(0), "weir: a lap can't be negative; 0 means no laps");
     refuse_negative(options_.max_bytes, "weir: the max_bytes of a run were negative; 0 means no limit");
+    refuse_negative(options_.recording, "weir: the recording of a run was negative; 0 means none");
     check_threads_of(ex);
     if (options_.later_stages_first) lanes_.emplace(ex);
     if (options_.max_bytes != 0) budget_.emplace(options_.max_bytes);

@@ -151,6 +151,7 @@ class run_control {
 
     // A consumer has seen the end of the last queue.
     void end_stream() {
+        if (core_->consumer() != nullptr) core_->consumer()->ended();
         core_->mark_ended();
         core_->freeze();
         core_->throw_failure();

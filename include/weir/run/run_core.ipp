@@ -56,6 +56,7 @@ WEIR_INLINE void run_core<Policy>::start() {
     for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i]->start_measuring(now, i == this->last_);
     if (this->options_.consumers_help) queues_[this->last_]->let_consumers_help();
     for (auto& stage : stages_) stage->begin(now);
+    if (this->consumer() != nullptr) this->consumer()->begin(now);
     if (!this->main_executor().traits().exclusive) the_registry->add(*this);  // after everything has begun
     // With later_stages_first, later stages start first, so that no earlier stage runs before them.
     const std::size_t n = stages_.size();

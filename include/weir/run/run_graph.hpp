@@ -15,6 +15,7 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/run/consumer_sampler.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_report.hpp>
 #include <weir/run/running_stage.hpp>
@@ -88,7 +89,12 @@ class run_graph : public run_context, public watched_run {
                   "weir::measured, weir::summed or weir::unmeasured");
 
   public:
-    using run_context::run_context;
+    run_graph(executor& ex, run_options options) : run_context(ex, std::move(options)) {
+        if (Policy::statistics && recording() != 0) consumer_.emplace(recording(), ex);
+    }
+
+    // Null: the consumer's times are not recorded.
+    consumer_sampler* consumer() noexcept { return consumer_ ? &*consumer_ : nullptr; }
 
     template <class T>
     weir::channel<T, Policy>& add_queue(const stage_options& options) {
@@ -178,6 +184,7 @@ class run_graph : public run_context, public watched_run {
         if (of_sink) still.moved(of_sink->moved);
         if (!is_paused()) s.idle = still.until(until());
         s.process = process_.stats();
+        if (consumer_ && !end_) s.consumer = consumer_->samples();
         return s;
     }
 
@@ -191,6 +198,7 @@ class run_graph : public run_context, public watched_run {
     standard_platform::atomic<std::int64_t> frozen_at_{running};  // the time at which statistics end
     time_point begin_{};
     mutable process_meter process_;  // measures since the start, unless time is virtual
+    std::optional<consumer_sampler> consumer_;
     std::size_t last_ = 0;  // index of the queue from which the consumer, or else the last stage, takes
     // Destroyed in reverse: the stages' coroutines before the queues that they use.
     std::unique_ptr<any_channel<Policy>> end_;  // of a run without a consumer; see append_last()

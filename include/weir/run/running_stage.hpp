@@ -86,16 +86,23 @@ class running_stage : public worker_set<Policy> {
         return me.last_reading - began;
     }
 
-    // Records a successful task. `spent`: from `end_work`.
-    void record_task([[maybe_unused]] slot& me, [[maybe_unused]] std::int64_t spent) const noexcept {
-        if constexpr (Policy::statistics) me.tasks.record(spent);
+    // Records a successful task. `spent`: from `end_work`. Returns whether the clock was read at its end.
+    bool record_task([[maybe_unused]] slot& me, [[maybe_unused]] std::int64_t spent) const noexcept {
+        if constexpr (Policy::statistics) {
+            me.tasks.record(spent);
+            me.meter.count_timed_invocation();
+        }
+        return true;
     }
 
     // Records a successful task that never suspends. Short tasks share a clock reading: see `stopwatch`.
-    void record_task([[maybe_unused]] slot& me) const noexcept {
+    bool record_task([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) {
-            if (me.meter.count_invocation()) read_clock(me);
+            if (!me.meter.count_invocation()) return false;
+            read_clock(me);
+            return true;
         }
+        return false;
     }
 
     // Called after a successful task. False: too many tasks failed before it, and the run stops.

@@ -115,6 +115,12 @@ struct run_options {
     /// there are `reports`.
     duration lap = duration(0);
 
+    /// How many single invocations of each stage, and how many times of the consumer, the run keeps at most,
+    /// chosen at random from the whole run: `stage_stats::samples`, `pipeline_stats::consumer`. 0: none. For
+    /// `record_of`, whose predictions then use the true times; 1000 are enough. Without effect if the run has
+    /// no statistics.
+    std::size_t recording = 0;
+
     /// Called with the statistics of each whole lap, at its end.
     /// Threads: one of the executor's, one call at a time. Errors: an exception stops the run, and so does a
     ///          lack of memory for the statistics.

@@ -8,6 +8,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/slot_sampler.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
@@ -183,6 +184,7 @@ class worker_set : public stage_gate {
     void begin(std::int64_t now) noexcept {
         begin_ = now;
         for (const auto& s : slots_) s->begin(now);
+        for (const auto& each : samplers_) each->begin(now);
     }
     void start() noexcept {
         for (std::size_t i = 0; i < workers_.size(); ++i) start(i);
@@ -238,7 +240,7 @@ class worker_set : public stage_gate {
     std::int64_t now() const noexcept { return run_.main_executor().now().time_since_epoch().count(); }
 
   private:
-    std::unique_ptr<slot> make_slot(std::size_t index) const;
+    std::unique_ptr<slot> make_slot(std::size_t index);
     void start(std::size_t i) noexcept;
     // Counts one more worker, unless the last one has left.
     bool join() noexcept;
@@ -249,6 +251,7 @@ class worker_set : public stage_gate {
     const end_token ends_{&run_.ends(), &name_};  // the address of the name identifies the stage
     // Guards the members below, up to concurrency_, against a change of the concurrency.
     mutable standard_platform::mutex lock_;
+    std::vector<std::unique_ptr<slot_sampler>> samplers_;  // of the slots, if the run is recorded
     std::vector<std::unique_ptr<slot>> slots_;
     std::vector<worker> workers_;
     std::size_t concurrency_;

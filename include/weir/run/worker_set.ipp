@@ -6,8 +6,10 @@
 #include <weir/run/worker_set.hpp>
 
 #include <weir/platform/config.hpp>
+#include <weir/platform/random_bits.hpp>
 
 #include <cstdint>  // for SIZE_MAX
+#include <memory>   // for std::make_unique
 #include <new>      // for std::bad_alloc
 #include <utility>  // for std::move
 
@@ -95,12 +97,18 @@ WEIR_INLINE void worker_set<Policy>::go_off(slot& me, [[maybe_unused]] bool late
 }
 
 template <class Policy>
-WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) const -> std::unique_ptr<slot> {
+WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) -> std::unique_ptr<slot> {
     std::unique_ptr<slot> s;
     if constexpr (Policy::statistics) {
         const bool alone = run_.main_executor().traits().exclusive;
         s = std::make_unique<slot>(name_, index, run_.main_executor(), alone);
         if (alone) s->reserve();
+        if (run_.recording() != 0) {
+            const std::size_t most = 1 + (run_.recording() - 1) / concurrency_;
+            samplers_.push_back(std::make_unique<slot_sampler>(most, subseed(index, 0)));
+            s->sampler = samplers_.back().get();
+            s->meter.sample_after(0);
+        }
         detail::follow(*s, run_.trail(), trail_);
     } else {
         s = std::make_unique<slot>(name_, index, run_.main_executor());
@@ -193,6 +201,7 @@ WEIR_INLINE void worker_set<Policy>::add_slot() {
     workers_.reserve(workers_.size() + 1);
     std::unique_ptr<slot> more = make_slot(slots_.size());
     more->begin(begin_, slot_state::off);
+    if (run_.recording() != 0 && Policy::statistics) samplers_.back()->begin(begin_);
     workers_.push_back(make_worker(*more));
     slots_.push_back(std::move(more));
 }
@@ -221,6 +230,11 @@ WEIR_INLINE void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] 
             s.task_times.add(each->tasks);
             s.num_failures += each->failures();
             s.failure_time = detail::sum(s.failure_time, duration(each->failure_time()));
+        }
+        if (run_.recording() != 0) {
+            task_samples& all = s.samples.emplace();
+            for (const auto& each : samplers_) add_samples(all, each->samples());
+            sort_and_limit(all, run_.recording());
         }
         s.num_tasks = s.task_times.count() + s.num_failures;
         s.task_time = s.task_times.sum();

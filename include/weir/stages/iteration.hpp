@@ -228,13 +228,15 @@ class item_tracer {
 template <class Slot, class Resources>
 struct worker_context {
     worker_context(Slot& s, coroutine_env& e, bool guarded, result_origin origin) noexcept
-        : slot(s), env(e), tracer(s, origin), needs_guard(guarded), is_watched(guarded || tracer.is_on()) {}
+        : slot(s), env(e), tracer(s, origin), needs_guard(guarded),
+          is_always_watched(guarded || tracer.is_on()), is_watched(is_always_watched) {}
 
     Slot& slot;
     coroutine_env& env;  // of the worker's coroutine
     item_tracer tracer;
-    const bool needs_guard;  // hooks, a time limit, or a function that takes the `invocation`
-    const bool is_watched;   // `needs_guard`, or a trace follows items
+    const bool needs_guard;        // hooks, a time limit, or a function that takes the `invocation`
+    const bool is_always_watched;  // `needs_guard`, or a trace follows items
+    bool is_watched;               // `is_always_watched`, or the next task is part of a sample
     Resources resources;
     std::uint64_t number = 0;  // of the current or last item, without marks; see `numbers_results`
     std::optional<invocation_guard> guard;  // calls the hooks of the current task

@@ -1,169 +1,24 @@
-// weir stages, internal: the task of a worker on one item: its time, failure, hooks and trace, and its waits
+// weir stages, internal: the task of a worker on one item: its time, failure, hooks, trace and sample
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_STAGE_TASK_HPP
 #define WEIR_STAGES_STAGE_TASK_HPP
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/measure/slot_sampler.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/slot_loop.hpp>
 #include <weir/stages/stage_kind.hpp>
+#include <weir/stages/worker_waits.hpp>
 #include <weir/task/slot_accounting.hpp>
 
 #include <cstdint>      // for std::int64_t, std::uint64_t
-#include <type_traits>  // for std::decay_t, std::is_same_v
-#include <utility>      // for std::as_const, std::declval, std::forward, std::move
+#include <string_view>  // for std::string_view
+#include <utility>      // for std::as_const, std::move
 
 namespace weir::detail {
-
-// The awaiter of a take or put operation. The worker reuses it for each item.
-template <class Operation>
-class erased_operation final : public any_awaiter {
-  public:
-    template <class Slot>
-    explicit erased_operation(Slot& me) noexcept
-        : any_awaiter(has_symmetric_transfer<Operation>), operation(me) {}
-
-    std::coroutine_handle<> suspend(worker_handle worker) override {
-        return detail::suspend_in(operation, worker);
-    }
-
-    Operation operation;
-};
-
-// `awaited_work`: the awaiter for the awaitable that `Kind::work` returns; `nothing` if `work` returns void.
-// `awaited_fetch`: the same for `Kind::fetch_result`.
-template <class Kind,
-          class Returned = decltype(std::declval<Kind&>().work(std::declval<typename Kind::iteration&>()))>
-struct awaited_work {
-    using kept = std::decay_t<Returned>;
-    using type = erased_call<kept, decltype(std::declval<Kind&>().observe(std::declval<kept&>(),
-                                                                          std::declval<coroutine_env&>()))>;
-};
-template <class Kind>
-struct awaited_work<Kind, void> {
-    using type = nothing;
-};
-template <class Kind, class Returned = decltype(std::declval<Kind&>().fetch_result(
-                          std::declval<typename Kind::iteration&>()))>
-struct awaited_fetch {
-    using type = erased_call<Returned, Returned&&>;
-};
-template <class Kind>
-struct awaited_fetch<Kind, void> {
-    using type = nothing;
-};
-template <class Kind>
-inline constexpr bool awaits_work = !std::is_same_v<typename awaited_work<Kind>::type, nothing>;
-template <class Kind>
-inline constexpr bool awaits_fetch = !std::is_same_v<typename awaited_fetch<Kind>::type, nothing>;
-
-// The waits of one worker, one at a time.
-template <class Kind>
-class worker_waits {
-    using slot = slot_of<typename Kind::policy_type>;
-    using iteration = typename Kind::iteration;
-    using context = typename iteration::context_type;
-
-  public:
-    worker_waits(Kind& stage, slot& me) noexcept : stage_(stage), me_(me) {}
-
-    // Begins the wait for the step `next` of the iteration. Returns null if the worker need not wait. The
-    // worker then calls `end`; at once after null, otherwise when the worker is resumed.
-    WEIR_NOINLINE any_awaiter* begin(iteration& it, context& all) noexcept {
-        switch (it.next) {
-            case worker_step::admission:
-                return rare_wait_.begin([this] { return stage_.wait_for_admission(me_); });
-            case worker_step::byte_budget:
-                return rare_wait_.begin(
-                    [&] { return stage_.run().budget()->wait(stage_.byte_sources(it), me_); });
-            case worker_step::turn:
-                return rare_wait_.begin([&] { return stage_.wait_for_turn(it, me_); });
-            case worker_step::work:
-                if constexpr (awaits_work<Kind>) {
-                    return work_wait_.begin([&] { return stage_.work(it); },
-                                            [&](auto& awaitable) -> decltype(auto) {
-                                                return stage_.observe(awaitable, all.env);
-                                            },
-                                            it.error);
-                }
-                break;
-            case worker_step::time_limit:
-                return rare_wait_.begin([&all] { return all.guard->timer()->off(); });
-            case worker_step::fetch_result:
-                if constexpr (awaits_fetch<Kind>) {
-                    return fetch_wait_.begin([&] { return stage_.fetch_result(it); },
-                                             [](auto& awaitable) -> auto&& { return std::move(awaitable); },
-                                             it.error);
-                }
-                break;
-            case worker_step::service:
-                stage_.release_resources(all);
-                return rare_wait_.begin([this] { return stage_.wait_for_service(me_); });
-            case worker_step::hold_timer:
-                return rare_wait_.begin([&] { return stage_.cancel_timer(it); });
-            case worker_step::take:
-            case worker_step::end:
-            case worker_step::skip:
-                break;
-        }
-        return nullptr;
-    }
-    // Returns false if a turn or an admission was refused, or if the slot does not return into service.
-    WEIR_NOINLINE bool end(iteration& it, context& all) noexcept {
-        switch (it.next) {
-            case worker_step::admission:
-            case worker_step::byte_budget:
-            case worker_step::turn:
-                return rare_wait_.resume();
-            case worker_step::work:
-                if constexpr (awaits_work<Kind>) {
-                    const auto store = [&](auto&&... result) {
-                        stage_.store_result(it, std::forward<decltype(result)>(result)...);
-                    };
-                    work_wait_.end(store, it.error);
-                }
-                break;
-            case worker_step::time_limit:
-                rare_wait_.resume();
-                if (all.guard->timer()->fail_if_late(it.error)) stage_.discard_result(it);
-                break;
-            case worker_step::fetch_result:
-                if constexpr (awaits_fetch<Kind>) {
-                    fetch_wait_.end(
-                        [&](auto&& next) { stage_.store_fetched(it, std::forward<decltype(next)>(next)); },
-                        it.error);
-                }
-                break;
-            case worker_step::service:
-                return rare_wait_.resume() && stage_.acquire_resources(all);
-            case worker_step::hold_timer:
-                rare_wait_.resume();
-                stage_.timer_cancelled(it);
-                break;
-            case worker_step::take:
-            case worker_step::end:
-            case worker_step::skip:
-                break;
-        }
-        return true;
-    }
-
-    // Begin and end the wait for `wait_before_end` of the stage.
-    any_awaiter* begin_last_wait() noexcept {
-        return rare_wait_.begin([this] { return stage_.wait_before_end(me_); });
-    }
-    void end_last_wait() noexcept { rare_wait_.resume(); }
-
-  private:
-    Kind& stage_;
-    slot& me_;
-    seldom_awaiter rare_wait_;
-    typename awaited_work<Kind>::type work_wait_;
-    typename awaited_fetch<Kind>::type fetch_wait_;
-};
 
 // The base of a `stage_worker`: begins and ends the task on an item. Rare paths are not inlined.
 template <class Kind>
@@ -190,6 +45,7 @@ class stage_task : public slot_machine {
             traits.counts_tasks &&
             (stage_.needs_invocation() || stage_.time_limit() > duration(0) || !stage_.hooks().empty());
         context_.construct([&] { return context(me_, env, guarded, traits.origin); });
+        begin_samples();
         return stage_.acquire_resources(context_.value);
     }
 
@@ -221,9 +77,21 @@ class stage_task : public slot_machine {
             stage_.record_other_work(me_);
             return task_end::succeeded;
         }
-        is_timed ? stage_.record_task(me_, it.spent) : stage_.record_task(me_);
+        const bool was_read = is_timed ? stage_.record_task(me_, it.spent) : stage_.record_task(me_);
+        if (was_read) end_sample(false);
         return !stage_.tolerates_failure(it) || stage_.is_within_failure_rate() ? task_end::succeeded
                                                                                 : task_end::last;
+    }
+    WEIR_NOINLINE void begin_watched(iteration& it) noexcept {
+        begin_guard_and_trace(it);
+        if constexpr (is_measured) {
+            if (me_.sampler == nullptr || !traits.counts_tasks || !it.has_work) return;
+            if (me_.sampler->is_of_batches()) {
+                me_.sampler->take_item();
+            } else if (me_.meter.is_sampled_next()) {
+                me_.sampler->begin_task(me_);
+            }
+        }
     }
     WEIR_NOINLINE void begin_guard_and_trace(iteration& it) noexcept {
         const bool is_followed = context_.value.tracer.is_on() && begin_trace(it);
@@ -246,26 +114,75 @@ class stage_task : public slot_machine {
         context_.value.guard.reset();
     }
 
-    WEIR_NOINLINE void trace_result(iteration& it, const D& result) noexcept {
+    WEIR_NOINLINE void watch_result(iteration& it, const D& result) noexcept {
+        const bool is_mark = epoch_item_traits<D>::is_mark(result);
+        if constexpr (is_measured) {
+            if (me_.sampler != nullptr && !is_mark) count_sampled_result(it);
+        }
         item_tracer& tracer = context_.value.tracer;
         if (!tracer.is_on()) return;
-        tracer.record_result(epoch_item_traits<D>::is_mark(result), stage_.has_item(it), item_number(it),
-                             it.place.epoch);
+        tracer.record_result(is_mark, stage_.has_item(it), item_number(it), it.place.epoch);
     }
 
-    WEIR_NOINLINE void end_trace(iteration& it) noexcept {
+    WEIR_NOINLINE void end_watched(iteration& it) noexcept {
+        if constexpr (is_measured) {
+            if (me_.sampler != nullptr) end_sampled_item();
+        }
         if (context_.value.tracer.is_on()) context_.value.tracer.end(stage_.holds_items(it));
     }
 
   private:
+    static constexpr bool is_measured = Kind::policy_type::statistics;
+
+    // A stage of the kind `aggregate` is watched always, as a batch is made of many tasks; other stages only
+    // during a task of the sample.
+    void begin_samples() noexcept {
+        if constexpr (is_measured) {
+            if (me_.sampler == nullptr || !traits.counts_tasks) return;
+            if (std::string_view(stage_.kind()) == "aggregate") {
+                me_.sampler->sample_batches();
+                me_.meter.sample_after(UINT64_MAX);
+            }
+            context_.value.is_watched = true;
+        }
+    }
+    // A task has ended, and the clock was read.
+    void end_sample([[maybe_unused]] bool failed) noexcept {
+        if constexpr (is_measured) {
+            if (me_.sampler == nullptr || !me_.meter.is_sampled_next()) return;
+            context_.value.is_watched ? me_.sampler->end_task(me_, failed)
+                                      : void(context_.value.is_watched = true);
+        }
+    }
+    void count_sampled_result([[maybe_unused]] iteration& it) noexcept {
+        if (!me_.sampler->is_of_batches()) return me_.sampler->count_result();
+        const bool lacks_item = traits.origin == result_origin::all_held && it.item != nullptr &&
+                                !it.place.mark && !stage_.has_item(it);
+        me_.sampler->give_batch(lacks_item, me_.last_reading);
+    }
+    void end_sampled_item() noexcept {
+        std::uint64_t between = 0;
+        if (me_.sampler->end_item(between)) me_.meter.sample_after(between);
+        context_.value.is_watched =
+            context_.value.is_always_watched || me_.sampler->is_of_batches() || me_.meter.is_sampled_next();
+    }
+
     WEIR_NOINLINE task_end handle_failure(iteration& it, bool is_timed) noexcept {
         std::int64_t spent = 0;
         if (traits.counts_tasks) spent = is_timed ? it.spent : stage_.end_failed_work(me_);
-        if (!stage_.tolerates_failure(it)) {
-            stage_.fail_stage(me_, item_number(it), std::move(it.error), spent);
-            return task_end::fatal;
+        if constexpr (is_measured) {
+            if (is_timed) me_.meter.count_timed_invocation();
         }
-        if (!stage_.record_failure(me_, item_number(it), std::move(it.error), spent)) return task_end::fatal;
+        const std::uint64_t failures = me_.failures();
+        const bool is_tolerated = stage_.tolerates_failure(it);
+        bool goes_on = false;
+        if (is_tolerated) {
+            goes_on = stage_.record_failure(me_, item_number(it), std::move(it.error), spent);
+        } else {
+            stage_.fail_stage(me_, item_number(it), std::move(it.error), spent);
+        }
+        if (me_.failures() != failures) end_sample(true);  // else it ended by a stop of the run
+        if (!goes_on) return task_end::fatal;
         stage_.acknowledge(it);
         return task_end::tolerated;
     }

@@ -144,7 +144,7 @@ class stage_worker final : public stage_task<Kind> {
                 it.began = stage_.begin_work(me_);
                 it.spent = 0;
                 it.has_work = stage_.has_work(it);
-                if (context_.value.is_watched) this->begin_guard_and_trace(it);
+                if (context_.value.is_watched) this->begin_watched(it);
                 if (it.error) {
                     stage_.on_skipped(it);
                 } else if constexpr (!awaits_work<Kind>) {
@@ -183,7 +183,7 @@ class stage_worker final : public stage_task<Kind> {
         }
         D* result = it.error || it.task == task_end::tolerated ? nullptr : stage_.next_result(it);
         it.has_more_results = result != nullptr && !stage_.is_last_result(it);
-        if (context_.value.is_watched && result != nullptr) this->trace_result(it, *result);
+        if (context_.value.is_watched && result != nullptr) this->watch_result(it, *result);
         if constexpr (traits.makes_results_later) {
             if (it.has_more_results) {
                 it.spent += stage_.end_work(me_, it.began);
@@ -227,7 +227,7 @@ class stage_worker final : public stage_task<Kind> {
         return finish(it);
     }
     D* finish(iteration& it) noexcept {
-        if (context_.value.is_watched) this->end_trace(it);
+        if (context_.value.is_watched) this->end_watched(it);
         it.ends_stage = it.ends_stage || stage_.is_finished(it);
         return stage_.stops_timer(it, it.ends_stage) ? set_next(it, worker_step::hold_timer)
                                                      : next_iteration(it);

@@ -1,13 +1,16 @@
 #include <weir/insight/recording.hpp>
 
 #include <weir/insight/predict.hpp>
+#include <weir/insight/what_if.hpp>
 #include <weir/weir.hpp>
 
 #include "support/catch.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <ranges>
 #include <stdexcept>
@@ -215,4 +218,128 @@ TEST_CASE("a run with branches, without histograms or without statistics is refu
         (weir::source(std::views::iota(0, 9)) | weir::pipe(same) | weir::sink()).start<weir::summed>(clock);
     const weir::pipeline_stats stats = weir::sync_wait(clock, consume(run, 0ms));
     CHECK_THROWS_WITH(weir::record_of(stats), ContainsSubstring("histograms"));
+}
+
+namespace {
+
+std::vector<weir::duration> lognormal_times(std::size_t count, double mean_ms, std::uint64_t seed) {
+    constexpr double sigma = 1;
+    std::vector<weir::duration> times;
+    std::mt19937_64 random(seed);
+    std::lognormal_distribution<double> time(-sigma * sigma / 2, sigma);
+    for (std::size_t i = 0; i < count; ++i) {
+        times.emplace_back(static_cast<std::int64_t>(1e6 * mean_ms * time(random)));
+    }
+    return times;
+}
+
+template <class Run>
+weir::task<weir::pipeline_stats> consume_with(Run& run, const std::vector<weir::duration>& times) {
+    for (std::size_t i = 0;; ++i) {
+        const auto item = co_await run.next();
+        if (!item) break;
+        co_await weir::sleep_for(times[i % times.size()]);
+    }
+    co_return run.stats();
+}
+
+template <class Pipeline>
+weir::pipeline_stats recorded_stats(const Pipeline& pipeline, std::size_t recording,
+                                    const std::vector<weir::duration>& consumer = {0ms}) {
+    weir::virtual_time clock;
+    auto run = pipeline.start(clock, {.max_failures = 1'000'000, .recording = recording});
+    return weir::sync_wait(clock, consume_with(run, consumer));
+}
+
+double mean_ms(const weir::recorded_stage& stage) {
+    double sum = 0;
+    for (const weir::recorded_task& each : stage.tasks) {
+        sum += static_cast<double>((each.run + each.await).count());
+    }
+    return sum * 1e-6 / static_cast<double>(stage.tasks.size());
+}
+
+}  // namespace
+
+TEST_CASE("a recorded run with a consumer whose times vary is predicted; with the average alone it is not") {
+    std::size_t unexplained = 0;
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        CAPTURE(seed);
+        const std::vector<weir::duration> times = lognormal_times(4'000, 10, seed);
+        const std::vector<weir::duration> consumer = lognormal_times(4'000, 9, seed + 100);
+        const auto work = [&times](int k) { return sleep_and_give(k, &times); };
+        weir::pipeline_stats stats =
+            recorded_stats(weir::source(std::views::iota(0, 4'000)) |
+                               weir::pipe(work, {.name = "work", .capacity = 1}) | weir::sink(1),
+                           1'000, consumer);
+        const recording all = weir::record_of(stats);
+        CHECK(all.stages.back().tasks.size() >= 500);
+        CHECK(weir::what_if(all).refused.empty());
+        CHECK(weir::predict(all.settings, all, {.items = 20'000}).rate == Approx(all.rate).epsilon(0.04));
+        stats.consumer.reset();
+        unexplained += weir::what_if(weir::record_of(stats)).refused.empty() ? 0U : 1U;
+    }
+    CHECK(unexplained >= 6);
+}
+
+TEST_CASE("a sample's means are those of all invocations") {
+    const std::vector<weir::duration> times = lognormal_times(20'000, 10, 3);
+    const auto work = [&times](int k) -> weir::task<int> {
+        co_await weir::sleep_for(times[static_cast<std::size_t>(k)]);
+        if (k % 10 == 0) throw std::runtime_error("ten");
+        co_return k;
+    };
+    const weir::pipeline_stats stats =
+        recorded_stats(weir::source(std::views::iota(0, 20'000)) |
+                           weir::pipe(work, {.name = "work", .concurrency = 4}) |
+                           weir::filter([](int k) { return k % 3 == 0; }) | weir::flat_map([](int k) {
+                               return std::vector<int>(static_cast<std::size_t>(k % 5));
+                           }) |
+                           weir::sink(),
+                       200, lognormal_times(500, 1, 4));
+    const recording all = weir::record_of(stats);
+    const auto results = [&all](std::size_t stage) {
+        double sum = 0;
+        for (const weir::recorded_task& each : all.stages[stage].tasks) sum += each.results;
+        return sum / static_cast<double>(all.stages[stage].tasks.size());
+    };
+    const weir::stage_stats& s = stats.stages[1];
+    CHECK(all.stages[1].tasks.size() <= 200);
+    CHECK(mean_ms(all.stages[1]) ==
+          Approx(static_cast<double>(s.busy.count()) * 1e-6 / 20'000).epsilon(0.03));
+    CHECK(results(1) == Approx(0.9).margin(0.01));
+    CHECK(results(2) == Approx(1.0 / 3).margin(0.01));
+    CHECK(results(3) == Approx(20.0 / 9).margin(0.02));
+    const double consumed = static_cast<double>((stats.elapsed - stats.channels.back().get_blocked).count()) *
+                            1e-6 / static_cast<double>(stats.num_items);
+    CHECK(mean_ms(all.stages.back()) == Approx(consumed).epsilon(0.01));
+}
+
+TEST_CASE("times and results that depend on each other are recorded together") {
+    // Every other item takes 10 ms and is dropped.
+    const auto work = [](int k) -> weir::task<std::optional<int>> {
+        if (k % 2 == 0) co_return k;
+        co_await weir::sleep_for(10ms);
+        co_return std::nullopt;
+    };
+    const recording all = weir::record_of(
+        recorded_stats(weir::source(std::views::iota(0, 100)) | weir::pipe(work) | weir::sink(), 1'000));
+    REQUIRE(all.stages[1].tasks.size() == 100);
+    for (const weir::recorded_task& each : all.stages[1].tasks) {
+        CHECK((each.results == 0) == (each.await == 10ms));
+    }
+}
+
+TEST_CASE("a last batch that is not full does not change the recorded size of batches") {
+    const auto p = weir::source(std::views::iota(0, 20)) | weir::aggregate(8) | weir::sink();
+    CHECK(weir::record_of(recorded_stats(p, 100)).settings.stages[1].batch_size == 8);
+    CHECK(weir::record_of(recorded_stats(p, 0)).settings.stages[1].batch_size == 7);
+}
+
+TEST_CASE("with samples, a run without histograms is recorded") {
+    weir::virtual_time clock;
+    auto run = (weir::source(std::views::iota(0, 9)) | weir::pipe([](int k) { return k; }) | weir::sink())
+                   .start<weir::summed>(clock, {.recording = 9});
+    run.drain();
+    CHECK(weir::record_of(run.stats()).stages[1].tasks.size() == 9);
 }

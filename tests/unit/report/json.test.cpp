@@ -148,6 +148,10 @@ class filler {
         v.resize(random_() % 4);
         for (T& each : v) (*this)(name, each);
     }
+    void operator()(const char* name, weir::task_samples& samples) {
+        (*this)(name, samples.tasks);
+        samples.one_in = std::uint64_t{1} << (random_() % 40);
+    }
     template <weir::detail::has_fields T>
     void operator()(const char*, T& object) {
         weir::detail::each_field(object, *this);
@@ -222,6 +226,20 @@ TEST_CASE("JSON that is not a run, or has a later schema, is refused with a mess
           std::string::npos);
     CHECK(histogram(R"("count":1,"buckets":[[5]])").find("isn't [duration, count]") != std::string::npos);
     CHECK(histogram(R"("count":1,"buckets":[[5,2]])").find("more than was counted") != std::string::npos);
+    const auto samples = [&in](const std::string& members) {
+        return in(R"("total":{"consumer":{)" + members + "}}");
+    };
+    CHECK(samples(R"("one_in":2,"tasks":[[1,2,3,4,5,6,false]])") == "none");
+    CHECK(samples(R"("one_in":2,"tasks":[[1,2,3,4,5,6]])")
+              .find("an invocation isn't [at, run, await, runnable, taken, results, failed]") !=
+          std::string::npos);
+    CHECK(samples(R"("one_in":2,"tasks":[[1,2,3,4,5,6,false,8]])").find("an invocation isn't") !=
+          std::string::npos);
+    CHECK(samples(R"("one_in":2,"tasks":[[1,-2,3,4,5,6,false]])").find("a time is negative") !=
+          std::string::npos);
+    CHECK(samples(R"("one_in":2,"tasks":[7])").find("there should be an array") != std::string::npos);
+    CHECK(samples(R"("one_in":0)").find("should be of one in a power of two") != std::string::npos);
+    CHECK(samples(R"("one_in":3)").find("should be of one in a power of two") != std::string::npos);
 }
 
 TEST_CASE("a run is stored in a file and read again") {

@@ -10,6 +10,9 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/run/invocation.hpp>
+#include <weir/stages/aggregate.hpp>
+#include <weir/stages/filter.hpp>
+#include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/stage_list.hpp>
@@ -772,4 +775,204 @@ TEST_CASE("many results of one item: the time of the function is without the wak
          })).start(loop);
     run.wait();
     check_own_clocks(run.stats(), a, b);
+}
+
+namespace {
+
+// Runs to the end on virtual time, and keeps so many invocations.
+template <class Policy = weir::measured, class Pipeline>
+pipeline_stats recorded(const Pipeline& pipeline, std::size_t recording, weir::run_options options = {}) {
+    virtual_time clock;
+    options.recording = recording;
+    options.max_failures = 1'000;
+    auto run = pipeline.template start<Policy>(clock, options);
+    run.drain();
+    return run.stats();
+}
+
+task<int> sleep_by_number(int k) {
+    co_await weir::sleep_for(std::chrono::milliseconds(k % 7));
+    if (k % 10 == 9) throw std::runtime_error("nine");
+    co_await weir::sleep_for(std::chrono::microseconds(k));
+    co_return k;
+}
+
+std::vector<weir::task_sample> sample_of(const pipeline_stats& s, std::size_t stage) {
+    REQUIRE(s.stages.at(stage).samples);
+    return s.stages[stage].samples->tasks;
+}
+
+duration time_of(const weir::task_sample& t) { return t.run + t.await + t.runnable; }
+
+}  // namespace
+
+TEST_CASE("a run without a recording keeps no invocations") {
+    const pipeline_stats s = recorded(weir::source(std::views::iota(0, 9)) | weir::sink(), 0);
+    for (const stage_stats& each : s.stages) CHECK_FALSE(each.samples);
+}
+
+TEST_CASE("each invocation of a recorded run has its own times, results and failure") {
+    const auto p =
+        weir::source(std::views::iota(0, 100)) |
+        weir::pipe(sleep_by_number, {.concurrency = 3, .output_order = weir::output_order::input}) |
+        weir::sink();
+    const pipeline_stats s = recorded(p, 1'000);
+    std::vector<weir::task_sample> expected;
+    for (int k = 0; k < 100; ++k) {
+        const bool fails = k % 10 == 9;
+        expected.push_back(
+            {.await = k % 7 * 1ms + (fails ? 0us : k * 1us), .results = fails ? 0U : 1U, .failed = fails});
+    }
+    std::vector<weir::task_sample> kept = sample_of(s, 1);
+    CHECK(std::ranges::is_sorted(kept, {}, &weir::task_sample::at));
+    for (weir::task_sample& each : kept) each.at = 0ns;
+    const auto by_time = [](const weir::task_sample& a, const weir::task_sample& b) {
+        return std::pair(a.await, a.failed) < std::pair(b.await, b.failed);
+    };
+    std::ranges::sort(kept, by_time);
+    std::ranges::sort(expected, by_time);
+    CHECK(kept == expected);
+    CHECK(sample_of(s, 0).size() == 100);
+}
+
+TEST_CASE("a recording changes no other figure of a run on virtual time") {
+    const auto p =
+        weir::source(std::views::iota(0, 300)) | weir::pipe(sleep_by_number, {.concurrency = 4}) |
+        weir::filter([](int k) { return k % 3 != 0; }) |
+        weir::flat_map([](int k) { return std::vector<int>(static_cast<std::size_t>(k % 3), k); }) |
+        weir::aggregate(5) | weir::sink();
+    const pipeline_stats without = recorded(p, 0);
+    pipeline_stats with = recorded(p, 20);
+    for (stage_stats& each : with.stages) each.samples.reset();
+    with.consumer.reset();
+    CHECK(with == without);
+}
+
+TEST_CASE("invocations are recorded with the number of their results, also of generators and behind hooks") {
+    const auto repeat = [](int k) -> weir::generator<int> {
+        for (int i = 0; i < k; ++i) co_yield i;
+    };
+    const auto repeat_later = [](int k) -> weir::async_generator<int> {
+        for (int i = 0; i < k % 3; ++i) {
+            co_await weir::sleep_for(2ms);
+            co_yield i;
+        }
+    };
+    const auto p = weir::source(std::views::iota(0, 4)) | weir::pipe(repeat) | weir::pipe(repeat_later) |
+                   weir::filter([](int k) { return k == 1; }) | weir::sink(1);
+    for (const bool hooks : {false, true}) {
+        weir::run_options options;
+        if (hooks) options.hooks.push_back(std::make_shared<weir::hook>());
+        const pipeline_stats s = recorded(p, 100, options);
+        std::vector<std::uint32_t> results;
+        for (const weir::task_sample& each : sample_of(s, 1)) results.push_back(each.results);
+        CHECK(results == std::vector<std::uint32_t>{0, 1, 2, 3});
+        for (const weir::task_sample& each : sample_of(s, 2)) {
+            CHECK(each.await == each.results * 2ms);
+            CHECK(each.run == 0ns);
+        }
+        CHECK(sample_of(s, 2).size() == 6);
+        std::size_t passed = 0;
+        for (const weir::task_sample& each : sample_of(s, 3)) passed += each.results;
+        CHECK(passed == s.num_items);
+        CHECK(sample_of(s, 3).size() == s.stages[3].num_tasks);
+    }
+}
+
+TEST_CASE("the sample of an aggregate is one of batches, with the number of items in each") {
+    const auto items = std::views::iota(1, 30);
+    const auto sizes = [](const pipeline_stats& s) {
+        std::vector<std::uint32_t> all;
+        for (const weir::task_sample& each : sample_of(s, 1)) all.push_back(each.taken);
+        return all;
+    };
+    const auto weigh = [](int k) { return k; };
+    CHECK(sizes(recorded(weir::source(items) | weir::aggregate(8) | weir::sink(), 100)) ==
+          std::vector<std::uint32_t>{8, 8, 8, 5});
+    // The last items of batches are 13, 19, 23, 26 and 29.
+    CHECK(sizes(recorded(weir::source(items) | weir::aggregate_by_weight(100, weigh) | weir::sink(), 100)) ==
+          std::vector<std::uint32_t>{13, 6, 4, 3, 3});
+}
+
+TEST_CASE("a recorded run with other policies: the sample is the same without histograms") {
+    const auto p = weir::source(std::views::iota(0, 50)) | weir::pipe(sleep_by_number) | weir::sink();
+    CHECK(sample_of(recorded<weir::summed>(p, 9), 1) == sample_of(recorded(p, 9), 1));
+    CHECK_FALSE(recorded<weir::unmeasured>(p, 9).stages[1].samples);
+}
+
+TEST_CASE("the samples of two laps are those of the whole run, as long as all invocations are kept") {
+    virtual_time clock;
+    auto run = (weir::source(std::views::iota(0, 60)) | weir::pipe(sleep_by_number, {.concurrency = 2}) |
+                weir::sink())
+                   .start(clock, {.max_failures = 100, .recording = 1'000});
+    for (int i = 0; i < 20; ++i) static_cast<void>(run.get());
+    const pipeline_stats first = run.stats();
+    for (int i = 0; i < 10; ++i) static_cast<void>(run.get());
+    const pipeline_stats second = run.stats();
+    const pipeline_stats lap = second - first;
+    CHECK(sample_of(lap, 1).size() == lap.stages[1].num_tasks);
+    for (const weir::task_sample& each : sample_of(lap, 1)) CHECK(each.at <= lap.stages[1].elapsed);
+    CHECK(lap.consumer->tasks.size() == 10);
+    const pipeline_stats both = weir::joined(first, lap);
+    CHECK(both.consumer == second.consumer);
+    // Invocations that end at once are in any order.
+    const auto sorted = [](std::vector<weir::task_sample> all) {
+        std::ranges::sort(all, {}, [](const weir::task_sample& t) { return std::pair(t.at, t.await); });
+        return all;
+    };
+    for (std::size_t i = 0; i < 2; ++i) CHECK(sorted(sample_of(both, i)) == sorted(sample_of(second, i)));
+}
+
+TEST_CASE("added slots are recorded, too, and a stage keeps no more than it is to") {
+    virtual_time clock;
+    auto run = (weir::source(std::views::iota(0, 5'000)) |
+                weir::pipe(sleep_by_number, {.name = "work", .concurrency = 1}) | weir::sink())
+                   .start(clock, {.max_failures = 5'000, .recording = 64});
+    for (int i = 0; i < 100; ++i) static_cast<void>(run.get());
+    run.set_concurrency("work", 9);
+    run.drain();
+    const pipeline_stats s = run.stats();
+    const auto kept = sample_of(s, 1);
+    CHECK(kept.size() <= 64);
+    CHECK(kept.size() >= 16);
+    std::size_t early = 0;
+    for (const weir::task_sample& each : kept) early += each.at < s.elapsed / 10 ? 1U : 0U;
+    CHECK(early < kept.size() / 2);
+}
+
+TEST_CASE("the number of invocations to keep is refused if it is negative") {
+    virtual_time clock;
+    const auto p = weir::source(std::views::iota(0, 5)) | weir::sink();
+    CHECK_THROWS_WITH(p.start(clock, {.recording = static_cast<std::size_t>(-1)}),
+                      "weir: the recording of a run was negative; 0 means none");
+}
+
+TEST_CASE(
+    "on threads, short invocations of a sample are timed one by one, and are read while the run goes on") {
+    weir::thread_pool pool(2);
+    std::atomic<std::uint64_t> sum{0};
+    const auto work = [&sum](int k) {
+        for (int i = 0; i < 50; ++i) sum.fetch_add(1, std::memory_order_relaxed);
+        return k;
+    };
+    auto run =
+        (weir::source(std::views::iota(0, 20'000)) | weir::pipe(work, {.concurrency = 2}) | weir::sink(64))
+            .start(pool, {.recording = 100});
+    std::uint64_t read = 0;
+    while (run.get()) {
+        if (++read % 500 != 0) continue;
+        const pipeline_stats s = run.stats();
+        REQUIRE(s.stages[1].samples);
+        CHECK(s.stages[1].samples->tasks.size() <= 100);
+        CHECK(s.consumer->tasks.size() <= 100);
+    }
+    const pipeline_stats s = run.stats();
+    const auto kept = sample_of(s, 1);
+    CHECK(kept.size() >= 12);
+    for (const weir::task_sample& each : kept) {
+        CHECK(time_of(each) > 0ns);
+        CHECK(each.await == 0ns);
+        CHECK(each.results == 1);
+    }
+    CHECK(std::ranges::is_sorted(kept, {}, &weir::task_sample::at));
 }

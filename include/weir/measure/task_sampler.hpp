@@ -1,0 +1,86 @@
+// weir measure, internal: chooses invocations of a slot, or items of a consumer, and keeps their times
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MEASURE_TASK_SAMPLER_HPP
+#define WEIR_MEASURE_TASK_SAMPLER_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/task_sample.hpp>
+#include <weir/platform/parking.hpp>
+#include <weir/platform/random_bits.hpp>
+
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t, std::uint64_t
+#include <mutex>    // for std::lock_guard
+
+namespace weir::detail {
+
+// Keeps a sample of a sequence of invocations: one of each `one_in` successive ones, chosen at random before
+// they begin. So the other invocations need no reading of the clock. When the sample is full, one of each two
+// successive elements is removed at random, and `one_in` doubles. Each invocation has the same chance.
+//
+// Source: stratified sampling with one unit in each stratum: W. G. Cochran, "Sampling Techniques" (1977),
+//         section 5A.7. The sizes of strata that double are our own. A reservoir (J. S. Vitter, "Random
+//         sampling with a reservoir", ACM Transactions on Mathematical Software 11, 1985) has another
+//         order than the invocations, and estimates means less exactly if times change during the run.
+class task_sampler {
+  public:
+    // The sample has at most `most` elements, or one more if this number is even.
+    task_sampler(std::size_t most, std::uint64_t seed) : most_((most + 2) / 2 * 2), seed_(seed) {
+        kept_.tasks.reserve(most_);
+    }
+
+    // Called before the first invocation, with the instant from which `task_sample::at` counts.
+    void begin(std::int64_t now) noexcept { begin_ = now; }
+
+    // Keeps the invocation that was chosen last; the first one is chosen at the beginning. Chooses the next
+    // one. Returns the number of invocations between the two. `at`: the end, in ns of the clock.
+    std::uint64_t keep(task_sample one, std::int64_t at) noexcept {
+        one.at = duration(time_between(begin_, at));
+        const std::lock_guard guard(lock_);
+        kept_.tasks.push_back(one);  // never allocates: `most_` elements are reserved
+        if (kept_.tasks.size() == most_) remove_half();
+        return choose_next();
+    }
+
+    // Any thread, at any time. Errors: `std::bad_alloc`.
+    task_samples samples() const {
+        task_samples copy;
+        copy.tasks.reserve(most_);  // outside of the lock, for which an invocation may wait
+        const std::lock_guard guard(lock_);
+        copy.one_in = kept_.one_in;
+        copy.tasks.assign(kept_.tasks.begin(), kept_.tasks.end());
+        return copy;
+    }
+
+  private:
+    std::uint64_t draw(std::uint64_t below) noexcept {
+        return high_product(splitmix64(seed_, draws_++), below);
+    }
+
+    void remove_half() noexcept {
+        for (std::size_t i = 0; i < most_ / 2; ++i) {
+            kept_.tasks[i] = kept_.tasks[2 * i + static_cast<std::size_t>(draw(2))];
+        }
+        kept_.tasks.erase(kept_.tasks.begin() + static_cast<std::ptrdiff_t>(most_ / 2), kept_.tasks.end());
+        kept_.one_in *= 2;
+    }
+    std::uint64_t choose_next() noexcept {
+        const std::uint64_t before = chosen_;
+        chosen_ = next_stratum_ + draw(kept_.one_in);
+        next_stratum_ += kept_.one_in;
+        return chosen_ - before - 1;
+    }
+
+    const std::size_t most_;  // the size at which half of the sample is removed; even
+    const std::uint64_t seed_;
+    std::int64_t begin_ = 0;  // ns
+    mutable spin_lock lock_;  // guards the members below
+    task_samples kept_;
+    std::uint64_t draws_ = 0;
+    std::uint64_t chosen_ = 0;        // the number of the invocation chosen last
+    std::uint64_t next_stratum_ = 1;  // the number of the first invocation that no choice covers yet
+};
+
+}  // namespace weir::detail
+
+#endif

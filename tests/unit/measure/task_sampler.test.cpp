@@ -1,0 +1,77 @@
+#include <weir/measure/task_sampler.hpp>
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+using namespace std::chrono_literals;
+using weir::task_sample;
+using weir::task_samples;
+using weir::detail::task_sampler;
+
+namespace {
+
+// The numbers of the invocations, of so many, that a sampler keeps. Number i ends at i ns.
+task_samples sampled(std::size_t most, std::uint64_t seed, std::uint64_t invocations) {
+    task_sampler sampler(most, seed);
+    std::uint64_t left = 0;
+    for (std::uint64_t i = 0; i < invocations; ++i) {
+        if (left != 0) {
+            --left;
+        } else {
+            left = sampler.keep({}, static_cast<std::int64_t>(i));
+        }
+    }
+    return sampler.samples();
+}
+
+}  // namespace
+
+TEST_CASE("a sampler keeps all invocations, if they are no more than its limit") {
+    const task_samples all = sampled(10, 1, 10);
+    CHECK(all.one_in == 1);
+    REQUIRE(all.tasks.size() == 10);
+    for (std::int64_t i = 0; i < 10; ++i) CHECK(all.tasks[static_cast<std::size_t>(i)].at.count() == i);
+}
+
+TEST_CASE(
+    "a sampler keeps at most as many invocations as its limit, in their order, and at least half of that") {
+    for (const std::uint64_t n : {10U, 11U, 100U, 1'000U, 123'456U}) {
+        const task_samples all = sampled(9, 7, n);
+        CAPTURE(n, all.one_in);
+        CHECK(all.tasks.size() >= 4);  // one stratum may have its invocation still to come
+        CHECK(all.tasks.size() < 10);
+        CHECK(std::ranges::is_sorted(all.tasks, {}, &task_sample::at));
+        CHECK(all.one_in * all.tasks.size() >= n - all.one_in);
+        CHECK(all.one_in * (all.tasks.size() - 1) <= n);
+    }
+    CHECK(sampled(1, 1, 100).tasks.size() < 2);
+    CHECK(sampled(1, 1, 100).one_in == 128);
+}
+
+TEST_CASE("each invocation has the same chance to be in the sample") {
+    constexpr std::uint64_t invocations = 100;
+    constexpr std::uint64_t runs = 8'000;
+    std::array<double, invocations> kept{};
+    std::uint64_t one_in = 0;
+    for (std::uint64_t seed = 0; seed < runs; ++seed) {
+        const task_samples all = sampled(19, weir::detail::subseed(seed, 1), invocations);
+        for (const task_sample& each : all.tasks) kept[static_cast<std::size_t>(each.at.count())] += 1;
+        one_in = all.one_in;
+    }
+    REQUIRE(one_in == 8);
+    const double expected = static_cast<double>(runs) / static_cast<double>(one_in);
+    for (const double each : kept) CHECK(each == Catch::Approx(expected).epsilon(0.15));  // 5 deviations
+}
+
+TEST_CASE("the instants of a sample begin at the beginning of the run") {
+    task_sampler sampler(4, 1);
+    sampler.begin(1'000);
+    static_cast<void>(sampler.keep({}, 1'500));
+    CHECK(sampler.samples().tasks.at(0).at == 500ns);
+}
