@@ -45,6 +45,13 @@ WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
     return times;
 }
 
+// The nearest whole number of one that is not negative; at most 9.2e18, which is almost the greatest.
+WEIR_INLINE std::int64_t rounded(double number) {
+    constexpr double most = 9.2e18;
+    const auto whole = static_cast<std::int64_t>(smaller(number, most));
+    return smaller(number, most) - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
+}
+
 // `results`: the mean number of results of a task. The numbers of results do not depend on the times.
 WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times, double run_share,
                                                 double results) {
@@ -54,20 +61,16 @@ WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times
     constexpr std::size_t stride = 619;  // a prime
     for (std::size_t i = 0; i < n; ++i) {
         const double time = times[n % stride == 0 ? i : i * stride % n];
-        const auto whole = static_cast<std::int64_t>(time + 0.5);
-        const auto run = static_cast<std::int64_t>(time * run_share + 0.5);
-        const auto count = static_cast<std::uint32_t>(results * static_cast<double>(i + 1) - given + 0.5);
+        const auto whole = rounded(time);
+        const auto run = rounded(time * run_share);
+        const auto count = static_cast<std::uint32_t>(rounded(results * static_cast<double>(i + 1) - given));
         given += count;
         tasks.push_back({duration(run), duration(whole - run), count});
     }
     return tasks;
 }
 
-// Rounded, and at most the longest duration.
-WEIR_INLINE duration to_duration(double ns) {
-    constexpr double most = 9.2e18;
-    return duration(static_cast<std::int64_t>(smaller(ns, most) + 0.5));
-}
+WEIR_INLINE duration to_duration(double ns) { return duration(rounded(ns)); }
 
 WEIR_INLINE double nanoseconds(const task_sample& one) {
     return static_cast<double>(one.run.count()) + static_cast<double>(one.await.count()) +
@@ -215,7 +218,8 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
                                       static_cast<double>(detail::most_results));
             if (settings.role == stage_role::aggregate) {
                 const std::uint64_t taken = stats.channels.at(stage.inputs[0]).num_get;
-                settings.batch_size = static_cast<std::size_t>(detail::ratio_of(taken, behind.num_put) + 0.5);
+                settings.batch_size =
+                    static_cast<std::size_t>(detail::rounded(detail::ratio_of(taken, behind.num_put)));
                 if (detail::has_samples(stage))
                     settings.batch_size = detail::sampled_batch_size(*stage.samples);
                 if (settings.batch_size == 0) settings.batch_size = 1;

@@ -36,8 +36,7 @@ class slot_sampler : public task_sampler {
     void end_task(slot& me, bool failed) noexcept {
         if (step_ != step::begun) return;
         step_ = step::ended;
-        ended_ = me.last_reading;
-        const spent_times now = me.spent_before(ended_);
+        const spent_times now = me.spent_before(me.last_reading);
         const auto spent = [&](slot_state in) {
             const auto i = static_cast<std::size_t>(in);
             return duration(time_between(before_[i], now[i]));
@@ -50,10 +49,10 @@ class slot_sampler : public task_sampler {
     void count_result() noexcept { ++current_.results; }
     // All results of the item are put, and none follows. Returns whether an invocation of the sample has
     // ended; then `between` is the number of invocations between it and the next one of the sample.
-    bool end_item(std::uint64_t& between) noexcept {
+    bool end_item(slot& me, std::uint64_t& between) noexcept {
         const bool has_ended = step_ == step::ended;
         step_ = step::none;
-        if (has_ended) between = keep(current_, ended_);
+        if (has_ended) between = keep(current_, me.last_reading);
         return has_ended;
     }
 
@@ -77,8 +76,7 @@ class slot_sampler : public task_sampler {
     bool is_of_batches_ = false;
     step step_ = step::none;
     task_sample current_;
-    spent_times before_{};    // the times of the slot in its states when the invocation began
-    std::int64_t ended_ = 0;  // ns
+    spent_times before_{};  // the times of the slot in its states when the invocation began
     std::uint32_t num_taken_ = 0;
     std::uint64_t num_skipped_ = 0;  // batches before the next one of the sample
 };

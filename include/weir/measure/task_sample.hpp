@@ -15,7 +15,7 @@ namespace weir {
 /// One invocation of a stage's function; or one batch of an `aggregate`; or the time from when the consumer
 /// gets an item until it asks for the next one.
 struct task_sample {
-    duration at{};              ///< its end, from the beginning of the run, or of the lap
+    duration at{};              ///< when all of its results were put, from the beginning of the run or lap
     duration run{};             ///< the time in which the function had a thread; the time of the consumer
     duration await{};           ///< the time in which the function was itself suspended
     duration runnable{};        ///< the time in which the function could have run, and no thread was free

@@ -162,7 +162,7 @@ class stage_task : public slot_machine {
     }
     void end_sampled_item() noexcept {
         std::uint64_t between = 0;
-        if (me_.sampler->end_item(between)) me_.meter.sample_after(between);
+        if (me_.sampler->end_item(me_, between)) me_.meter.sample_after(between);
         context_.value.is_watched =
             context_.value.is_always_watched || me_.sampler->is_of_batches() || me_.meter.is_sampled_next();
     }

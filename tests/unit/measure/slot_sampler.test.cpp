@@ -37,10 +37,10 @@ TEST_CASE("an invocation of the sample has the times that its slot spent, and it
     sampler.count_result();
     me.enter(slot_state::wait_put, 145);
     me.resumed(400);
-    CHECK(sampler.end_item(between));
+    CHECK(sampler.end_item(me, between));
     CHECK(between == 0);
-    CHECK(sampler.samples().tasks.at(0) == task_sample{145ns, 15ns, 30ns, 50ns, 1, 2, false});
-    CHECK_FALSE(sampler.end_item(between));  // none has begun
+    CHECK(sampler.samples().tasks.at(0) == task_sample{400ns, 15ns, 30ns, 50ns, 1, 2, false});
+    CHECK_FALSE(sampler.end_item(me, between));  // none has begun
 }
 
 TEST_CASE("an invocation that does not count is not in the sample; one that fails is") {
@@ -51,11 +51,11 @@ TEST_CASE("an invocation that does not count is not in the sample; one that fail
     slot_sampler sampler(4, 1);
     std::uint64_t between = 99;
     sampler.begin_task(me);
-    CHECK_FALSE(sampler.end_item(between));
+    CHECK_FALSE(sampler.end_item(me, between));
     sampler.begin_task(me);
     me.catch_up(5);
     sampler.end_task(me, true);
-    CHECK(sampler.end_item(between));
+    CHECK(sampler.end_item(me, between));
     CHECK(sampler.samples().tasks.at(0) == task_sample{5ns, 5ns, 0ns, 0ns, 1, 0, true});
 }
 
