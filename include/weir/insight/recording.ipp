@@ -148,7 +148,7 @@ WEIR_INLINE bool has_samples(const stage_stats& stage) {
 }
 
 // The consumer of a run that has one. `last`: the queue from which the consumer takes.
-WEIR_INLINE recorded_stage consumer_of(const pipeline_stats& stats, const channel_stats& last) {
+WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const channel_stats& last) {
     recorded_stage consumer{.num_tasks = stats.num_items};
     const duration waited = smaller(last.get_blocked, stats.elapsed);
     const duration mean = (stats.elapsed - waited) / static_cast<std::int64_t>(stats.num_items);
@@ -248,7 +248,8 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     all.settings.stages.push_back({.name = "consumer", .role = stage_role::consumer});
     all.stages.emplace_back();
     if (!stats.stages.back().outputs.empty()) {
-        all.stages.back() = detail::consumer_of(stats, stats.channels.at(stats.stages.back().outputs[0]));
+        all.stages.back() =
+            detail::recorded_consumer(stats, stats.channels.at(stats.stages.back().outputs[0]));
     }
     all.num_items = stats.num_items;
     all.rate = stats.first_item ? stats.first_item->rate() : stats.rate();
