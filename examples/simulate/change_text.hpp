@@ -43,6 +43,9 @@ namespace simulate {
         case change_kind::source:
             text["source"] = "unlimited";
             break;
+        case change_kind::max_bytes:
+            text["max_bytes"] = 0;
+            break;
     }
     return text;
 }

@@ -37,7 +37,7 @@ inline explanation answered(const request& asked) {
     explanation all;
     const weir::what_if_options how{.simulation = run_length(asked)};
     weir::what_if_result usual = weir::what_if(asked.from, how);
-    all.why = weir::judge(usual, asked.from);
+    all.why = asked.stored ? weir::explain(*asked.stored) : weir::judge(usual, asked.from);
     all.today = std::move(usual.today);
     if (all.refused = usual.refused; !all.refused.empty()) return all;
     if (asked.changes.empty()) {
@@ -64,7 +64,11 @@ inline explanation answered(const request& asked) {
     } catch (const std::invalid_argument& e) {
         all.refused = detail::without_prefix(e.what());
     }
-    all.why.sentence = "not sure why it is not faster: " + all.refused;
+    if (asked.stored) {  // its states may tell
+        all.why = weir::explain(*asked.stored);
+    } else {
+        all.why.sentence = "not sure why it is not faster: " + all.refused;
+    }
     return all;
 }
 

@@ -13,9 +13,11 @@
 #include "spec_error.hpp"
 
 #include <weir/insight/recording.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/run_record.hpp>
 
+#include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument, std::runtime_error
 #include <string>       // for std::string, std::to_string
 #include <string_view>  // for std::string_view
@@ -28,9 +30,9 @@ namespace simulate {
 struct request {
     std::string title;
     weir::recording from;
-    bool is_stored = false;  // a stored run, not a spec
-    bool is_drawn = true;    // times are a sample: predictions have an interval
-    std::string refused;     // why nothing can be predicted; empty: it can be
+    std::optional<weir::pipeline_stats> stored;  // the statistics of a stored run; none: a spec
+    bool is_drawn = true;                        // times are a sample: predictions have an interval
+    std::string refused;                         // why nothing can be predicted; empty: it can be
     std::vector<change> changes;
 };
 
@@ -39,11 +41,12 @@ namespace detail {
 inline request to_request(const entry& of) {
     const json& value = of.value;
     request asked;
-    asked.is_stored = value.is_object() && value.contains("schema");
+    const bool is_stored = value.is_object() && value.contains("schema");
     try {
-        if (asked.is_stored) {
+        if (is_stored) {
             const weir::run_record run = weir::run_from_json(of.text.empty() ? value.dump() : of.text);
             asked.title = run.name;
+            asked.stored = run.total;
             asked.from = recording_of(run);
         } else {
             const pipeline_spec spec = to_spec_or_wrapped(value, purpose::predict);
@@ -73,7 +76,8 @@ inline request to_request(const entry& of) {
     for (const detail::entry& each : detail::to_entries(text, file)) {
         try {
             request asked = detail::to_request(each);
-            if (asked.refused.empty()) detail::check_changes(asked.changes, asked.from, asked.is_stored);
+            if (asked.refused.empty())
+                detail::check_changes(asked.changes, asked.from, asked.stored.has_value());
             if (asked.title.empty()) asked.title = "pipeline " + std::to_string(all.size() + 1);
             all.push_back(std::move(asked));
         } catch (const detail::mistake& m) {

@@ -5,6 +5,7 @@
 
 #include <weir/insight/brief_verdict.hpp>
 #include <weir/insight/headspace.hpp>
+#include <weir/insight/limits.hpp>
 #include <weir/insight/predict.hpp>
 #include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>

@@ -31,6 +31,7 @@
 #include <weir/graph/merge_rule.ipp>
 #include <weir/insight/brief_verdict.ipp>
 #include <weir/insight/headspace.ipp>
+#include <weir/insight/limits.ipp>
 #include <weir/insight/predict.ipp>
 #include <weir/insight/recording.ipp>
 #include <weir/insight/settings.ipp>

@@ -141,6 +141,12 @@ class any_channel : public channel_puts<Policy> {
     // `now`: an instant in ns of the clock, not before the last event; empty: the current time.
     // `sink`: receives the figures of the merged sink, if there is one.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr);
+    // The average size of the items that came into the queue; 0: bytes are not counted.
+    std::size_t item_bytes() {
+        const typename core::whole_lock held(*this);
+        const byte_gauge& all = core::bytes_;
+        return all.num_items == 0 ? 0 : number_as<std::size_t>(all.all_bytes / all.num_items);
+    }
     const std::string& name() const noexcept { return core::name_; }
     const char* contradiction() const noexcept override;
 

@@ -197,6 +197,8 @@ class byte_budget {
 struct byte_gauge {
     std::size_t most = 0;  // 0: no limit
     std::size_t bytes = 0;
+    std::uint64_t all_bytes = 0;    // of the items that came into the queue since the start
+    std::uint64_t num_items = 0;    // how many; an item that is handed to a waiting get does not come into it
     byte_budget* budget = nullptr;  // of the run; null: none
     std::uint64_t sources = 0;      // the sources whose items come through this queue: a bit mask
 
@@ -208,6 +210,8 @@ struct byte_gauge {
     bool has_room_for(std::size_t size) const noexcept { return bytes < most && size <= most - bytes; }
     void add(std::size_t size) noexcept {
         bytes += size;
+        all_bytes += size;
+        ++num_items;
         if (budget != nullptr) budget->add(size, sources);
     }
     // Returns the budget if it has room again: `has_room` is then to be called after unlocking.

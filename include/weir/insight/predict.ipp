@@ -76,6 +76,7 @@ WEIR_INLINE prediction predict(const pipeline_settings& settings, const recordin
                       "weir: a prediction skips at least 1 item, and fewer than it simulates "
                       "(predict_options::skipped)");
     std::vector<std::span<const recorded_task>> samples;
+    samples.reserve(from.stages.size());
     for (const recorded_stage& each : from.stages) samples.emplace_back(each.tasks);
     prediction all = detail::simulator(settings, samples, from.stages, options).run();
     all.low = all.high = all.rate;

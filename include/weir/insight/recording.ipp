@@ -45,13 +45,6 @@ WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
     return times;
 }
 
-// The nearest whole number of one that is not negative; at most 9.2e18, which is almost the greatest.
-WEIR_INLINE std::int64_t rounded(double number) {
-    constexpr double most = 9.2e18;
-    const auto whole = static_cast<std::int64_t>(smaller(number, most));
-    return smaller(number, most) - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
-}
-
 // `results`: the mean number of results of a task. The numbers of results do not depend on the times.
 WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times, double run_share,
                                                 double results) {
@@ -61,16 +54,16 @@ WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times
     constexpr std::size_t stride = 619;  // a prime
     for (std::size_t i = 0; i < n; ++i) {
         const double time = times[n % stride == 0 ? i : i * stride % n];
-        const auto whole = rounded(time);
-        const auto run = rounded(time * run_share);
-        const auto count = static_cast<std::uint32_t>(rounded(results * static_cast<double>(i + 1) - given));
+        const auto whole = nearest<std::int64_t>(time);
+        const auto run = nearest<std::int64_t>(time * run_share);
+        const auto count = nearest<std::uint32_t>(results * static_cast<double>(i + 1) - given);
         given += count;
         tasks.push_back({duration(run), duration(whole - run), count});
     }
     return tasks;
 }
 
-WEIR_INLINE duration to_duration(double ns) { return duration(rounded(ns)); }
+WEIR_INLINE duration to_duration(double ns) { return duration(nearest<std::int64_t>(ns)); }
 
 WEIR_INLINE double nanoseconds(const task_sample& one) {
     return static_cast<double>(one.run.count()) + static_cast<double>(one.await.count()) +
@@ -214,12 +207,15 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         if (!stage.outputs.empty()) {
             const channel_stats& behind = stats.channels.at(stage.outputs[0]);
             settings.capacity = detail::larger<std::size_t>(behind.capacity, 1);
+            if (stage.setup && behind.max_bytes != 0 && stage.setup->item_bytes != 0) {
+                settings.byte_room =
+                    detail::larger<std::size_t>(behind.max_bytes / stage.setup->item_bytes, 1);
+            }
             results = detail::smaller(detail::ratio_of(behind.num_put, stage.num_tasks),
                                       static_cast<double>(detail::most_results));
             if (settings.role == stage_role::aggregate) {
                 const std::uint64_t taken = stats.channels.at(stage.inputs[0]).num_get;
-                settings.batch_size =
-                    static_cast<std::size_t>(detail::rounded(detail::ratio_of(taken, behind.num_put)));
+                settings.batch_size = detail::nearest<std::size_t>(detail::ratio_of(taken, behind.num_put));
                 if (detail::has_samples(stage))
                     settings.batch_size = detail::sampled_batch_size(*stage.samples);
                 if (settings.batch_size == 0) settings.batch_size = 1;

@@ -30,6 +30,8 @@ struct stage_settings {
     stage_role role = stage_role::function;  ///< what the stage does
     std::size_t concurrency = 1;             ///< the number of slots, at least 1
     std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
+    /// The number of items of average size for which a limit of bytes of this queue has room; 0: no limit.
+    std::size_t byte_room = 0;
     /// See `stage_options::output_order`.
     weir::output_order output_order = weir::output_order::completion;
     std::size_t batch_size = 1;  ///< the number of items in a batch, at least 1; for `stage_role::aggregate`

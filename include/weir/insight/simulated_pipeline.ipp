@@ -44,7 +44,7 @@ WEIR_INLINE simulated_pipeline::simulated_pipeline(const pipeline_settings& sett
         if (!recorded[i].in_sequence) next.order = shuffled(samples[i].size(), next.seed);
         if (s.role != stage_role::consumer) {
             queue& behind = queues_.emplace_back();
-            behind.capacity = s.capacity;
+            behind.capacity = s.byte_room == 0 ? s.capacity : smaller(s.capacity, s.byte_room);
             if (keeps_order) behind.put_in_order_by = static_cast<index>(i);
         }
         for (std::size_t k = 0; k < s.concurrency; ++k) {
@@ -63,7 +63,7 @@ WEIR_INLINE recorded_task simulated_pipeline::draw(const stage& of, std::uint64_
     const double factor = of.settings->time_factor;
     if (are_equal(factor, 1)) return task;
     const auto scaled = [factor](duration d) {
-        return duration(static_cast<std::int64_t>(static_cast<double>(d.count()) * factor + 0.5));
+        return duration(nearest<std::int64_t>(static_cast<double>(d.count()) * factor));
     };
     return {scaled(task.run), scaled(task.await), task.results};
 }

@@ -3,32 +3,15 @@
 #ifndef WEIR_INSIGHT_VERDICT_HPP
 #define WEIR_INSIGHT_VERDICT_HPP
 
+#include <weir/insight/limits.hpp>
 #include <weir/insight/recording.hpp>
 #include <weir/insight/what_if.hpp>
 #include <weir/measure/stats.hpp>
 
-#include <optional>     // for std::optional
-#include <string>       // for std::string
-#include <string_view>  // for std::string_view
+#include <optional>  // for std::optional
+#include <string>    // for std::string
 
 namespace weir {
-
-/// What limits the rate of a pipeline.
-enum class limit_cause {
-    stage,     ///< a stage: its function works or awaits
-    room,      ///< the queues: they have too little room for times that vary
-    order,     ///< a stage in order: finished items wait for earlier ones
-    batch,     ///< the size of batches
-    threads,   ///< the number of threads
-    source,    ///< the source
-    consumer,  ///< the consumer: the pipeline keeps up
-    balanced,  ///< nothing alone: no change brings 5 %
-    unsure,    ///< unknown
-};
-
-/// \returns the name of the cause in documents: that of the enumerator; for `threads`, "workers".
-/// Lifetime: static.
-[[nodiscard]] std::string_view name_of(limit_cause cause) noexcept;
 
 /// Why a pipeline is not faster, and what would help.
 struct verdict {
@@ -53,8 +36,12 @@ struct verdict {
 /// Errors: as `what_if`. Cost: that of some 200 simulations, 0.1 s for five stages.
 [[nodiscard]] verdict explain(const recording& from, const what_if_options& options = {});
 
-/// Explains a run by its statistics: see `record_of`.
-/// \returns the verdict. `limit_cause::unsure` if the run can't be predicted; the sentence says why.
+/// Explains a run by its statistics: see `record_of`. Looks also for causes that predictions don't know, such
+/// as `limit_cause::processors` and `limit_cause::copies`.
+///
+/// A run that can't be predicted is judged by the states of its slots alone. The verdict then is less sure,
+/// has no change, and `lost` is the share of the time in which the consumer waits. The sentence says why.
+/// \returns the verdict. `limit_cause::unsure` if even the states tell nothing.
 /// Errors: `std::bad_alloc`. Cost: that of some 200 simulations, 0.1 s for five stages.
 [[nodiscard]] verdict explain(const pipeline_stats& stats);
 

@@ -16,12 +16,6 @@
 
 namespace weir {
 
-WEIR_INLINE std::string_view name_of(limit_cause cause) noexcept {
-    constexpr std::array<std::string_view, 9> names{"stage",  "room",     "order",    "batch", "workers",
-                                                    "source", "consumer", "balanced", "unsure"};
-    return names[static_cast<std::size_t>(cause)];
-}
-
 namespace detail {
 
 inline constexpr double worthwhile_gain = 0.05;
@@ -44,6 +38,8 @@ WEIR_INLINE limit_cause cause_of(change_kind kind) noexcept {
             return limit_cause::consumer;
         case change_kind::source:
             return limit_cause::source;
+        case change_kind::max_bytes:
+            return limit_cause::bytes;
     }
     return limit_cause::unsure;
 }
@@ -103,10 +99,10 @@ WEIR_INLINE std::string state_text(const predicted_stage& stage) {
 // to see goes first: if nothing but the consumer takes time, batches of another size bring as much.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
     constexpr double tie = 0.01;
-    constexpr std::array<limit_cause, 7> order{limit_cause::stage,    limit_cause::source,
+    constexpr std::array<limit_cause, 8> order{limit_cause::stage,    limit_cause::source,
                                                limit_cause::consumer, limit_cause::threads,
-                                               limit_cause::order,    limit_cause::room,
-                                               limit_cause::batch};
+                                               limit_cause::order,    limit_cause::bytes,
+                                               limit_cause::room,     limit_cause::batch};
     const predicted_change& best = result.changes.front();
     for (const limit_cause first : order) {
         for (const predicted_change& each : result.changes) {
@@ -119,16 +115,16 @@ WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
 
 // Returns the change that is easiest to make, of those with the same cause that bring most of what `best`
 // brings: room in one queue rather than in all, and more slots rather than a faster function.
-WEIR_INLINE const predicted_change& simplest_like(const what_if_result& result,
-                                                  const predicted_change& best) {
+WEIR_INLINE const predicted_change* simplest_like(const what_if_result& result,
+                                                  const predicted_change* best) {
     constexpr double most_of_it = 0.8;
     for (const predicted_change& each : result.changes) {
-        const bool is_simple = best.change.kind == change_kind::capacity
+        const bool is_simple = best->change.kind == change_kind::capacity
                                    ? each.change.kind == change_kind::capacity && !each.change.stage.empty()
-                                   : best.change.kind == change_kind::faster &&
+                                   : best->change.kind == change_kind::faster &&
                                          each.change.kind == change_kind::concurrency &&
-                                         each.change.stage == best.change.stage;
-        if (is_simple && each.gain > most_of_it * best.gain) return each;
+                                         each.change.stage == best->change.stage;
+        if (is_simple && each.gain > most_of_it * best->gain) return &each;
     }
     return best;
 }
@@ -163,10 +159,24 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
             return "the pipeline keeps up: the consumer is the bottleneck";
         case limit_cause::balanced:
             return "the pipeline is balanced: no single change brings 5 %";
+        case limit_cause::bytes:
+            return "the limit of bytes of the queue behind " + named() + " leaves room for few items";
+        case limit_cause::blocking:
+        case limit_cause::processors:
+        case limit_cause::failures:
+        case limit_cause::retries:
+        case limit_cause::blocks:
+        case limit_cause::copies:  // those of deeper_limit, which has a sentence
         case limit_cause::unsure:
             break;
     }
     return "the figures don't tell what limits the rate";
+}
+
+// Requires a change.
+WEIR_INLINE std::string effect_text(const verdict& v, const recording& from) {
+    return "; " + describe(*v.change, from.settings) + " would bring " + units::whole_percent(v.gain) +
+           " % more (sure: " + units::whole_percent(v.sure) + " %)";
 }
 
 }  // namespace detail
@@ -184,7 +194,7 @@ WEIR_INLINE verdict judge(const what_if_result& result, const recording& from) {
     v.sure = detail::share_of(result, one);
     v.cause = one.cause;
     if (v.cause != limit_cause::balanced) {
-        const predicted_change& simpler = detail::simplest_like(result, best);
+        const predicted_change& simpler = *detail::simplest_like(result, &best);
         v.change = simpler.change;
         v.stage = simpler.change.stage;
         v.gain = simpler.gain;
@@ -197,10 +207,7 @@ WEIR_INLINE verdict judge(const what_if_result& result, const recording& from) {
         v.cause = limit_cause::unsure;
         return v;
     }
-    if (v.change) {
-        v.sentence += "; " + describe(*v.change, from.settings) + " would bring " +
-                      units::whole_percent(v.gain) + " % more (sure: " + units::whole_percent(v.sure) + " %)";
-    }
+    if (v.change) v.sentence += detail::effect_text(v, from);
     return v;
 }
 
@@ -208,14 +215,63 @@ WEIR_INLINE verdict explain(const recording& from, const what_if_options& option
     return judge(what_if(from, options), from);
 }
 
-WEIR_INLINE verdict explain(const pipeline_stats& stats) {
-    try {
-        return explain(record_of(stats));
-    } catch (const std::invalid_argument& reason) {
-        verdict v;
-        v.sentence = std::string("not sure why it is not faster: ") + reason.what();
+namespace detail {
+
+// Replaces the cause by the reason behind it, if the statistics show one. The change remains, except that
+// more threads or slots bring nothing if all processors are busy.
+WEIR_INLINE void look_deeper(verdict& v, const pipeline_stats& stats, const what_if_result& result,
+                             const recording& from) {
+    std::optional<visible_limit> deeper = deeper_limit(stats, v.cause, v.stage);
+    if (!deeper) return;
+    v.cause = deeper->cause;
+    v.stage = deeper->stage;
+    v.sentence = deeper->sentence;
+    if (v.cause == limit_cause::processors) {
+        v.change.reset();
+        v.gain = 0;
+        for (const predicted_change& each : result.changes) {
+            if (each.change.kind != change_kind::faster || each.change.stage != v.stage) continue;
+            v.change = each.change;
+            v.gain = each.gain;
+        }
+        v.lost = v.gain / (1 + v.gain);
+    }
+    if (v.change && v.gain > 0) v.sentence += effect_text(v, from);
+}
+
+WEIR_INLINE verdict verdict_of_states(const pipeline_stats& stats, const std::string& why) {
+    const visible_limit found = limit_by_states(stats);
+    verdict v;
+    v.cause = found.cause;
+    if (v.cause == limit_cause::unsure) {
+        v.sentence = "not sure why it is not faster: " + found.sentence;
         return v;
     }
+    v.stage = found.stage;
+    v.lost = found.lost;
+    v.sure = sure_of_states;
+    v.sentence = found.sentence + " (sure: " + units::whole_percent(v.sure) +
+                 " %, as only the states of the slots tell it: " + why + ")";
+    return v;
+}
+
+}  // namespace detail
+
+WEIR_INLINE verdict explain(const pipeline_stats& stats) {
+    std::string why;
+    try {
+        const recording from = record_of(stats);
+        const what_if_result result = what_if(from);
+        why = result.refused;
+        if (why.empty()) {
+            verdict v = judge(result, from);
+            detail::look_deeper(v, stats, result, from);
+            return v;
+        }
+    } catch (const std::invalid_argument& reason) {
+        why = reason.what();
+    }
+    return detail::verdict_of_states(stats, why);
 }
 
 }  // namespace weir

@@ -23,6 +23,7 @@ enum class change_kind {
     threads,           ///< the number of threads of pool number `pool`; `value`: the number
     consumer,          ///< the average time of the consumer; `value`: in seconds
     source,            ///< the source takes no time; no `value`
+    max_bytes,         ///< the queue behind the stage has no limit of bytes; no `value`
 };
 
 /// One change of the settings of a pipeline.
@@ -46,8 +47,8 @@ struct setting_change {
 [[nodiscard]] std::string describe(const setting_change& change, const pipeline_settings& before);
 
 /// \returns the changes that `what_if` tries by default: half the time and twice the slots for each stage;
-///          more room in each queue, and in all; completion order; half and twice the size of batches; twice
-///          the threads; a source and a consumer that take no time.
+///          more room in each queue, and in all; no limit of bytes; completion order; half and twice the
+///          size of batches; twice the threads; a source and a consumer that take no time.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<setting_change> usual_changes(const recording& from);
 

@@ -123,6 +123,13 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
         case change_kind::source:
             settings.stages.front().time_factor = 0;
             break;
+        case change_kind::max_bytes:
+            if (settings.stage(change.stage).byte_room == 0) {
+                throw std::invalid_argument("weir: the queue behind stage '" + change.stage +
+                                            "' has no limit of bytes to change");
+            }
+            settings.stage(change.stage).byte_room = 0;
+            break;
     }
     return settings;
 }
@@ -154,6 +161,9 @@ WEIR_INLINE std::string describe(const setting_change& change, const pipeline_se
                                     : "a consumer that takes no time";
         case change_kind::source:
             return "a source that takes no time";
+        case change_kind::max_bytes:
+            return name + "no limit of bytes behind it, which has room for about " +
+                   std::to_string(before.stage(change.stage).byte_room) + " of its items";
     }
     return {};
 }
@@ -188,6 +198,7 @@ WEIR_INLINE std::vector<setting_change> usual_changes(const recording& from) {
             add(change_kind::capacity, detail::much_room(each.capacity));
             most_room = detail::larger(most_room, detail::much_room(each.capacity));
         }
+        if (each.byte_room != 0) add(change_kind::max_bytes, 0);
     }
     all.push_back({change_kind::capacity, {}, static_cast<double>(most_room)});
     for (std::size_t i = 0; i < from.settings.pools.size(); ++i) {

@@ -126,6 +126,16 @@ class slot : public basic_state_meter<> {
     std::uint64_t failures() const noexcept { return failures_.load(std::memory_order_acquire); }
     std::int64_t failure_time() const noexcept { return failure_time_.load(std::memory_order_relaxed); }
 
+    // A call of `retry` failed, and is repeated. `lost`: the time of the call, and of the wait after it. Only
+    // a coroutine of the slot calls this.
+    void count_retry(std::int64_t lost) noexcept {
+        retry_time_.store(add_interval(retry_time(), 0, lost), std::memory_order_relaxed);
+        retries_.store(retries() + 1, std::memory_order_release);  // pairs with retries()
+    }
+    // As failures() and failure_time().
+    std::uint64_t retries() const noexcept { return retries_.load(std::memory_order_acquire); }
+    std::int64_t retry_time() const noexcept { return retry_time_.load(std::memory_order_relaxed); }
+
     // True: the slot must not wait for an item; a get that would wait gives up. The thread that stores true
     // then calls the channel's `recall`, for a get that waits already.
     standard_platform::atomic<bool> recalled{false};
@@ -147,6 +157,8 @@ class slot : public basic_state_meter<> {
 
     standard_platform::atomic<std::uint64_t> failures_{0};
     standard_platform::atomic<std::int64_t> failure_time_{0};  // ns
+    standard_platform::atomic<std::uint64_t> retries_{0};
+    standard_platform::atomic<std::int64_t> retry_time_{0};  // ns
     // Only the chain uses these.
     std::int64_t last_resumed_ = 0;
     std::uint8_t slow_reasons_ = 0;

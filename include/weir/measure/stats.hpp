@@ -140,11 +140,26 @@ enum class output_order {
     input,       ///< that of the items; an early result waits in its place in the next queue
 };
 
-/// How a stage was started, as far as a prediction needs it (`record_of`). The same in each lap.
+/// The calls of a stage's function that failed and were repeated: see `retry`.
+struct retry_stats {
+    std::uint64_t num_retries = 0;  ///< repeated calls
+    duration time{};                ///< of these calls, and of the waits after them, summed over slots
+
+    /// A lap; nothing becomes negative.
+    [[nodiscard]] friend retry_stats operator-(retry_stats later, const retry_stats& earlier) {
+        detail::subtract(later, earlier, &retry_stats::num_retries, &retry_stats::time);
+        return later;
+    }
+    [[nodiscard]] friend bool operator==(const retry_stats&, const retry_stats&) = default;
+};
+
+/// How a stage was started, as far as a prediction needs it (`record_of`).
 struct stage_setup {
     bool keeps_order = false;  ///< results keep the order of the items: see `stage_options::output_order`
     std::size_t executor = 0;  ///< the index of the first stage that has the same executor
     std::size_t threads = 0;   ///< how many coroutines this executor runs at once; 0: no limit (virtual time)
+    std::size_t item_bytes = 0;  ///< the average size of the items in the first queue behind the stage,
+                                 ///< since the start of the run; 0: the queue has no limit of bytes
 
     [[nodiscard]] friend bool operator==(const stage_setup&, const stage_setup&) = default;
 };
@@ -166,6 +181,7 @@ struct stage_stats {
     histogram task_times;              ///< of the time of each successful invocation
     std::optional<transfer_stats> transfers = std::nullopt;  ///< if the stage copies to a device
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
+    std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
     std::optional<stage_setup> setup = std::nullopt;         ///< none: unknown, as of a sink
     /// A sample of the `num_tasks` invocations, or of the batches of an `aggregate`; none: not recorded, see
     /// `run_options::recording`. Of a lap: those that ended in the lap.
@@ -200,6 +216,7 @@ struct stage_stats {
         if (later.added && earlier.added) later.added = *later.added - *earlier.added;
         if (later.samples)
             later.samples = detail::samples_of_lap(*later.samples, earlier.samples, earlier.elapsed);
+        if (later.retries && earlier.retries) later.retries = *later.retries - *earlier.retries;
         return later;
     }
     [[nodiscard]] friend bool operator==(const stage_stats&, const stage_stats&) = default;

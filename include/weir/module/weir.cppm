@@ -114,6 +114,7 @@ using weir::repeat;
 using weir::report_warning;
 using weir::retry;
 using weir::retry_options;
+using weir::retry_stats;
 using weir::route;
 using weir::route_options;
 using weir::run;

@@ -30,6 +30,14 @@ constexpr To number_as(auto n) noexcept {
     return static_cast<To>(n);
 }
 
+// The nearest integer of a number that is not negative, at most 9.2e18; halves go up. std::lround needs
+// <cmath>.
+template <class To>
+constexpr To nearest(double n) noexcept {
+    const double next = smaller(n, 9.2e18) + 0.5;
+    return static_cast<To>(next);
+}
+
 // Whether two numbers are equal, without a warning for == (-Wfloat-equal).
 constexpr bool are_equal(double a, double b) noexcept { return a <= b && a >= b; }
 

@@ -69,10 +69,16 @@ void each_field(like<transfer_stats> auto& s, auto&& visit) {
     visit("memory_wait", s.memory_wait);
 }
 
+void each_field(like<retry_stats> auto& s, auto&& visit) {
+    visit("num_retries", s.num_retries);
+    visit("time", s.time);
+}
+
 void each_field(like<stage_setup> auto& s, auto&& visit) {
     visit("keeps_order", s.keeps_order);
     visit("executor", s.executor);
     visit("threads", s.threads);
+    visit("item_bytes", s.item_bytes);
 }
 
 void each_field(like<task_sample> auto& s, auto&& visit) {
@@ -106,6 +112,7 @@ void each_field(like<stage_stats> auto& s, auto&& visit) {
     visit("task_times", s.task_times);
     visit("transfers", s.transfers);
     visit("added", s.added);
+    visit("retries", s.retries);
     visit("setup", s.setup);
     visit("samples", s.samples);
 }
@@ -248,7 +255,8 @@ void add_cells(cell_row& row, const std::string& column, const histogram& h);
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 
-// No columns: tables describe stages elsewhere.
+// No columns: tables describe stages elsewhere, and have no retries.
+inline void add_cells(cell_row&, const std::string&, const std::optional<retry_stats>&) noexcept {}
 inline void add_cells(cell_row&, const std::string&, const std::optional<stage_setup>&) noexcept {}
 // No columns: a sample has many rows.
 inline void add_cells(cell_row&, const std::string&, const std::optional<task_samples>&) noexcept {}

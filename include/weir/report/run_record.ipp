@@ -95,6 +95,11 @@ WEIR_INLINE stage_stats joined(const stage_stats& earlier, stage_stats later) {
     detail::add_up(later.failure_time, earlier.failure_time);
     detail::add_up(later.busy, earlier.busy);
     later.task_times += earlier.task_times;
+    if (earlier.retries) {
+        if (!later.retries) later.retries.emplace();
+        later.retries->num_retries += earlier.retries->num_retries;
+        detail::add_up(later.retries->time, earlier.retries->time);
+    }
     if (later.transfers && earlier.transfers) {
         transfer_stats& t = *later.transfers;
         t.num_copies += earlier.transfers->num_copies;

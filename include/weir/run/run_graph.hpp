@@ -168,7 +168,7 @@ class run_graph : public run_context, public watched_run {
         pipeline_stats s;
         stillness still;
         for (const auto& stage : stages_) s.stages.push_back(stage->stats(until(), still));
-        number_executors(s);
+        complete_setups(s);
         std::optional<sink_figures> of_sink;
         for (const auto& queue : queues_) s.channels.push_back(queue->stats(until(), &of_sink));
         s.num_items = s.channels[last_].num_get;
@@ -207,7 +207,8 @@ class run_graph : public run_context, public watched_run {
 
   private:
     void add_first_item(pipeline_stats& s) const;
-    void number_executors(pipeline_stats& s) const;
+    // Adds what a stage does not know: the executors that it shares, and the size of its results.
+    void complete_setups(pipeline_stats& s) const;
 
     // The beginning of a message about a stage.
     static std::string stage(const stage_options& options);

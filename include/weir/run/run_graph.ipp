@@ -171,11 +171,13 @@ WEIR_INLINE void run_graph<Policy>::mark_queues(run_trail& trail) {
 }
 
 template <class Policy>
-WEIR_INLINE void run_graph<Policy>::number_executors(pipeline_stats& s) const {
+WEIR_INLINE void run_graph<Policy>::complete_setups(pipeline_stats& s) const {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
         std::size_t first = 0;
         while (&stages_[first]->own_executor() != &stages_[i]->own_executor()) ++first;
         s.stages[i].setup->executor = first;
+        const std::vector<std::size_t>& outputs = stages_[i]->outputs();
+        if (!outputs.empty()) s.stages[i].setup->item_bytes = queues_[outputs.front()]->item_bytes();
     }
 }
 

@@ -230,6 +230,11 @@ WEIR_INLINE void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] 
             s.task_times.add(each->tasks);
             s.num_failures += each->failures();
             s.failure_time = detail::sum(s.failure_time, duration(each->failure_time()));
+            if (const std::uint64_t n = each->retries(); n != 0) {
+                if (!s.retries) s.retries.emplace();
+                s.retries->num_retries += n;
+                s.retries->time = detail::sum(s.retries->time, duration(each->retry_time()));
+            }
         }
         if (run_.recording() != 0) {
             task_samples& all = s.samples.emplace();

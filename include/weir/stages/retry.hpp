@@ -8,10 +8,14 @@
 #include <weir/run/invocation.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/task/awaitable.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/slot_accounting.hpp>
 #include <weir/task/task.hpp>
 
+#include <coroutine>   // for std::coroutine_handle
 #include <cstddef>     // for std::size_t
+#include <cstdint>     // for std::int64_t
 #include <exception>   // for std::exception_ptr
 #include <functional>  // for std::function
 #include <optional>    // for std::optional
@@ -68,6 +72,19 @@ struct the_retried {
     };
 };
 
+// Awaited in a coroutine of a stage's function. Resumes at once, and gives the measured slot; null: none.
+struct slot_of_this_coroutine {
+    slot* measured = nullptr;
+
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
+        measured = detail::env_of(h).measured;
+        return false;
+    }
+    slot* await_resume() const noexcept { return measured; }
+};
+
 // The function that `retry` returns.
 template <class Function>
 class retrying {
@@ -93,6 +110,8 @@ class retrying {
     task<typename traits_of<T>::result> operator()(const T& item, const invocation& call) {
         std::optional<typename traits_of<T>::result> result;
         duration delay = shorter(options_.delay);
+        slot* const me = co_await slot_of_this_coroutine();
+        std::int64_t began = me == nullptr ? 0 : detail::clock_of(*me);
         for (std::size_t attempt = 1;; ++attempt) {
             std::exception_ptr error;
             try {
@@ -112,6 +131,11 @@ class retrying {
             auto pause = sleep_for(delay, call.stop());
             const bool waited = co_await std::move(pause);
             if (!waited || call.stop().stop_requested()) std::rethrow_exception(std::move(error));
+            if (me != nullptr) {
+                const std::int64_t now = detail::clock_of(*me);
+                me->count_retry(time_between(began, now));
+                began = now;
+            }
             delay = longer(delay);
         }
         co_return *std::move(result);

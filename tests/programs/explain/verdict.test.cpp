@@ -180,6 +180,8 @@ pipeline_spec changed(pipeline_spec spec, const weir::setting_change& change) {
         case change_kind::source:
             spec.source_ns.clear();
             break;
+        case change_kind::max_bytes:  // specs have no limits of bytes
+            break;
     }
     return spec;
 }
@@ -206,7 +208,8 @@ named_cause cause_of(const weir::setting_change& change) {
 }
 
 struct tally {
-    int pipelines = 0, right = 0, unsure = 0, wrong = 0, busiest_right = 0, readiness_right = 0;
+    int pipelines = 0, right = 0, unsure = 0, wrong = 0, busiest_right = 0, readiness_right = 0,
+        states_right = 0;
     double worst_error = 0;  // of a predicted rate
 };
 
@@ -286,6 +289,12 @@ void judge(const pipeline_spec& spec, tally& all) {
         std::cout << "wrong: " << verdict.sentence << "; the best change brings " << most << '\n';
     }
     const weir::pipeline_stats stats = simulate::measure_virtual(spec).stats;
+    const weir::detail::visible_limit seen = weir::detail::limit_by_states(stats);
+    all.states_right +=
+        is_right({seen.cause,
+                  seen.cause == limit_cause::stage || seen.cause == limit_cause::order ? seen.stage : ""})
+            ? 1
+            : 0;
     const auto blames = [&](const std::string& name) {
         return is_right({limit_cause::stage, name}) || (name == "src" && is_right({limit_cause::source, ""}));
     };
@@ -305,8 +314,8 @@ tally judged(std::uint64_t each) {
     }
     std::cout << all.pipelines << " pipelines: " << all.right << " verdicts right, " << all.unsure
               << " not sure, " << all.wrong << " wrong; the busiest stage right in " << all.busiest_right
-              << ", readiness that falls in " << all.readiness_right << "; worst error of a predicted rate "
-              << all.worst_error << '\n';
+              << ", readiness that falls in " << all.readiness_right << ", the states in " << all.states_right
+              << "; worst error of a predicted rate " << all.worst_error << '\n';
     return all;
 }
 
@@ -316,6 +325,7 @@ TEST_CASE("the verdict names the change that brings most, in 16 pipelines with e
     const tally all = judged(2);
     CHECK(all.wrong == 0);
     CHECK(all.right >= 14);
+    CHECK(all.states_right >= 11);
     CHECK(all.worst_error < 1e-9);
 }
 
@@ -327,4 +337,5 @@ TEST_CASE("the verdict names the change that brings most, in 240 pipelines with 
     CHECK(all.right * 100 >= (all.pipelines - all.unsure) * 95);
     CHECK(all.worst_error < 1e-9);
     CHECK(all.busiest_right < all.right);
+    CHECK(all.states_right >= all.pipelines * 7 / 10);
 }

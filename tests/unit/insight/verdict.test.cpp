@@ -1,15 +1,25 @@
 #include <weir/insight/verdict.hpp>
 
 #include "support/catch.hpp"
+#include "support/items.hpp"
 #include "support/recordings.hpp"
 
+#include <weir/executor/virtual_time.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
+
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 // tests/programs/explain/verdict.test.cpp compares the verdicts on hundreds of pipelines with the true effect of all changes.
 
+using namespace std::chrono_literals;
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using recordings::awaiting;
@@ -155,4 +165,31 @@ TEST_CASE("causes have the names that documents use") {
     CHECK(weir::name_of(limit_cause::stage) == "stage");
     CHECK(weir::name_of(limit_cause::threads) == "workers");
     CHECK(weir::name_of(limit_cause::unsure) == "unsure");
+}
+
+TEST_CASE("a limit of bytes that leaves room for one item is the cause, as the run without it shows") {
+    const auto rate = [](std::size_t max_bytes, weir::verdict* why) {
+        weir::virtual_time clock;
+        std::mt19937_64 first(1), second(2);
+        const auto slow = [](std::mt19937_64& random, std::vector<char> v) -> weir::task<std::vector<char>> {
+            co_await weir::sleep_for(random() % 2 * 20ms);
+            co_return v;
+        };
+        const auto pipeline = weir::source(std::vector<int>(1'000)) |
+                              weir::pipe([&](int) { return slow(first, std::vector<char>(1'000)); },
+                                         {.name = "a", .capacity = 64, .max_bytes = max_bytes}) |
+                              weir::pipe([&](std::vector<char> v) { return slow(second, std::move(v)); },
+                                         {.name = "b", .capacity = 64}) |
+                              weir::sink(64);
+        auto run = pipeline.start(clock);
+        CHECK(items::take_all(run).size() == 1'000);
+        if (why != nullptr) *why = weir::explain(run.stats());
+        return run.stats().rate();
+    };
+    verdict v;
+    const double limited = rate(1'500, &v);
+    CHECK(v.cause == limit_cause::bytes);
+    CHECK(v.stage == "a");
+    CHECK_THAT(v.sentence, ContainsSubstring("room for about 1 of its items"));
+    CHECK(1 + v.gain == Approx(rate(0, nullptr) / limited).epsilon(0.1));
 }

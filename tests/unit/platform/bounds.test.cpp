@@ -73,3 +73,9 @@ TEST_CASE("add_interval is exact modulo 2^64, and read_sum is at most INT64_MAX"
     CHECK(read_sum(add_interval(part, 0, 2)) == INT64_MAX);
     CHECK(read_sum(add_interval(part, 0, 3)) == INT64_MAX);
 }
+
+TEST_CASE("the nearest integer rounds halves up") {
+    CHECK(weir::detail::nearest<int>(0) == 0);
+    CHECK(weir::detail::nearest<int>(2.49) == 2);
+    CHECK(weir::detail::nearest<int>(2.5) == 3);
+}

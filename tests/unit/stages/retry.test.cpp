@@ -328,3 +328,27 @@ TEST_CASE("options of a retry that make no sense are refused with what to do") {
     CHECK(refused({.factor = std::numeric_limits<double>::infinity()}) == factor);
     CHECK(refused({}).empty());
 }
+
+TEST_CASE(
+    "the statistics count repeated calls, and the time of the failed calls and of the waits after them") {
+    virtual_time time;
+    struct slow_at_first {
+        int left = 2;
+        task<int> operator()(int n) {
+            co_await weir::sleep_for(5ms);
+            if (left-- > 0) throw lost_connection();
+            left = 2;
+            co_return n;
+        }
+    };
+    const auto pipeline = weir::source({1, 2, 3}) |
+                          weir::pipe(retry(slow_at_first{}, {.delay = 10ms, .factor = 2})) | weir::sink();
+    auto run = pipeline.start(time);
+    CHECK(take_all(run) == ints{1, 2, 3});
+    const weir::pipeline_stats stats = run.stats();
+    REQUIRE(stats.stages[1].retries);
+    CHECK(stats.stages[1].retries->num_retries == 6);
+    CHECK(stats.stages[1].retries->time == 3 * (5ms + 10ms + 5ms + 20ms));
+    CHECK_FALSE(stats.stages[0].retries);
+    CHECK((stats - stats).stages[1].retries->num_retries == 0);
+}

@@ -1,0 +1,72 @@
+// weir insight: what limits the rate of a pipeline, judged by the measured states of its slots alone
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_LIMITS_HPP
+#define WEIR_INSIGHT_LIMITS_HPP
+
+#include <weir/measure/stats.hpp>
+#include <weir/platform/config.hpp>
+
+#include <cstdint>      // for std::uint8_t
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+
+namespace weir {
+
+/// What limits the rate of a pipeline.
+enum class limit_cause : std::uint8_t {
+    stage,       ///< a stage: its function works or awaits
+    room,        ///< the queues: they have too little room for times that vary
+    order,       ///< a stage in order: finished items wait for earlier ones
+    batch,       ///< the size of batches
+    threads,     ///< the number of threads
+    source,      ///< the source
+    consumer,    ///< the consumer: the pipeline keeps up
+    blocking,    ///< a function that blocks its thread, so that other stages have too few threads
+    processors,  ///< the processors: all of them are busy
+    failures,    ///< items that fail, and take time before they do
+    retries,     ///< calls that fail and are repeated: see `retry`
+    bytes,       ///< a limit of bytes: `stage_options::max_bytes`, `run_options::max_bytes`
+    blocks,      ///< page-locked blocks, or memory of the device: a stage waits for a free one
+    copies,      ///< copies to or from a device
+    balanced,    ///< nothing alone: no change brings 5 %
+    unsure,      ///< unknown
+};
+
+/// \returns the name of the cause in documents: that of the enumerator; for `threads`, "workers".
+/// Lifetime: static.
+[[nodiscard]] std::string_view name_of(limit_cause cause) noexcept;
+
+namespace detail {
+
+// A limit that the states of the slots show.
+struct visible_limit {
+    limit_cause cause = limit_cause::unsure;
+    std::string stage = {};     // the stage; empty: none
+    double lost = 0;            // the share of the time in which the consumer waits for items
+    std::string sentence = {};  // the figures that show the limit, and what to do
+};
+
+// How sure a verdict from states alone is. See limit_by_states.
+inline constexpr double sure_of_states = 0.7;
+
+// Judges the states alone, for runs that no simulation explains: with branches, without histograms, or with
+// times that depend on the load. The effect of a change is unknown. In the suite of 240 pipelines of
+// tests/programs/explain/verdict.test.cpp this is right in 180: batches and virtual pools leave no trace in
+// the states.
+visible_limit limit_by_states(const pipeline_stats& stats);
+
+// Looks for the reason behind a limit that a prediction has found, in figures that predictions don't know:
+// processor time, failures, copies, limits of bytes. `found`, `stage`: what the prediction says.
+std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cause found,
+                                          std::string_view stage);
+
+}  // namespace detail
+
+}  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/insight/limits.ipp>
+#endif
+
+#endif

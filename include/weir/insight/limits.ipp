@@ -1,0 +1,252 @@
+// weir insight, internal: bodies of the functions of insight/limits.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_LIMITS_IPP
+#define WEIR_INSIGHT_LIMITS_IPP
+
+#include <weir/insight/limits.hpp>
+
+#include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
+
+#include <array>    // for std::array
+#include <cstddef>  // for std::size_t
+
+namespace weir {
+
+WEIR_INLINE std::string_view name_of(limit_cause cause) noexcept {
+    constexpr std::array<std::string_view, 16> names{"stage",      "room",     "order",    "batch",
+                                                     "workers",    "source",   "consumer", "blocking",
+                                                     "processors", "failures", "retries",  "bytes",
+                                                     "blocks",     "copies",   "balanced", "unsure"};
+    return names[static_cast<std::size_t>(cause)];
+}
+
+namespace detail {
+
+WEIR_INLINE double share_of_time(duration part, duration all) noexcept {
+    return all <= duration(0) ? 0 : static_cast<double>(part.count()) / static_cast<double>(all.count());
+}
+WEIR_INLINE std::string percent_text(double share) { return units::whole_percent(share) + " %"; }
+
+// The shares of a stage's slots, without the time in which they are not at work.
+struct state_shares {
+    explicit state_shares(const stage_stats& stage)
+        : times(stage.times()), present(times.total() - times.off) {}
+    double busy() const noexcept { return share_of_time(times.busy(), present); }
+    double in_order() const noexcept { return share_of_time(times.wait_turn, present); }
+
+    slot_times times;
+    duration present;
+};
+
+// A stage that takes time for each item. A source gets nothing, and a sink has no slot.
+WEIR_INLINE bool calls_function(const stage_stats& stage) {
+    return !stage.per_slot.empty() && stage.kind != "sink";
+}
+
+// The consumer's queue: that behind the last stage; null: the last stage consumes the items.
+WEIR_INLINE const channel_stats* last_queue(const pipeline_stats& stats) {
+    if (stats.stages.empty() || stats.stages.back().outputs.empty()) return nullptr;
+    const std::size_t at = stats.stages.back().outputs.front();
+    return at < stats.channels.size() ? &stats.channels[at] : nullptr;
+}
+
+// The share of the time in which the consumer does not wait for an item.
+WEIR_INLINE double busy_consumer(const pipeline_stats& stats) {
+    const channel_stats* const last = last_queue(stats);
+    return last == nullptr ? 0 : 1 - smaller(1.0, share_of_time(last->get_blocked, stats.elapsed));
+}
+
+// Says why a stage takes its time, if that is not its function's work.
+WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stage) {
+    constexpr double much = 0.3;
+    const std::string name = "stage '" + stage.name + "'";
+    if (stage.transfers) {
+        const transfer_stats& t = *stage.transfers;
+        const double block = share_of_time(t.block_wait, stage.busy);
+        const double memory = share_of_time(t.memory_wait, stage.busy);
+        if (larger(block, memory) > much) {
+            const bool is_block = block > memory;
+            return visible_limit{limit_cause::blocks, stage.name, 0,
+                                 name + " waits for " +
+                                     (is_block ? "a free page-locked block " : "memory of the device ") +
+                                     percent_text(larger(block, memory)) + " of its time: give it more " +
+                                     (is_block ? "blocks" : "memory") + ", or let go of its results earlier"};
+        }
+        return visible_limit{limit_cause::copies, stage.name, 0,
+                             name + " copies as fast as the device takes it, " +
+                                 units::bytes(static_cast<std::uint64_t>(t.rate())) +
+                                 "/s while it copies: copy less, larger pieces, or several at once"};
+    }
+    const double repeated = stage.retries ? share_of_time(stage.retries->time, stage.busy) : 0;
+    if (repeated > much) {
+        return visible_limit{limit_cause::retries, stage.name, 0,
+                             name + " spends " + percent_text(repeated) +
+                                 " of its time on calls that fail and are repeated (" +
+                                 units::count(stage.retries->num_retries) +
+                                 "): find out why they fail, or shorten retry_options::delay"};
+    }
+    const double failed = share_of_time(stage.failure_time, stage.busy);
+    if (failed > much) {
+        return visible_limit{limit_cause::failures, stage.name, 0,
+                             name + " spends " + percent_text(failed) +
+                                 " of its time on items that then fail (" + units::count(stage.num_failures) +
+                                 " of " + units::count(stage.num_tasks) +
+                                 "): mend these, or find out sooner that they fail"};
+    }
+    return std::nullopt;
+}
+
+// The stage whose function had a thread for the longest time. Requires a stage.
+WEIR_INLINE const stage_stats& hardest_worker(const pipeline_stats& stats) {
+    const stage_stats* most = &stats.stages.front();
+    for (const stage_stats& each : stats.stages) {
+        if (each.times().run > most->times().run) most = &each;
+    }
+    return *most;
+}
+WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
+    duration sum{};
+    for (const stage_stats& each : stats.stages) sum += each.times().run;
+    return sum;
+}
+
+// Where threads are short: whether more of them would help.
+WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
+    constexpr double nearly_all = 0.9;
+    constexpr double little = 0.5;
+    if (!stats.process || stats.stages.empty()) return std::nullopt;
+    const process_stats& process = *stats.process;
+    const stage_stats& hardest = hardest_worker(stats);
+    const duration run = time_with_thread(stats);
+    const std::string name = "stage '" + hardest.name + "'";
+    if (process.processors && process.busy() >= nearly_all * *process.processors) {
+        return visible_limit{limit_cause::processors, hardest.name, 0,
+                             "all " + std::to_string(*process.processors) + " processors are busy (" +
+                                 units::fixed(process.busy(), 1) + " on average), " + name + " with " +
+                                 percent_text(share_of_time(hardest.times().run, run)) +
+                                 " of the stages' work"};
+    }
+    if (!lacks_threads || !process.user_time || !process.system_time) return std::nullopt;
+    const duration worked = *process.user_time + *process.system_time;
+    if (share_of_time(worked, run) > little) return std::nullopt;
+    return visible_limit{limit_cause::blocking, hardest.name, 0,
+                         name + " blocks its thread: functions had one for " + units::time(run) +
+                             ", and the processors worked " + units::time(worked) +
+                             "; give the stage an executor of its own, such as a blocking_pool"};
+}
+
+WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
+    constexpr double nearly_always = 0.93;
+    constexpr double often = 0.3;
+    constexpr double for_order = 0.1;
+    constexpr std::uint64_t fewest_items = 20;
+
+    visible_limit found;
+    if (stats.elapsed <= duration(0) || stats.stages.empty()) {
+        found.sentence = "the run has no statistics";
+        return found;
+    }
+    const stage_stats* busiest = nullptr;
+    const stage_stats* ordered = nullptr;
+    double most = 0, second = 0, most_order = 0;
+    std::uint64_t num_tasks = 0;
+    duration runnable{}, run{};
+    for (const stage_stats& each : stats.stages) {
+        if (!calls_function(each)) continue;
+        const state_shares shares(each);
+        num_tasks = larger(num_tasks, each.num_tasks);
+        runnable += shares.times.runnable;
+        run += shares.times.run;
+        if (shares.in_order() > most_order) {
+            most_order = shares.in_order();
+            ordered = &each;
+        }
+        const bool is_busier = busiest == nullptr || shares.busy() > most;
+        second = is_busier ? most : larger(second, shares.busy());
+        if (is_busier) {
+            most = shares.busy();
+            busiest = &each;
+        }
+    }
+    if (busiest == nullptr || num_tasks < fewest_items) {
+        found.sentence = "too few items have passed";
+        return found;
+    }
+    const double consumer = busy_consumer(stats);
+    found.lost = 1 - consumer;
+    const auto says = [&found](limit_cause cause, const std::string& stage, std::string why) {
+        found.cause = cause;
+        found.stage = stage;
+        found.sentence = std::move(why);
+        return found;
+    };
+    if (consumer > nearly_always && most < nearly_always) {
+        return says(limit_cause::consumer, {},
+                    "the pipeline keeps up: the consumer waits only " + percent_text(1 - consumer) +
+                        " of the time");
+    }
+    const double short_of_threads = share_of_time(runnable, runnable + run);
+    if (const auto deeper = reason_for_threads(stats, short_of_threads > often)) {
+        return says(deeper->cause, deeper->stage, deeper->sentence);
+    }
+    if (short_of_threads > often) {
+        return says(limit_cause::threads, {},
+                    "there are too few threads: functions wait for one " + percent_text(short_of_threads) +
+                        " of the time that they are ready or run");
+    }
+    if (most_order > for_order && most < nearly_always && ordered->kind == "source") {
+        // A source keeps no order: it waits for this limit alone.
+        return says(limit_cause::bytes, ordered->name,
+                    "the run's limit of bytes holds the source back, " + percent_text(most_order) +
+                        " of its time: raise run_options::max_bytes, or let stages make smaller items");
+    }
+    if (most_order > for_order && most < nearly_always) {
+        return says(limit_cause::order, ordered->name,
+                    "stage '" + ordered->name + "' holds finished items back to keep an order, " +
+                        percent_text(most_order) + " of its time");
+    }
+    if (most > nearly_always && larger(second, consumer) > nearly_always) {
+        return says(limit_cause::balanced, {}, "the pipeline is balanced: several stages are always busy");
+    }
+    if (most > nearly_always) {
+        if (busiest->kind == "source") {
+            return says(limit_cause::source, {},
+                        "the source is the bottleneck: it is busy " + percent_text(most) + " of the time");
+        }
+        const auto reason = reason_in_stage(*busiest);
+        if (reason) return says(reason->cause, reason->stage, reason->sentence);
+        const slot_times times = busiest->times();
+        return says(limit_cause::stage, busiest->name,
+                    "stage '" + busiest->name + "' is the bottleneck: it " +
+                        (times.await > times.run ? "awaits or is at work " : "is at work or awaits ") +
+                        percent_text(most) + " of the time");
+    }
+    return says(
+        limit_cause::room, {},
+        "no stage is always busy, so the queues probably have too little room for times that vary; the "
+        "busiest is '" +
+            busiest->name + "' with " + percent_text(most));
+}
+
+WEIR_INLINE std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cause found,
+                                                      std::string_view stage) {
+    const stage_stats* at = nullptr;
+    for (const stage_stats& each : stats.stages) {
+        if (each.name == stage) at = &each;
+    }
+    if (found == limit_cause::stage && at != nullptr) {
+        if (auto reason = reason_in_stage(*at)) return reason;
+    }
+    const bool works = at != nullptr && at->times().run > at->times().await;
+    if (found == limit_cause::threads || (found == limit_cause::stage && works)) {
+        return reason_for_threads(stats, found == limit_cause::threads);
+    }
+    return std::nullopt;
+}
+
+}  // namespace detail
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,218 @@
+#include <weir/insight/limits.hpp>
+
+#include "support/catch.hpp"
+
+#include <weir/insight/verdict.hpp>
+#include <weir/measure/policy.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using namespace std::chrono_literals;
+using weir::limit_cause;
+using weir::pipeline_stats;
+using weir::slot_times;
+
+namespace {
+
+// Statistics of a run of 1 s, made by hand, without the times of single tasks: predictions are impossible. Each stage has one slot.
+class figures {
+  public:
+    figures() { all_.elapsed = 1s; }
+
+    figures& stage(std::string name, slot_times times, std::string kind = "pipe") {
+        weir::stage_stats s;
+        s.name = name;
+        s.kind = std::move(kind);
+        s.elapsed = 1s;
+        s.num_tasks = 100;
+        s.busy = times.busy();
+        s.task_time = times.busy();
+        s.per_slot = {times};
+        if (!all_.stages.empty()) s.inputs = {all_.channels.size() - 1};
+        s.outputs = {all_.channels.size()};
+        all_.stages.push_back(s);
+        weir::channel_stats behind;
+        behind.name = std::move(name);
+        behind.elapsed = 1s;
+        behind.capacity = 2;
+        behind.num_put = behind.num_get = 100;
+        all_.channels.push_back(behind);
+        return *this;
+    }
+    // For how long the consumer waits for items.
+    pipeline_stats consumed(weir::duration waits) {
+        all_.channels.back().get_blocked = waits;
+        all_.num_items = 100;
+        return all_;
+    }
+    pipeline_stats& so_far() { return all_; }
+
+  private:
+    pipeline_stats all_;
+};
+
+weir::process_stats processors(unsigned number, weir::duration worked) {
+    weir::process_stats p;
+    p.elapsed = 1s;
+    p.processors = number;
+    p.user_time = worked;
+    p.system_time = 0s;
+    return p;
+}
+
+}  // namespace
+
+TEST_CASE("each cause has a name of its own") {
+    std::vector<std::string> names;
+    for (int i = 0; i <= static_cast<int>(limit_cause::unsure); ++i) {
+        names.emplace_back(weir::name_of(static_cast<limit_cause>(i)));
+        CHECK_FALSE(names.back().empty());
+        for (std::size_t k = 0; k + 1 < names.size(); ++k) CHECK(names[k] != names.back());
+    }
+    CHECK(names.back() == "unsure");
+    CHECK(weir::name_of(limit_cause::threads) == "workers");
+}
+
+TEST_CASE("without a prediction, the stage that is always busy is the cause, and the verdict is less sure") {
+    const weir::verdict v = weir::explain(figures()
+                                              .stage("src", {.run = 100ms, .wait_put = 900ms}, "source")
+                                              .stage("slow", {.wait_get = 20ms, .await = 980ms})
+                                              .stage("fast", {.wait_get = 600ms, .run = 400ms})
+                                              .consumed(700ms));
+    CHECK(v.cause == limit_cause::stage);
+    CHECK(v.stage == "slow");
+    CHECK(v.lost == Approx(0.7));
+    CHECK(v.sure == Approx(0.7));
+    CHECK_FALSE(v.change);
+    CHECK_THAT(v.sentence,
+               StartsWith("stage 'slow' is the bottleneck: it awaits or is at work 98 % of the time"));
+    CHECK_THAT(v.sentence, ContainsSubstring("I can't explain this run"));
+}
+
+TEST_CASE("branches are judged by the states alone") {
+    figures made;
+    made.stage("src", {.wait_put = 1s}, "source")
+        .stage("a", {.wait_get = 10ms, .run = 990ms})
+        .stage("b", {.wait_get = 900ms, .run = 100ms});
+    made.so_far().stages[2].inputs = {0};  // a second branch
+    const weir::verdict v = weir::explain(made.consumed(800ms));
+    CHECK(v.cause == limit_cause::stage);
+    CHECK(v.stage == "a");
+    CHECK_THAT(v.sentence, ContainsSubstring("branches"));
+}
+
+TEST_CASE("the states show the source, the consumer, threads, order, room, and a balance") {
+    const slot_times idle{.wait_get = 1s};
+    const auto cause = [](const pipeline_stats& stats) { return weir::detail::limit_by_states(stats).cause; };
+    const slot_times busy{.wait_get = 30ms, .run = 970ms};
+    CHECK(cause(figures()
+                    .stage("src", {.run = 990ms, .wait_put = 10ms}, "source")
+                    .stage("a", idle)
+                    .consumed(900ms)) == limit_cause::source);
+    CHECK(cause(figures().stage("a", {.run = 300ms, .wait_put = 700ms}).consumed(10ms)) ==
+          limit_cause::consumer);
+    CHECK(cause(figures().stage("a", {.runnable = 500ms, .run = 500ms}).consumed(500ms)) ==
+          limit_cause::threads);
+    CHECK(cause(figures().stage("a", {.run = 500ms, .wait_turn = 500ms}).consumed(500ms)) ==
+          limit_cause::order);
+    CHECK(cause(figures().stage("a", {.wait_get = 400ms, .run = 600ms}).consumed(500ms)) ==
+          limit_cause::room);
+    CHECK(cause(figures().stage("a", busy).stage("b", busy).consumed(500ms)) == limit_cause::balanced);
+    CHECK(cause(figures().stage("a", busy).consumed(10ms)) == limit_cause::balanced);
+    CHECK(cause(pipeline_stats()) == limit_cause::unsure);
+}
+
+TEST_CASE("a source that waits, though it keeps no order, is held back by the run's limit of bytes") {
+    const auto found =
+        weir::detail::limit_by_states(figures()
+                                          .stage("src", {.run = 100ms, .wait_turn = 900ms}, "source")
+                                          .stage("a", {.wait_get = 500ms, .run = 500ms})
+                                          .consumed(500ms));
+    CHECK(found.cause == limit_cause::bytes);
+    CHECK(found.stage == "src");
+    CHECK_THAT(found.sentence, ContainsSubstring("90 % of its time"));
+}
+
+TEST_CASE("if all processors are busy, more threads or slots are no advice") {
+    pipeline_stats stats = figures()
+                               .stage("light", {.wait_get = 600ms, .run = 400ms})
+                               .stage("heavy", {.run = 1s})
+                               .consumed(900ms);
+    stats.process = processors(2, 1'950ms);
+    for (const limit_cause found : {limit_cause::threads, limit_cause::stage}) {
+        const auto deeper = weir::detail::deeper_limit(stats, found, "heavy");
+        REQUIRE(deeper);
+        CHECK(deeper->cause == limit_cause::processors);
+        CHECK(deeper->stage == "heavy");
+        CHECK_THAT(deeper->sentence, StartsWith("all 2 processors are busy"));
+    }
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::consumer, ""));
+
+    stats.process = processors(4, 1'950ms);
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::threads, ""));
+}
+
+TEST_CASE("functions that have a thread while no processor works block it") {
+    pipeline_stats stats =
+        figures().stage("reads", {.run = 1s}).stage("b", {.runnable = 900ms, .run = 100ms}).consumed(900ms);
+    stats.process = processors(2, 120ms);
+    const auto deeper = weir::detail::deeper_limit(stats, limit_cause::threads, "");
+    REQUIRE(deeper);
+    CHECK(deeper->cause == limit_cause::blocking);
+    CHECK(deeper->stage == "reads");
+    CHECK_THAT(deeper->sentence, ContainsSubstring("blocking_pool"));
+    // Blocking does no harm while there are enough threads.
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::stage, "reads"));
+}
+
+TEST_CASE("a stage that spends its time on items that fail says so") {
+    pipeline_stats stats = figures().stage("parse", {.run = 1s}).consumed(900ms);
+    stats.stages[0].num_failures = 40;
+    stats.stages[0].failure_time = 500ms;
+    const auto deeper = weir::detail::deeper_limit(stats, limit_cause::stage, "parse");
+    REQUIRE(deeper);
+    CHECK(deeper->cause == limit_cause::failures);
+    CHECK_THAT(deeper->sentence, ContainsSubstring("50 % of its time on items that then fail (40 of 100)"));
+    CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::failures);
+
+    stats.stages[0].failure_time = 100ms;
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::stage, "parse"));
+}
+
+TEST_CASE("a stage that spends its time on repeated calls says so") {
+    pipeline_stats stats = figures().stage("download", {.await = 1s}).consumed(900ms);
+    stats.stages[0].retries = weir::retry_stats{.num_retries = 70, .time = 600ms};
+    const auto deeper = weir::detail::deeper_limit(stats, limit_cause::stage, "download");
+    REQUIRE(deeper);
+    CHECK(deeper->cause == limit_cause::retries);
+    CHECK_THAT(deeper->sentence,
+               ContainsSubstring("60 % of its time on calls that fail and are repeated (70)"));
+
+    stats.stages[0].retries->time = 100ms;
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::stage, "download"));
+}
+
+TEST_CASE("a stage that copies tells copies from waits for blocks and for memory") {
+    pipeline_stats stats = figures().stage("to_device", {.await = 1s}).consumed(900ms);
+    weir::transfer_stats copies;
+    copies.num_copies = 100;
+    copies.bytes = 1'000'000'000;
+    copies.copying = 500ms;
+    const auto deeper = [&](weir::duration block, weir::duration memory) {
+        copies.block_wait = block;
+        copies.memory_wait = memory;
+        stats.stages[0].transfers = copies;
+        return *weir::detail::deeper_limit(stats, limit_cause::stage, "to_device");
+    };
+    CHECK(deeper(0s, 0s).cause == limit_cause::copies);
+    CHECK(deeper(400ms, 0s).cause == limit_cause::blocks);
+    CHECK_THAT(deeper(400ms, 0s).sentence, ContainsSubstring("page-locked block 40 % of its time"));
+    CHECK_THAT(deeper(0s, 400ms).sentence, ContainsSubstring("memory of the device 40 % of its time"));
+}
