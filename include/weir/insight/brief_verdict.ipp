@@ -13,6 +13,7 @@
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <stdexcept>  // for std::logic_error
+#include <string>     // for std::string
 
 namespace weir {
 
@@ -73,6 +74,13 @@ WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, wh
     }
 }
 
+// For a run that can't be predicted. None if the states tell nothing either.
+WEIR_INLINE std::optional<verdict> brief_verdict_of_states(const pipeline_stats& stats,
+                                                           const std::string& why) {
+    const verdict v = verdict_of_states(stats, why);
+    return v.cause == limit_cause::unsure ? std::nullopt : std::optional<verdict>(v);
+}
+
 }  // namespace detail
 
 WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
@@ -90,10 +98,13 @@ WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
         options.simulation.skipped = options.simulation.items / 10;
         options.simulation.resamples = 0;
         what_if_result result = what_if(from, options);
+        if (!result.refused.empty()) return detail::brief_verdict_of_states(stats, result.refused);
         if (!result.changes.empty()) detail::add_resamples(result, from, options);
-        return judge(result, from);
-    } catch (const std::logic_error&) {  // these statistics are not those of a run that can be predicted
-        return std::nullopt;
+        verdict v = judge(result, from);
+        detail::look_deeper(v, stats, result, from);
+        return v;
+    } catch (const std::logic_error& reason) {  // such a run can't be predicted
+        return detail::brief_verdict_of_states(stats, reason.what());
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include <array>    // for std::array
 #include <cstddef>  // for std::size_t
+#include <vector>   // for std::vector
 
 namespace weir {
 
@@ -44,10 +45,11 @@ WEIR_INLINE bool calls_function(const stage_stats& stage) {
     return !stage.per_slot.empty() && stage.kind != "sink";
 }
 
-// The consumer's queue: that behind the last stage; null: the last stage consumes the items.
+// The consumer's queue: that behind the sink; null: the last stage consumes the items.
 WEIR_INLINE const channel_stats* last_queue(const pipeline_stats& stats) {
-    if (stats.stages.empty() || stats.stages.back().outputs.empty()) return nullptr;
-    const std::size_t at = stats.stages.back().outputs.front();
+    if (stats.stages.empty() || stats.stages.back().kind != "sink" || stats.channels.empty()) return nullptr;
+    const std::vector<std::size_t>& outputs = stats.stages.back().outputs;
+    const std::size_t at = outputs.empty() ? stats.channels.size() - 1 : outputs.front();
     return at < stats.channels.size() ? &stats.channels[at] : nullptr;
 }
 
@@ -183,7 +185,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     };
     if (consumer > nearly_always && most < nearly_always) {
         return says(limit_cause::consumer, {},
-                    "the pipeline keeps up: the consumer waits only " + percent_text(1 - consumer) +
+                    "the pipeline keeps up: the consumer waits " + percent_text(1 - consumer) +
                         " of the time");
     }
     const double short_of_threads = share_of_time(runnable, runnable + run);

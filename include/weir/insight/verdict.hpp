@@ -50,6 +50,14 @@ namespace detail {
 // The cause that a change of this kind would remove.
 limit_cause cause_of(change_kind kind) noexcept;
 
+// Replaces the cause of a verdict by the reason behind it, if the statistics show one: see deeper_limit. The
+// change remains, except that more threads or slots bring nothing if all processors are busy.
+void look_deeper(verdict& v, const pipeline_stats& stats, const what_if_result& result,
+                 const recording& from);
+
+// The verdict from the states alone. `why`: why the run can't be predicted.
+verdict verdict_of_states(const pipeline_stats& stats, std::string why);
+
 }  // namespace detail
 
 }  // namespace weir

@@ -217,8 +217,6 @@ WEIR_INLINE verdict explain(const recording& from, const what_if_options& option
 
 namespace detail {
 
-// Replaces the cause by the reason behind it, if the statistics show one. The change remains, except that
-// more threads or slots bring nothing if all processors are busy.
 WEIR_INLINE void look_deeper(verdict& v, const pipeline_stats& stats, const what_if_result& result,
                              const recording& from) {
     std::optional<visible_limit> deeper = deeper_limit(stats, v.cause, v.stage);
@@ -239,7 +237,9 @@ WEIR_INLINE void look_deeper(verdict& v, const pipeline_stats& stats, const what
     if (v.change && v.gain > 0) v.sentence += effect_text(v, from);
 }
 
-WEIR_INLINE verdict verdict_of_states(const pipeline_stats& stats, const std::string& why) {
+WEIR_INLINE verdict verdict_of_states(const pipeline_stats& stats, std::string why) {
+    constexpr std::string_view prefix = "weir: ";  // of an exception
+    if (why.starts_with(prefix)) why.erase(0, prefix.size());
     const visible_limit found = limit_by_states(stats);
     verdict v;
     v.cause = found.cause;

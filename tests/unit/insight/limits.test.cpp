@@ -48,6 +48,7 @@ class figures {
     }
     // For how long the consumer waits for items.
     pipeline_stats consumed(weir::duration waits) {
+        stage("sink", {.wait_get = 1s}, "sink");
         all_.channels.back().get_blocked = waits;
         all_.num_items = 100;
         return all_;
