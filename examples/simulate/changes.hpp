@@ -28,7 +28,8 @@ namespace detail {
 inline std::string setting_of(const object& o, const std::string& path) {
     std::string found;
     for (const char* const name :
-         {"faster", "concurrency", "capacity", "batch", "output_order", "workers", "consumer_ms", "source"}) {
+         {"faster", "concurrency", "capacity", "batch", "output_order", "workers", "consumer_ms", "source",
+          "max_bytes"}) {
         if (!o.has(name)) continue;
         if (!found.empty()) {
             throw mistake{o.field(name),
@@ -39,7 +40,7 @@ inline std::string setting_of(const object& o, const std::string& path) {
     if (!found.empty()) return found;
     throw mistake{path,
                   "changes nothing: give one of faster, concurrency, capacity, batch, output_order, workers, "
-                  "consumer_ms, source"};
+                  "consumer_ms, source, max_bytes"};
 }
 
 inline double count(const object& o, const std::string& name, std::int64_t most) {
@@ -50,7 +51,7 @@ inline weir::setting_change to_change(const json& value, const std::string& path
     using weir::change_kind;
     const object o(value, path,
                    {"stage", "faster", "concurrency", "capacity", "batch", "output_order", "workers",
-                    "consumer_ms", "source"});
+                    "consumer_ms", "source", "max_bytes"});
     const std::string setting = setting_of(o, path);
     const bool of_all = setting == "workers" || setting == "consumer_ms" || setting == "source";
     if (of_all && o.has("stage"))
@@ -69,6 +70,7 @@ inline weir::setting_change to_change(const json& value, const std::string& path
         static_cast<void>(word(o, setting, {"unlimited"}));
         return {change_kind::source, "", 0};
     }
+    if (setting == "max_bytes") return {change_kind::max_bytes, stage, o.number(setting, 0, 0)};  // no limit
     static_cast<void>(word(o, setting, {"completion"}));
     return {change_kind::completion_order, stage, 0};
 }

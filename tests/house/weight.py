@@ -33,7 +33,7 @@ HEAVY = {
 BUDGETS = [
     ("weir.hpp", HEAVY, 27000),
     ("stages/pipeline.hpp", HEAVY | {"thread"}, 17600),
-    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 3250),
+    ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 3270),
 ]
 
 MARKER = re.compile(r'#(?:line)? (\d+) "([^"]*)"((?: \d)*)')

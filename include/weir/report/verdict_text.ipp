@@ -78,6 +78,8 @@ WEIR_INLINE std::string change_json(const setting_change& change) {
             return text + "\"consumer_ms\":" + units::fixed(change.value * 1e3, 6) + "}";
         case change_kind::source:
             return text + "\"source\":\"unlimited\"}";
+        case change_kind::max_bytes:
+            return text + "\"max_bytes\":0}";
     }
     return "null";
 }

@@ -106,9 +106,9 @@ runnable: no thread was free; wait_get: starved by the stage before; wait_put: h
 
 // No stage of the example names its queues, so that it can't be predicted.
 constexpr const char* verdict_of_example =
-    "verdict: the pipeline keeps up: the consumer waits <1 % of the time (sure: 70 %, as only the "
-    "states of the slots\n"
-    "tell it: this run can't be predicted: it has branches, which predictions don't know yet).\n";
+    "verdict: the pipeline keeps up: the consumer waits <1 % of the time (sure: 70 %, as only the states of "
+    "the slots tell\n"
+    "it: this run can't be predicted: it has branches, which predictions don't know yet).\n";
 
 std::size_t longest_line(const std::string& text) {
     std::istringstream in(text);
