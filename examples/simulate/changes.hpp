@@ -27,9 +27,8 @@ namespace detail {
 // The one setting that a change is about.
 inline std::string setting_of(const object& o, const std::string& path) {
     std::string found;
-    for (const char* const name :
-         {"faster", "concurrency", "capacity", "batch", "output_order", "workers", "consumer_ms", "source",
-          "max_bytes"}) {
+    for (const char* const name : {"faster", "concurrency", "capacity", "batch", "output_order", "workers",
+                                   "consumer_ms", "source", "max_bytes"}) {
         if (!o.has(name)) continue;
         if (!found.empty()) {
             throw mistake{o.field(name),

@@ -302,7 +302,7 @@ TEST_CASE("a wrong change is refused with a sentence that names it") {
     CHECK(message_for(R"({"stage": "s2"})") ==
           "f.json: changes[0]: changes nothing: give one of faster, concurrency, capacity, batch, "
           "output_order, "
-          "workers, consumer_ms, source");
+          "workers, consumer_ms, source, max_bytes");
     CHECK(message_for(R"({"stage": "s2", "faster": 0.5, "capacity": 3})") ==
           "f.json: changes[0].capacity: is a second change beside 'faster': give each an entry of its own");
     CHECK(message_for(R"({"concurrency": 2})") == "f.json: changes[0].stage: is missing");
