@@ -227,6 +227,8 @@ void compare_reports(bench::session& session, const std::string& title, const sh
             through_pipeline<weir::measured>(*pool, s, n, {.reports = {trace}});
         });
     }
+    group.ours("1000 invocations of each stage are kept",
+               [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n, {.recording = 1'000}); });
     group.ours("every report",
                [=](std::uint64_t n) { through_pipeline<weir::measured>(*pool, s, n, every_report()); });
     group.run();
