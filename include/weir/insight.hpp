@@ -10,6 +10,7 @@
 #include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>
 #include <weir/insight/settings.hpp>
+#include <weir/insight/tune.hpp>
 #include <weir/insight/verdict.hpp>
 #include <weir/insight/what_if.hpp>
 

@@ -37,6 +37,10 @@
 #include <weir/insight/settings.ipp>
 #include <weir/insight/simulated_pipeline.ipp>
 #include <weir/insight/simulator.ipp>
+#include <weir/insight/time_drift.ipp>
+#include <weir/insight/tune.ipp>
+#include <weir/insight/tuning_changes.ipp>
+#include <weir/insight/tuning_plan.ipp>
 #include <weir/insight/verdict.ipp>
 #include <weir/insight/what_if.ipp>
 #include <weir/measure/histogram.ipp>

@@ -128,6 +128,22 @@ void measure(weir::thread_pool& pool, const std::vector<batch>& batches) {
 }
 }  // namespace of_headspace
 
+namespace of_tune {
+bool is_lap_over();
+void follow(weir::thread_pool& pool, const std::vector<batch>& batches) {
+    auto run = (weir::source(batches) | weir::sink()).start(pool);
+    weir::tuner tuner({.slots = 16, .threads = 8});
+    for (auto& batch : run) {
+        train(batch);
+        if (is_lap_over()) std::cout << tuner.step(run, pool).sentence << '\n';
+    }
+}
+bool train_for(weir::duration);
+void all(weir::run<batch>& run) {
+    const auto log = weir::tune(run, {.slots = 16}, [&] { return train_for(1s); });
+}
+}  // namespace of_tune
+
 namespace of_pipe {
 image decode(std::string);
 auto decoded(const std::vector<std::string>& files) {

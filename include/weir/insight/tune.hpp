@@ -1,0 +1,213 @@
+// weir insight: changes the slots, the room and the threads of a running pipeline, lap by lap, within budgets
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_TUNE_HPP
+#define WEIR_INSIGHT_TUNE_HPP
+
+#include <weir/insight/recording.hpp>
+#include <weir/insight/settings.hpp>
+#include <weir/insight/tuning_plan.hpp>
+#include <weir/insight/what_if.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <exception>    // for std::exception
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <vector>       // for std::vector
+
+namespace weir {
+
+/// The limits of a tuner. It never exceeds one of them, also not while slots end or queues empty.
+struct tune_budget {
+    std::size_t slots = 0;    ///< slots of all stages together, the source included; 0: no limit
+    std::size_t threads = 0;  ///< workers of the pool that `step` gets; 0: as many as it has at first
+    std::size_t items =
+        0;  ///< items in flight: the room of all queues, and an item for each slot; 0: no limit
+    std::size_t bytes = 0;       ///< bytes in flight: `items` times `item_bytes`; 0: no limit
+    std::size_t item_bytes = 0;  ///< the most bytes of an item in any queue; only used with `bytes`
+};
+
+/// The options of a tuner.
+struct tune_options {
+    double worthwhile = 0.05;         ///< the least predicted increase of the rate, as a share, for a change
+    std::uint64_t fewest_items = 10;  ///< a lap goes on until the consumer has got so many items; at least 2
+    std::size_t most_slots = 64;      ///< the most slots that a stage gets
+    std::size_t most_capacity = 64;   ///< the most items for which a queue gets room
+    std::string pool_stage = {};      ///< a stage on the pool that `step` gets; empty: the first stage
+};
+
+/// How a tuner judged its last changes.
+enum class tuning_outcome {
+    none,        ///< nothing was to be judged
+    open,        ///< not yet clear: another lap is measured
+    kept,        ///< the changes stay
+    taken_back,  ///< the rate was too low: the settings before are restored
+    outdated,    ///< the workload has changed: the tuner begins anew
+};
+
+/// One step of a tuner, at the end of a lap.
+struct tuning_step {
+    std::uint64_t lap = 0;                          ///< the number of the call, from 1
+    duration at{};                                  ///< when, from the start of the run
+    double rate = 0;                                ///< items per second that the consumer got in the lap
+    tuning_outcome outcome = tuning_outcome::none;  ///< of earlier changes
+    std::vector<setting_change> changes = {};       ///< made now, in this order; empty: none
+    double predicted = 0;       ///< the rate with the last changes, items per second; 0: none
+    std::string sentence = {};  ///< all of this in a sentence, without a full stop
+};
+
+/// Tunes a run: predicts which changes help, makes them, measures a lap, and keeps them or takes them back.
+///
+///     weir::tuner tuner({.slots = 16, .threads = 8});
+///     for (auto& batch : run) {
+///         train(batch);
+///         if (is_lap_over()) std::cout << tuner.step(run, pool).sentence << '\n';
+///     }
+///
+/// - A change is made if its prediction brings `worthwhile` more, or if it frees slots, room or threads
+///   and costs nothing.
+/// - A change that brings less is taken back after one lap or two. Then the tuner waits some laps, and makes
+///   one change at a time.
+/// - If the times of a stage or of the consumer change, the tuner begins anew.
+/// - Stages whose number of slots is fixed, such as sources, are left as they are.
+///
+/// Not tuned: a run with branches, or without histograms; the sentence of each step says so.
+/// Threads:  one call at a time, from any thread or coroutine, also in `run_options::on_lap`.
+/// Lifetime: a tuner is of one run, and refers to nothing.
+/// Cost:     of a step, that of `run::stats`; of one that plans, that of some 100 predictions, 0.1 s for five
+///           stages. Steps that leave the run alone plan at ever longer intervals, up to 16 laps.
+class tuner {
+  public:
+    /// Errors: `std::invalid_argument` for a budget or options that make no sense.
+    explicit tuner(const tune_budget& budget = {}, const tune_options& options = {});
+
+    /// Ends a lap, and changes the run.
+    ///
+    /// \param run   any object with `stats`, `set_concurrency` and `set_capacity`, as a `run`.
+    /// \param pool  at most one `thread_pool`, if its number of workers may change.
+    /// \returns the step, which is also in `log()`. Lifetime: until the next call.
+    /// Errors: `std::invalid_argument` if the run can't have as little as the budget allows. A change that
+    ///         the run or the pool refuses is not made, and not tried again; the sentence says so.
+    template <class Run, class... Pool>
+    const tuning_step& step(Run& run, Pool&... pool);
+
+    /// \returns all steps. Lifetime: the elements, until the next step.
+    [[nodiscard]] const std::vector<tuning_step>& log() const noexcept { return log_; }
+
+    /// Decides without a run, which `step` does with one: the caller makes the changes of the step.
+    /// \param now      the statistics from the start of the run.
+    /// \param workers  of the pool; 0: none may change.
+    /// \returns the step. Errors, lifetime: those of `step`.
+    const tuning_step& decide(const pipeline_stats& now, std::size_t workers = 0);
+
+  private:
+    // Changes that are measured.
+    struct trial {
+        pipeline_settings before;
+        double rate = 0;       // before
+        double predicted = 0;  // after
+        bool frees = false;    // less of something: the rate has to stay
+        int laps = 0;          // measured since
+    };
+
+    void set_limits(const pipeline_stats& now, const recording& lap, std::size_t workers);
+    void decide_for(tuning_step& next, const pipeline_stats& now, const pipeline_stats& lap,
+                    const recording& times);
+    bool judge(tuning_step& next, const recording& times, std::uint64_t num_items);
+    void plan(tuning_step& next, const recording& times);
+    pipeline_settings best_single(const pipeline_settings& best, const recording& times) const;
+    // Adds the changes towards `target_` that the budget allows now.
+    void approach(tuning_step& next, const pipeline_stats& now, const pipeline_stats& lap,
+                  const pipeline_settings& current);
+    void begin_anew(const pipeline_stats& now);
+    // The run has refused the last change that `step` tried.
+    void refused(const setting_change& change, std::string_view why);
+
+    tune_budget budget_;
+    tune_options options_;
+    std::vector<tuning_step> log_;
+    detail::plan_limits limits_;
+    std::vector<std::string> fixed_slots_, fixed_room_;  // stages that refused changes
+    bool is_pool_fixed_ = false;
+    pipeline_stats before_;                    // at the beginning of the lap
+    pipeline_stats origin_;                    // where the times of the plan begin
+    std::optional<recording> reference_;       // the times before the lap
+    std::optional<pipeline_settings> target_;  // reached step by step
+    std::optional<trial> trial_;
+    std::vector<pipeline_settings> rejected_;  // taken back
+    bool is_cautious_ = false;
+    bool settles_ = false;         // the last lap began with changes that are not judged
+    std::uint64_t next_plan_ = 0;  // the lap
+    std::uint64_t interval_ = 1;   // between plans, in laps
+};
+
+/// Tunes a run to its end, or as long as `next_lap` returns true.
+///
+///     const auto log = weir::tune(run, {.slots = 16}, [&] { return train_for(1s); });
+///
+/// \param next_lap  returns when a lap is over; false: the end.
+/// \param pool      at most one: see `tuner::step`.
+/// \returns the steps.
+/// Errors: those of `tuner`, and the exceptions of `next_lap`. Threads: all on the calling thread.
+/// Lifetime: the run and the pool outlive the call.
+template <class Run, class NextLap, class... Pool>
+std::vector<tuning_step> tune(Run& run, const tune_budget& budget, NextLap next_lap, Pool&... pool) {
+    tuner all(budget);
+    while (next_lap()) all.step(run, pool...);
+    return all.log();
+}
+
+namespace detail {
+
+template <class Run>
+concept tunable_run = requires(Run& run, const pipeline_stats& stats, std::string_view name) {
+    stats - run.stats();
+    run.set_concurrency(name, std::size_t{1});
+    run.set_capacity(name, std::size_t{1});
+};
+
+template <class Pool>
+concept tunable_pool = requires(Pool& pool) { pool.set_workers(pool.workers()); };
+
+}  // namespace detail
+
+template <class Run, class... Pool>
+const tuning_step& tuner::step(Run& run, Pool&... pool) {
+    constexpr bool is_run = detail::tunable_run<Run>;
+    constexpr bool is_pool = sizeof...(Pool) <= 1 && (detail::tunable_pool<Pool> && ...);
+    static_assert(is_run,
+                  "weir: a tuner changes a run: what pipeline::start returned, or an object with stats(), "
+                  "set_concurrency(name, slots) and set_capacity(name, items)");
+    static_assert(
+        is_pool,
+        "weir: a tuner changes the workers of one pool at most: step(run), or step(run, pool) with a "
+        "weir::thread_pool");
+    if constexpr (is_run && is_pool) {
+        decide(run.stats(), (std::size_t{0} + ... + static_cast<std::size_t>(pool.workers())));
+        const std::vector<setting_change> wanted = log_.back().changes;
+        for (const setting_change& each : wanted) {
+            try {
+                const auto value = static_cast<std::size_t>(each.value);
+                if (each.kind == change_kind::concurrency) run.set_concurrency(each.stage, value);
+                if (each.kind == change_kind::capacity) run.set_capacity(each.stage, value);
+                if (each.kind == change_kind::threads) {
+                    (pool.set_workers(static_cast<unsigned>(value)), ...);
+                }
+            } catch (const std::exception& e) {
+                refused(each, e.what());
+            }
+        }
+    }
+    return log_.back();
+}
+
+}  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/insight/tune.ipp>
+#endif
+
+#endif

@@ -1,0 +1,43 @@
+// weir insight, internal: the changes that bring a run to other settings without exceeding a budget meanwhile
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_TUNING_CHANGES_HPP
+#define WEIR_INSIGHT_TUNING_CHANGES_HPP
+
+#include <weir/insight/settings.hpp>
+#include <weir/insight/tuning_plan.hpp>
+#include <weir/insight/what_if.hpp>
+#include <weir/measure/stats.hpp>
+
+#include <vector>  // for std::vector
+
+namespace weir::detail {
+
+// Whether slots, room and threads are the same. Other settings are estimates, which differ from lap to lap.
+bool are_same(const pipeline_settings& a, const pipeline_settings& b);
+bool has_settings(const std::vector<pipeline_settings>& all, const pipeline_settings& one);
+
+// `from`, with the lesser number of both wherever that is the one of `to`.
+pipeline_settings reduced(const pipeline_settings& from, const pipeline_settings& to);
+
+// Brings settings within the limits: less room and fewer slots, where there is most.
+// Errors: std::invalid_argument if the least settings exceed the limits.
+pipeline_settings fitted(pipeline_settings settings, const plan_limits& limits);
+
+// What a run takes at the end of a lap in which nothing was changed: also slots that were removed and have
+// not ended yet, and items above a capacity that was lowered.
+resources resources_in_use(const pipeline_settings& current, const plan_limits& limits,
+                           const pipeline_stats& now, const pipeline_stats& lap);
+
+// The changes that can be made now: first less, then as much more as fits into the limits beside the
+// resources in use. Freed resources are in use until a later lap shows that they are not. `reached`: the
+// settings now, and then those with the changes.
+std::vector<setting_change> changes_towards(const pipeline_settings& target, pipeline_settings& reached,
+                                            const plan_limits& limits, resources used);
+
+}  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/insight/tuning_changes.ipp>
+#endif
+
+#endif
