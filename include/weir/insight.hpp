@@ -4,11 +4,13 @@
 #define WEIR_INSIGHT_HPP
 
 #include <weir/insight/brief_verdict.hpp>
+#include <weir/insight/diff.hpp>
 #include <weir/insight/headspace.hpp>
 #include <weir/insight/limits.hpp>
 #include <weir/insight/predict.hpp>
 #include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>
+#include <weir/insight/run_difference.hpp>
 #include <weir/insight/settings.hpp>
 #include <weir/insight/tune.hpp>
 #include <weir/insight/verdict.hpp>

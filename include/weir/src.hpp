@@ -30,13 +30,17 @@
 #include <weir/executor/work_finder.hpp>
 #include <weir/graph/merge_rule.ipp>
 #include <weir/insight/brief_verdict.ipp>
+#include <weir/insight/compared_run.ipp>
+#include <weir/insight/diff.ipp>
 #include <weir/insight/headspace.ipp>
 #include <weir/insight/limits.ipp>
 #include <weir/insight/predict.ipp>
 #include <weir/insight/recording.ipp>
+#include <weir/insight/run_difference.ipp>
 #include <weir/insight/settings.ipp>
 #include <weir/insight/simulated_pipeline.ipp>
 #include <weir/insight/simulator.ipp>
+#include <weir/insight/time_comparison.ipp>
 #include <weir/insight/time_drift.ipp>
 #include <weir/insight/tune.ipp>
 #include <weir/insight/tuning_changes.ipp>

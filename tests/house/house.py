@@ -47,6 +47,8 @@ ELSEWHERE = {
     "stages/worker_waits.hpp": ("tests/unit/stages/stage_of.test.cpp", "the waits of each worker"),
     "stages/stage_worker.hpp": ("tests/unit/stages/stage_of.test.cpp", "works in each stage"),
     "insight/repeated_consumer.hpp": ("tests/unit/insight/headspace.test.cpp", "how headspace calls its consumer"),
+    "insight/compared_run.hpp": ("tests/unit/insight/diff.test.cpp", "the runs that are compared"),
+    "insight/run_difference.hpp": ("tests/unit/insight/diff.test.cpp", "what a comparison returns, and its text"),
     "insight/prediction.hpp": ("tests/unit/insight/predict.test.cpp", "what a prediction returns"),
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
 }

@@ -7,6 +7,7 @@
 #include <weir/report/explain_all_runs.hpp>
 #include <weir/report/explain_on_signal.hpp>
 #include <weir/report/html.hpp>
+#include <weir/report/json.hpp>
 #include <weir/report/live_view.hpp>
 #include <weir/report/log.hpp>
 #include <weir/report/metrics.hpp>
@@ -99,6 +100,10 @@ weir::task<> emplace(weir::channel<named>& out, std::string name) {
     co_await out.emplace(std::move(name), 3);
 }
 }  // namespace of_channel
+
+void of_diff(weir::run<int>& run) {
+    std::cout << weir::diff(weir::read_run("monday.json").total, run.stats());
+}
 
 void of_brief_verdict(weir::run<int>& run) {
     if (const auto v = weir::brief_verdict(run.stats())) std::cerr << v->sentence << '\n';

@@ -31,6 +31,10 @@ struct recorded_stage {
     /// False: the order is random.
     bool in_sequence = false;
 
+    /// The times are at equal distances in the distribution of all invocations, as those from a histogram. So
+    /// the mean of a function of the times is known as well as from all invocations.
+    bool is_even = false;
+
     [[nodiscard]] friend bool operator==(const recorded_stage&, const recorded_stage&) = default;
 };
 

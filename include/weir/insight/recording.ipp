@@ -233,6 +233,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
             std::vector<double> times = detail::evenly_sampled(stage.task_times);
             for (double& each : times) each *= work_share;
             sample.tasks = detail::to_tasks(times, run_share, results);
+            sample.is_even = true;
         }
         all.settings.stages.push_back(std::move(settings));
         all.stages.push_back(std::move(sample));

@@ -1,0 +1,82 @@
+// weir insight, internal: a run as `diff` compares it, made from statistics or from a recording
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_COMPARED_RUN_HPP
+#define WEIR_INSIGHT_COMPARED_RUN_HPP
+
+#include <weir/insight/recording.hpp>
+#include <weir/insight/run_difference.hpp>
+#include <weir/insight/time_comparison.hpp>
+#include <weir/measure/slot_times.hpp>
+#include <weir/measure/stats.hpp>
+
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::uint64_t
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+#include <vector>    // for std::vector
+
+namespace weir::detail {
+
+// A stage, or the consumer, of a run.
+struct compared_stage {
+    std::string name;
+    std::size_t concurrency = 1;
+    std::size_t capacity = 0;  // 0: unknown
+    bool keeps_order = false;
+    std::size_t threads = 0;  // of its executor; 0: no limit, or unknown
+    double batch_size = 0;    // 0: it makes no batches
+    std::uint64_t num_tasks = 0;
+    std::uint64_t num_failures = 0;
+    time_sample times = {};
+    slot_times states = {};
+};
+
+class compared_run {
+  public:
+    explicit compared_run(const pipeline_stats& stats);
+    explicit compared_run(const recording& from);
+
+    // The square of the relative standard error of the rate: an upper bound.
+    double rate_error() const noexcept;
+
+    std::string refused;  // why the run can't be compared; empty: it can be
+    std::vector<compared_stage> stages;
+    double rate = 0;  // items per second; 0: unknown
+    std::uint64_t num_items = 0;
+    std::optional<recording> model;  // for simulations; none: the run can't be simulated
+    std::string no_model;            // why there is none
+
+  private:
+    void add(const recorded_stage& consumer);
+};
+
+// The same stage of two runs.
+struct stage_pair {
+    const compared_stage* before;
+    const compared_stage* after;
+
+    bool has_times() const noexcept { return before->times.time.mean > 0 || after->times.time.mean > 0; }
+};
+
+// Stages of the same name, in the order of the first run. Of several stages of one name, the first is paired
+// with the first, and so on.
+std::vector<stage_pair> pairs_of(const compared_run& before, const compared_run& after);
+
+// "concurrency of decode: 2 -> 4", and which stages only one run has.
+std::vector<std::string> changed_settings(const compared_run& before, const compared_run& after,
+                                          const std::vector<stage_pair>& pairs);
+
+// The states whose share of the slots' time differs.
+std::vector<state_difference> changed_states(const compared_run& before, const compared_run& after,
+                                             const std::vector<stage_pair>& pairs);
+
+// The sentence of `explain`.
+std::string verdict_on(const compared_run& run);
+
+}  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/insight/compared_run.ipp>
+#endif
+
+#endif

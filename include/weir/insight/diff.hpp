@@ -1,0 +1,54 @@
+// weir insight: compares two runs: which stage takes longer or shorter, and what that changes
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_DIFF_HPP
+#define WEIR_INSIGHT_DIFF_HPP
+
+#include <weir/insight/recording.hpp>
+#include <weir/insight/run_difference.hpp>
+#include <weir/measure/stats.hpp>
+
+namespace weir {
+
+/// The options of `diff`.
+struct diff_options {
+    /// The probability, a share of 1, that something is named though both runs are equal.
+    double level = 0.002;
+    /// A smaller change of a time or rate is not named, even if it is certain: the same program on the same
+    /// machine changes by so much from run to run. As a share: 0.03 is 3 %.
+    double least_change = 0.03;
+    bool explain = true;  ///< also makes the verdicts, which takes most of the time
+};
+
+/// Compares two runs of one pipeline: before and after a change.
+///
+///     std::cout << weir::diff(weir::read_run("monday.json").total, run.stats());
+///
+/// For each stage it compares the average time, and the typical time (the geometric mean), which is known
+/// better if the times have a long tail; each by Welch's test of logarithms. `level` is divided among all
+/// tests, so that it holds for the whole comparison (Bonferroni). Invocations count as independent: in a run
+/// whose times drift, a difference of the drift is a difference of the runs.
+///
+/// Stages are matched by name. If one run lacks a stage, `settings` says so, and the others are compared.
+///
+/// \param before  the statistics of the first run, or its recording.
+/// \param after   those of the second run.
+/// \returns the difference. If nothing is named, `stages` says which changes would have been.
+/// Errors: `std::invalid_argument` for options that make no sense. Statistics that can't be compared are no
+///         error: see `run_difference::refused`.
+/// Cost:   that of two `explain`, and of 32 simulations if anything changed.
+/// Source: B. L. Welch, "The generalization of Student's problem when several different population variances
+///         are involved", Biometrika 34 (1947).
+[[nodiscard]] run_difference diff(const pipeline_stats& before, const pipeline_stats& after,
+                                  const diff_options& options = {});
+
+/// The same for two recordings, whose states are those of predictions.
+[[nodiscard]] run_difference diff(const recording& before, const recording& after,
+                                  const diff_options& options = {});
+
+}  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/insight/diff.ipp>
+#endif
+
+#endif

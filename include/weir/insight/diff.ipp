@@ -1,0 +1,148 @@
+// weir insight, internal: bodies of the functions of insight/diff.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_DIFF_IPP
+#define WEIR_INSIGHT_DIFF_IPP
+
+#include <weir/insight/diff.hpp>
+
+#include <weir/insight/compared_run.hpp>
+#include <weir/insight/time_comparison.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+
+#include <cstddef>  // for std::size_t
+#include <string>   // for std::string
+#include <vector>   // for std::vector
+
+namespace weir {
+
+namespace detail {
+
+inline constexpr double power_distance = 1.645;  // exceeded by 95 of 100 normal variables around it
+inline constexpr std::uint64_t fewest_compared = 10;
+
+// The distances, in standard errors, from which on something is named. A stage has two tests; the one of the
+// smaller error gets most of the level, as its mean is known better.
+struct test_distances {
+    double likely, unlikely, rest;
+
+    test_distances(double level, std::size_t stages) noexcept {
+        const double all = 2 * static_cast<double>(larger<std::size_t>(stages, 1));  // two-sided
+        likely = normal_tail(0.8 * level / all);
+        unlikely = normal_tail(0.1 * level / all);
+        rest = normal_tail(0.1 * level / (all + 2));
+    }
+};
+
+WEIR_INLINE bool is_large(double share, double least) noexcept {
+    return larger(share, 1 / (1 + share) - 1) >= least;
+}
+
+WEIR_INLINE duration rounded(double ns) noexcept { return duration(static_cast<std::int64_t>(ns + 0.5)); }
+
+WEIR_INLINE void compare_times(stage_difference& to, const compared_stage& a, const compared_stage& b,
+                               const test_distances& from, double least_change) {
+    to.num_before = a.times.num_tasks;
+    to.num_after = b.times.num_tasks;
+    to.before = rounded(a.times.time.mean);
+    to.after = rounded(b.times.time.mean);
+    if (smaller(to.num_before, to.num_after) < fewest_compared) return;
+    const time_change change = change_of(a.times, b.times);
+    const bool has_typical = a.times.log_time.count > 0 && b.times.log_time.count > 0;
+    const bool is_average_likely = !has_typical || change.average.error <= change.typical.error;
+    const auto is_named = [&](const mean_change& each, bool is_likely) {
+        return each.distance() > (is_likely ? from.likely : from.unlikely) &&
+               is_large(each.share(), least_change);
+    };
+    const bool average = is_named(change.average, is_average_likely);
+    const bool typical = has_typical && is_named(change.typical, !is_average_likely);
+    to.has_changed = average || typical;
+    to.is_typical = typical && !average && change.average.interval().holds(0);
+    const mean_change& shown = to.is_typical ? change.typical : change.average;
+    to.change = shown.share();
+    to.interval = shown.interval();
+    if (to.is_typical) {
+        to.before = rounded(exponential(a.times.log_time.mean));
+        to.after = rounded(exponential(b.times.log_time.mean));
+    }
+    const double error = is_average_likely ? change.average.error : change.typical.error;
+    to.detectable = larger(least_change, exponential((from.likely + power_distance) * error) - 1);
+}
+
+WEIR_INLINE void compare_failures(stage_difference& to, const compared_stage& a, const compared_stage& b,
+                                  const test_distances& from) {
+    constexpr double fewest_failures = 10;
+    const double n = static_cast<double>(a.num_tasks), m = static_cast<double>(b.num_tasks);
+    const double failed = static_cast<double>(a.num_failures) + static_cast<double>(b.num_failures);
+    if (n <= 0 || m <= 0) return;
+    to.failed_before = static_cast<double>(a.num_failures) / n;
+    to.failed_after = static_cast<double>(b.num_failures) / m;
+    const double share = failed / (n + m);
+    const double error = root(share * (1 - share) * (1 / n + 1 / m));
+    const double difference = to.failed_after - to.failed_before;
+    const double size = larger(difference, -difference);
+    to.failures_changed = failed >= fewest_failures && size > 0 && size >= from.rest * error;
+}
+
+// The rate is at most as uncertain as the mean time of the stage that varies most.
+WEIR_INLINE void compare_rates(run_difference& to, const compared_run& a, const compared_run& b,
+                               const test_distances& from, double least_change) {
+    to.rate_before = a.rate;
+    to.rate_after = b.rate;
+    if (!(a.rate > 0 && b.rate > 0) || !is_finite(b.rate / a.rate)) return;
+    const mean_change change{natural_log(b.rate / a.rate), root(a.rate_error() + b.rate_error()), 1e9};
+    to.rate_changed = change.distance() > from.rest && is_large(change.share(), least_change);
+}
+
+WEIR_INLINE run_difference diff_of(const compared_run& a, const compared_run& b,
+                                   const diff_options& options) {
+    refuse_if(!(options.level > 0 && options.level < 1),
+              "weir: diff_options::level is a probability between 0 and 1, such as 0.002");
+    refuse_if(!is_finite(options.least_change) || options.least_change < 0,
+              "weir: diff_options::least_change must not be negative; 0.03 is 3 %");
+    run_difference all;
+    if (!a.refused.empty() || !b.refused.empty()) {
+        all.refused = a.refused.empty() ? "the second run: " + b.refused : "the first run: " + a.refused;
+        return all;
+    }
+    const std::vector<stage_pair> pairs = pairs_of(a, b);
+    if (pairs.empty()) {
+        all.refused =
+            "these are runs of different pipelines: no stage of one has the name of one of the other";
+        return all;
+    }
+    all.settings = changed_settings(a, b, pairs);
+    std::size_t timed = 0;
+    for (const stage_pair& each : pairs) timed += each.has_times() ? 1U : 0U;
+    const test_distances from(options.level, timed);
+    for (const stage_pair& each : pairs) {
+        if (!each.has_times()) continue;
+        stage_difference& next = all.stages.emplace_back();
+        next.stage = each.before->name;
+        compare_times(next, *each.before, *each.after, from, options.least_change);
+        compare_failures(next, *each.before, *each.after, from);
+    }
+    compare_rates(all, a, b, from, options.least_change);
+    if (options.explain) {
+        all.verdict_before = verdict_on(a);
+        all.verdict_after = verdict_on(b);
+    }
+    if (all.has_difference()) all.states = changed_states(a, b, pairs);
+    return all;
+}
+
+}  // namespace detail
+
+WEIR_INLINE run_difference diff(const pipeline_stats& before, const pipeline_stats& after,
+                                const diff_options& options) {
+    return detail::diff_of(detail::compared_run(before), detail::compared_run(after), options);
+}
+
+WEIR_INLINE run_difference diff(const recording& before, const recording& after,
+                                const diff_options& options) {
+    return detail::diff_of(detail::compared_run(before), detail::compared_run(after), options);
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,95 @@
+// weir insight, internal: compares two samples of times: did they change, and which change would be seen?
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_TIME_COMPARISON_HPP
+#define WEIR_INSIGHT_TIME_COMPARISON_HPP
+
+#include <weir/insight/recording.hpp>
+#include <weir/measure/item_pace.hpp>
+#include <weir/measure/stats.hpp>
+
+#include <cstdint>  // for std::uint64_t
+
+namespace weir::detail {
+
+// std::log, for numbers above 0, and the x that a standard normal variable exceeds with probability `p`, at
+// most 0.5. <cmath> is too heavy for weir.hpp.
+// Source of the second: Abramowitz and Stegun, "Handbook of mathematical functions" (1964), 26.2.23.
+double natural_log(double x) noexcept;
+double normal_tail(double p) noexcept;
+
+// Computes mean and variance of weighted values.
+// Source: D. H. D. West, "Updating mean and variance estimates", Communications of the ACM 22 (1979).
+class moments {
+  public:
+    // `spread`: the variance within the values of this weight.
+    void add(double value, double weight, double spread = 0) noexcept {
+        if (weight <= 0) return;
+        weights_ += weight;
+        const double step = value - mean_;
+        mean_ += step * weight / weights_;
+        squares_ += weight * (step * (value - mean_) + spread);
+    }
+    double mean() const noexcept { return mean_; }
+    double variance() const noexcept { return weights_ > 1 ? squares_ / (weights_ - 1) : 0; }
+
+  private:
+    double weights_ = 0;
+    double mean_ = 0;
+    double squares_ = 0;
+};
+
+// A mean and its uncertainty: the variance of the values, and the number of independent ones. 0: exact.
+struct uncertain_mean {
+    double mean = 0;
+    double variance = 0;
+    double count = 0;
+
+    double squared_error() const noexcept { return count > 0 ? variance / count : 0; }
+};
+
+// The times of the successful invocations of a stage in one run.
+struct time_sample {
+    std::uint64_t num_tasks = 0;
+    uncertain_mean time = {};      // ns
+    uncertain_mean log_time = {};  // of the natural logarithms of the times in ns
+};
+
+// From a histogram, scaled to the time in which the function had a thread or was suspended. A bucket counts
+// as a uniform distribution; the mean is exact.
+time_sample times_of(const stage_stats& stage);
+time_sample times_of(const recorded_stage& stage);
+
+// The difference of two means of logarithms, so that a difference of 0.1 is about 10 %.
+struct mean_change {
+    double difference = 0;
+    double error = 0;    // the standard error of `difference`
+    double freedom = 0;  // degrees of freedom of the t distribution
+
+    // The difference in standard errors, for a normal distribution; positive.
+    // Source: D. L. Wallace, "Bounds on normal approximations to Student's and the chi-square distributions",
+    // Annals of Mathematical Statistics 30 (1959).
+    double distance() const noexcept;
+    // As a share: 0.1 is 10 % more.
+    double share() const noexcept { return exponential(difference) - 1; }
+    confidence_interval interval() const noexcept;
+};
+
+// Source: B. L. Welch, "The generalization of Student's problem when several different population variances
+// are involved", Biometrika 34 (1947).
+mean_change change_of(const uncertain_mean& before, const uncertain_mean& after) noexcept;
+
+// The change of the average time, and that of the typical time, which is the geometric mean. For times with
+// a long tail, as those of a log-normal distribution with sigma 1, the typical time is known better.
+struct time_change {
+    mean_change average;
+    mean_change typical;
+};
+time_change change_of(const time_sample& before, const time_sample& after) noexcept;
+
+}  // namespace weir::detail
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/insight/time_comparison.ipp>
+#endif
+
+#endif

@@ -1,0 +1,108 @@
+// weir insight, internal: bodies of the functions of insight/time_comparison.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_TIME_COMPARISON_IPP
+#define WEIR_INSIGHT_TIME_COMPARISON_IPP
+
+#include <weir/insight/time_comparison.hpp>
+
+#include <weir/measure/histogram.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+
+namespace weir::detail {
+
+WEIR_INLINE double natural_log(double x) noexcept {
+    constexpr double log_of_2 = 0.69314718055994530942;
+    double whole = 0;
+    for (; x > 1.5 && is_finite(x); x /= 2) whole += log_of_2;
+    for (; x < 0.75 && x > 0; x *= 2) whole -= log_of_2;
+    // log(x) = 2 artanh(y)
+    const double y = (x - 1) / (x + 1);
+    double sum = 0;
+    for (int n = 27; n > 0; n -= 2) sum = sum * y * y + 1.0 / n;
+    return whole + 2 * y * sum;
+}
+
+WEIR_INLINE double normal_tail(double p) noexcept {
+    const double t = root(-2 * natural_log(p));
+    return t -
+           (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+}
+
+WEIR_INLINE time_sample times_of(const stage_stats& stage) {
+    constexpr double least_time = 0.5;  // ns; a logarithm needs a time above 0
+    const histogram& times = stage.task_times;
+    time_sample all{.num_tasks = times.count()};
+    if (times.empty() || !times.has_quantiles()) return all;
+    moments plain, logs;
+    for (const histogram_bucket& each : times.buckets()) {
+        const double least = static_cast<double>(each.least.count());
+        const double greatest = static_cast<double>(smaller(each.greatest, (times.max)()).count());
+        const double middle = larger(least_time, (least + greatest) / 2);
+        const double spread = (greatest - least) * (greatest - least) / 12;
+        plain.add(middle, static_cast<double>(each.count), spread);
+        logs.add(natural_log(middle), static_cast<double>(each.count), spread / (middle * middle));
+    }
+    const double busy = static_cast<double>(stage.times().busy().count());
+    const double whole = static_cast<double>(stage.busy.count());
+    const double work_share = busy > 0 && whole > busy ? busy / whole : 1;
+    const double count = static_cast<double>(times.count());
+    const double mean = static_cast<double>(times.sum().count()) / count;
+    all.time = {mean * work_share, plain.variance() * work_share * work_share, count};
+    all.log_time = {logs.mean() + natural_log(work_share), logs.variance(), count};
+    return all;
+}
+
+// The average of a recording is that of all its invocations. The logarithms are those of the sample.
+WEIR_INLINE time_sample times_of(const recorded_stage& stage) {
+    constexpr double least_time = 0.5;
+    time_sample all{.num_tasks = stage.num_tasks - smaller(stage.num_failures, stage.num_tasks)};
+    moments plain, logs;
+    for (const recorded_task& each : stage.tasks) {
+        const double time = static_cast<double>((each.run + each.await).count());
+        plain.add(time, 1);
+        logs.add(natural_log(larger(least_time, time)), 1);
+    }
+    const double size = static_cast<double>(stage.tasks.size());
+    all.time = {plain.mean(), plain.variance(), larger(size, static_cast<double>(all.num_tasks))};
+    all.log_time = {logs.mean(), logs.variance(), stage.is_even ? all.time.count : size};
+    if (stage.in_sequence) all.time.variance = all.log_time.variance = 0;  // no sample: these are the times
+    return all;
+}
+
+WEIR_INLINE double mean_change::distance() const noexcept {
+    constexpr double sure = 1e3;
+    const double size = larger(difference, -difference);
+    if (size <= 0) return 0;
+    if (error * sure <= size) return sure;
+    const double t = size / error;
+    return root(freedom * natural_log(1 + t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3);
+}
+
+WEIR_INLINE confidence_interval mean_change::interval() const noexcept {
+    const double reach = t_quantile(freedom) * error;
+    return {exponential(difference - reach) - 1, exponential(difference + reach) - 1};
+}
+
+WEIR_INLINE mean_change change_of(const uncertain_mean& before, const uncertain_mean& after) noexcept {
+    constexpr double most_freedom = 1e9;
+    const double a = before.squared_error(), b = after.squared_error();
+    const double parts = (before.count > 1 ? a * a / (before.count - 1) : a * a) +
+                         (after.count > 1 ? b * b / (after.count - 1) : b * b);
+    const double freedom = parts > 0 ? smaller(most_freedom, (a + b) * (a + b) / parts) : most_freedom;
+    return {after.mean - before.mean, root(a + b), freedom};
+}
+
+// The mean of the logarithm of a mean, by the delta method.
+WEIR_INLINE uncertain_mean log_of(const uncertain_mean& of) noexcept {
+    if (of.mean <= 0) return {0, 0, of.count};
+    return {natural_log(of.mean), of.variance / (of.mean * of.mean), of.count};
+}
+
+WEIR_INLINE time_change change_of(const time_sample& before, const time_sample& after) noexcept {
+    return {change_of(log_of(before.time), log_of(after.time)), change_of(before.log_time, after.log_time)};
+}
+
+}  // namespace weir::detail
+
+#endif

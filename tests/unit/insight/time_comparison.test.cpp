@@ -1,0 +1,111 @@
+#include <weir/insight/time_comparison.hpp>
+
+#include "support/catch.hpp"
+#include "support/recordings.hpp"
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
+
+#include <chrono>
+#include <cmath>
+
+using namespace std::chrono_literals;
+using weir::detail::change_of;
+using weir::detail::mean_change;
+using weir::detail::moments;
+using weir::detail::natural_log;
+using weir::detail::normal_tail;
+using weir::detail::time_sample;
+using weir::detail::times_of;
+using weir::detail::uncertain_mean;
+
+TEST_CASE("logarithms are those of the standard library") {
+    for (const double x : {1e-9, 0.1, 0.75, 1.0, 1.4, 1.5, 2.0, 10.0, 12345.0, 1e18}) {
+        CHECK(natural_log(x) == Approx(std::log(x)).epsilon(1e-12).margin(1e-12));
+    }
+}
+
+TEST_CASE("quantiles of the normal distribution agree with the tables") {
+    CHECK(normal_tail(0.5) == Approx(0).margin(1e-3));
+    CHECK(normal_tail(0.025) == Approx(1.95996).margin(1e-3));
+    CHECK(normal_tail(0.001) == Approx(3.09023).margin(1e-3));
+    CHECK(normal_tail(1e-6) == Approx(4.75342).margin(1e-3));
+}
+
+TEST_CASE("mean and variance of weighted values") {
+    moments m;
+    m.add(1, 2);
+    m.add(4, 1);
+    m.add(9, 0);
+    CHECK(m.mean() == Approx(2));
+    CHECK(m.variance() == Approx(3));  // of 1, 1, 4
+    m.add(2, 3, 0.5);
+    CHECK(m.mean() == Approx(2));
+    CHECK(m.variance() == Approx((6 + 1.5) / 5));
+}
+
+TEST_CASE("the times of a histogram: the mean is exact, and a bucket counts as a uniform distribution") {
+    weir::stage_stats stage;
+    stage.task_times.record(10ms, 50);
+    stage.task_times.record(20ms, 50);
+    const time_sample times = times_of(stage);
+    CHECK(times.num_tasks == 100);
+    CHECK(times.time.mean == Approx(15e6));
+    CHECK(times.time.count == Approx(100));
+    CHECK(std::sqrt(times.time.variance) == Approx(5e6).epsilon(0.03));
+    CHECK(times.log_time.mean == Approx((std::log(10e6) + std::log(20e6)) / 2).epsilon(0.002));
+    CHECK(std::sqrt(times.log_time.variance) == Approx(std::log(2.0) / 2).epsilon(0.03));
+}
+
+TEST_CASE("times leave out those in which the function was ready and had no thread") {
+    weir::stage_stats stage;
+    stage.task_times.record(10ms, 100);
+    stage.busy = 1s;
+    stage.per_slot.resize(1);
+    stage.per_slot[0].run = 500ms;
+    stage.per_slot[0].runnable = 500ms;
+    CHECK(times_of(stage).time.mean == Approx(5e6));
+}
+
+TEST_CASE("times that are taken in sequence are known exactly") {
+    const time_sample times = times_of(recordings::awaiting({10, 20}));
+    CHECK(times.time.mean == Approx(15e6));
+    CHECK(times.time.squared_error() == 0);
+    CHECK(times.log_time.squared_error() == 0);
+}
+
+TEST_CASE("the average of a recording is that of all invocations; logarithms are those of the sample") {
+    weir::recorded_stage stage = recordings::awaiting({10, 20, 30, 40});
+    stage.in_sequence = false;
+    CHECK(times_of(stage).time.count == Approx(1'000));
+    CHECK(times_of(stage).log_time.count == Approx(4));
+    stage.is_even = true;
+    CHECK(times_of(stage).log_time.count == Approx(1'000));
+}
+
+TEST_CASE("the change of a mean in standard errors, and its interval") {
+    // Of two samples of 100 values with a standard deviation of 1: the error is the square root of 0.02.
+    const mean_change change = change_of(uncertain_mean{1, 1, 100}, uncertain_mean{1.5, 1, 100});
+    CHECK(change.error == Approx(std::sqrt(0.02)));
+    CHECK(change.freedom == Approx(198));
+    // The t distribution with 198 degrees of freedom exceeds 3.5355 with a probability of 0.000255, as the normal one
+    // exceeds 3.477.
+    CHECK(change.distance() == Approx(3.477).margin(0.005));
+    CHECK(change.share() == Approx(std::exp(0.5) - 1));
+    CHECK(change.interval().low == Approx(std::exp(0.5 - 1.972 * std::sqrt(0.02)) - 1).margin(1e-3));
+    CHECK(change.interval().high == Approx(std::exp(0.5 + 1.972 * std::sqrt(0.02)) - 1).margin(1e-3));
+}
+
+TEST_CASE("a change without any uncertainty is certain, and none is none") {
+    CHECK(change_of(uncertain_mean{1, 0, 0}, uncertain_mean{1.1, 0, 0}).distance() > 100);
+    CHECK(change_of(uncertain_mean{1, 0, 0}, uncertain_mean{1, 0, 0}).distance() == 0);
+    CHECK(change_of(uncertain_mean{1, 4, 50}, uncertain_mean{1, 4, 50}).distance() == 0);
+}
+
+TEST_CASE("the average and the typical time may change apart from each other") {
+    weir::recorded_stage before = recordings::awaiting({10, 10, 10, 10});
+    weir::recorded_stage after = recordings::awaiting({8, 8, 8, 16});
+    const auto change = change_of(times_of(before), times_of(after));
+    CHECK(change.average.share() == Approx(0).margin(1e-9));
+    CHECK(change.typical.share() < -0.04);
+}
