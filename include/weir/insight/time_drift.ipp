@@ -14,7 +14,6 @@ namespace weir::detail {
 struct mean_time {
     double mean = 0;
     double error = 0;
-    double variation = 0;  // the squared coefficient of variation
 };
 WEIR_INLINE mean_time mean_time_of(const recorded_stage& stage, std::uint64_t n) {
     mean_time all;
@@ -29,7 +28,6 @@ WEIR_INLINE mean_time mean_time_of(const recorded_stage& stage, std::uint64_t n)
         const double d = seconds(each) - all.mean;
         square += d * d / count;
     }
-    if (all.mean > 0) all.variation = square / (all.mean * all.mean);
     // A square root by Newton's method, as <cmath> is large.
     const double wanted = square / static_cast<double>(n);
     double root = all.mean;
@@ -41,15 +39,16 @@ WEIR_INLINE mean_time mean_time_of(const recorded_stage& stage, std::uint64_t n)
 WEIR_INLINE std::size_t find_other_times(const recording& before, const recording& now) {
     const std::size_t n = now.stages.size();
     if (before.stages.size() != n) return 0;
+    const double elapsed = now.rate > 0 ? static_cast<double>(now.num_items) / now.rate : 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const mean_time a = mean_time_of(before.stages[i], now.stages[i].num_tasks);
-        const mean_time b = mean_time_of(now.stages[i], now.stages[i].num_tasks);
+        const std::uint64_t tasks = now.stages[i].num_tasks;
+        const mean_time a = mean_time_of(before.stages[i], tasks);
+        const mean_time b = mean_time_of(now.stages[i], tasks);
         const bool is_consumer = i + 1 == n;
+        const double mean = larger(a.mean, b.mean);
         const double distance = larger(a.mean - b.mean, b.mean - a.mean);
-        const double usual =
-            (is_consumer ? 0.3 : 0.1) * larger(a.mean, b.mean) + 5 * larger(a.error, b.error);
-        constexpr double too_short = 1e-6;
-        if (distance > usual && larger(a.mean, b.mean) > too_short) return i;
+        const double usual = (is_consumer ? 0.3 : 0.1) * mean + 5 * larger(a.error, b.error);
+        if (distance > usual && mean * static_cast<double>(tasks) > 0.05 * elapsed) return i;
     }
     return n;
 }

@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "pipelines.hpp"
 
+#include <weir/insight/settings.hpp>
+#include <weir/insight/tuning_changes.hpp>
+#include <weir/insight/tuning_plan.hpp>
+#include <weir/insight/what_if.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/task/sleep.hpp>
@@ -62,6 +67,55 @@ void slots(world& w, F work) {
 }
 void other_slots(world& w) { slots(w, passes()); }
 void other_slots_that_sleep(world& w) { slots(w, naps()); }
+
+// Slots move from a stage to the next one: at no step are there more than the budget.
+struct counted {
+    ledger* book;
+    std::size_t* at_work;
+    weir::task<item> operator()(item i) const {
+        book->check(++*at_work <= 4, "no more slots work than the budget has, which is 5 with the source's");
+        co_await weir::sleep_for(duration(static_cast<weir::duration::rep>(i.nth() * 2 % 5)));
+        --*at_work;
+        co_return std::move(i);
+    }
+};
+void moved_slots(world& w) {
+    ledger book;
+    std::size_t at_work = 0;
+    consumer to(book);
+    weir::detail::plan_limits limits;
+    limits.slots = 5;
+    limits.fixed_slots = {true, false, false, true};
+    limits.fixed_room.assign(4, true);
+    weir::pipeline_settings now;
+    now.stages = {{.name = "src", .role = weir::stage_role::source},
+                  {.name = "first", .concurrency = 3},
+                  {.name = "second"},
+                  {.name = "sink", .role = weir::stage_role::sink}};
+    weir::pipeline_settings target = now;
+    target.stage("first").concurrency = 1;
+    target.stage("second").concurrency = 3;
+    {
+        const counted work{&book, &at_work};
+        auto run = (weir::source(maker(book, 2 * items), {.capacity = 1}) |
+                    weir::pipe(work, {.name = "first", .concurrency = 3, .capacity = 2}) |
+                    weir::pipe(work, {.name = "second", .capacity = 1}) | weir::sink(1))
+                       .start<stepwise>(w);
+        weir::pipeline_stats before;
+        const auto lap = [&] {
+            const weir::pipeline_stats all = run.stats();
+            const auto used = weir::detail::resources_in_use(now, limits, all, all - before);
+            for (const weir::setting_change& each :
+                 weir::detail::changes_towards(target, now, limits, used)) {
+                run.set_concurrency(each.stage, static_cast<std::size_t>(each.value));
+            }
+            before = all;
+        };
+        for (int i = 0; i < 4; ++i) at_any_step(w, 60, lap);
+        while (auto next = run.get()) to.got_in_any_order(*next);
+    }
+    book.settle_run();
+}
 
 // Smaller queues and larger ones, of each stage.
 void other_capacities(world& w) {
@@ -283,6 +337,7 @@ void hooked(world& w) {
 
 const schedules::registered all("changes", {{"other_slots", other_slots},
                                             {"other_slots_that_sleep", other_slots_that_sleep},
+                                            {"moved_slots", moved_slots},
                                             {"other_capacities", other_capacities},
                                             {"paused", paused},
                                             {"stopped_while_paused", stopped_while_paused},

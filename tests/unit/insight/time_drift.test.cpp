@@ -40,6 +40,16 @@ TEST_CASE("the time of the consumer has changed if it differs by more than three
     CHECK(find_other_times(with({100}, 10), with({100}, 20)) == 3);
 }
 
+TEST_CASE("other times of a stage that hardly works do not count") {
+    recording before = with({100}, 1);
+    recording now = with({100}, 9);
+    now.num_items = 100;
+    now.rate = 4;  // 25 s, of which the consumer takes 0.9 s
+    CHECK(find_other_times(before, now) == 4);
+    now.rate = 8;
+    CHECK(find_other_times(before, now) == 3);
+}
+
 TEST_CASE("a rate varies by chance with the times: twice the standard deviation of their mean") {
     CHECK(noise_of(with({10}), 100) == 0);
     CHECK(noise_of(with({5, 15}), 100) == Approx(2 * 0.5 / 10));
