@@ -23,12 +23,13 @@ enum class limit_cause : std::uint8_t {
     source,      ///< the source
     consumer,    ///< the consumer: the pipeline keeps up
     blocking,    ///< a function that blocks its thread, so that other stages have too few threads
-    processors,  ///< the processors: all of them are busy
+    processors,  ///< the processors: all of them are busy, perhaps with other programs
     failures,    ///< items that fail, and take time before they do
     retries,     ///< calls that fail and are repeated: see `retry`
     bytes,       ///< a limit of bytes: `stage_options::max_bytes`, `run_options::max_bytes`
     blocks,      ///< page-locked blocks, or memory of the device: a stage waits for a free one
     copies,      ///< copies to or from a device
+    overhead,    ///< the time to move items, as the tasks are as short
     balanced,    ///< nothing alone: no change brings 5 %
     unsure,      ///< unknown
 };

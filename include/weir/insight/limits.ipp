@@ -10,15 +10,17 @@
 
 #include <array>    // for std::array
 #include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t
 #include <vector>   // for std::vector
 
 namespace weir {
 
 WEIR_INLINE std::string_view name_of(limit_cause cause) noexcept {
-    constexpr std::array<std::string_view, 16> names{"stage",      "room",     "order",    "batch",
+    constexpr std::array<std::string_view, 17> names{"stage",      "room",     "order",    "batch",
                                                      "workers",    "source",   "consumer", "blocking",
                                                      "processors", "failures", "retries",  "bytes",
-                                                     "blocks",     "copies",   "balanced", "unsure"};
+                                                     "blocks",     "copies",   "overhead", "balanced",
+                                                     "unsure"};
     return names[static_cast<std::size_t>(cause)];
 }
 
@@ -113,29 +115,48 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
-// Where threads are short: whether more of them would help.
+// Where functions work, or threads are short: whether more threads would help. If functions have a thread for
+// much longer than the processors work, the thread waits: for a processor that the kernel has taken away, for
+// a time slice at a time; or because the function blocks, certainly if it works for less than a tenth of the
+// time.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
-    constexpr double little = 0.5;
+    constexpr double most = 0.75;
+    constexpr double least = 0.1;
+    constexpr std::int64_t time_slice = 10'000'000;  // ns; those of Linux are 1 to 10 ms
     if (!stats.process || stats.stages.empty()) return std::nullopt;
     const process_stats& process = *stats.process;
     const stage_stats& hardest = hardest_worker(stats);
     const duration run = time_with_thread(stats);
     const std::string name = "stage '" + hardest.name + "'";
+    const std::string part = name + " needs " + percent_text(share_of_time(hardest.times().run, run)) +
+                             " of the stages' time with a thread";
     if (process.processors && process.busy() >= nearly_all * *process.processors) {
         return visible_limit{limit_cause::processors, hardest.name, 0,
-                             "all " + std::to_string(*process.processors) + " processors are busy (" +
-                                 units::fixed(process.busy(), 1) + " on average), " + name + " with " +
-                                 percent_text(share_of_time(hardest.times().run, run)) +
-                                 " of the stages' work"};
+                             "all " + std::to_string(*process.processors) + " processors are busy; " + part};
     }
-    if (!lacks_threads || !process.user_time || !process.system_time) return std::nullopt;
+    if (!process.user_time || !process.system_time || !process.involuntary_switches) return std::nullopt;
     const duration worked = *process.user_time + *process.system_time;
-    if (share_of_time(worked, run) > little) return std::nullopt;
-    return visible_limit{limit_cause::blocking, hardest.name, 0,
-                         name + " blocks its thread: functions had one for " + units::time(run) +
-                             ", and the processors worked " + units::time(worked) +
-                             "; give the stage an executor of its own, such as a blocking_pool"};
+    if (share_of_time(worked, run) > most) return std::nullopt;
+    const std::string times = ": functions had a thread for " + units::time(run) +
+                              ", and the processors worked " + units::time(worked);
+    const duration preempted(static_cast<std::int64_t>(*process.involuntary_switches) * time_slice);
+    if (preempted < (run - worked) / 2 || share_of_time(worked, run) < least) {
+        if (!lacks_threads) return std::nullopt;
+        return visible_limit{limit_cause::blocking, hardest.name, 0,
+                             name + " blocks its thread" + times +
+                                 "; give the stage an executor of its own, such as a blocking_pool"};
+    }
+    return visible_limit{limit_cause::processors, hardest.name, 0,
+                         "processors are short, as other programs or too many threads use them" + times +
+                             "; " + part};
+}
+
+// The longest of the stages' average times of a task.
+WEIR_INLINE duration longest_task(const pipeline_stats& stats) {
+    duration longest{};
+    for (const stage_stats& each : stats.stages) longest = larger(longest, each.ave_time());
+    return longest;
 }
 
 WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
@@ -187,6 +208,14 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         return says(limit_cause::consumer, {},
                     "the pipeline keeps up: the consumer waits " + percent_text(1 - consumer) +
                         " of the time");
+    }
+    constexpr duration short_task(1'000);
+    if (const duration longest = longest_task(stats); longest < short_task) {
+        return says(
+            limit_cause::overhead, {},
+            "the tasks are short: none takes more than " + units::time(longest) +
+                " on average, which is about as long as it takes to move an item; do more in a task, or "
+                "move batches (aggregate)");
     }
     const double short_of_threads = share_of_time(runnable, runnable + run);
     if (const auto deeper = reason_for_threads(stats, short_of_threads > often)) {

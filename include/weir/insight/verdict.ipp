@@ -166,7 +166,8 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
         case limit_cause::failures:
         case limit_cause::retries:
         case limit_cause::blocks:
-        case limit_cause::copies:  // those of deeper_limit, which has a sentence
+        case limit_cause::copies:
+        case limit_cause::overhead:  // those of deeper_limit, which has a sentence
         case limit_cause::unsure:
             break;
     }
@@ -240,6 +241,7 @@ WEIR_INLINE void look_deeper(verdict& v, const pipeline_stats& stats, const what
 WEIR_INLINE verdict verdict_of_states(const pipeline_stats& stats, std::string why) {
     constexpr std::string_view prefix = "weir: ";  // of an exception
     if (why.starts_with(prefix)) why.erase(0, prefix.size());
+    why = why.substr(0, why.find(". "));  // the first sentence
     const visible_limit found = limit_by_states(stats);
     verdict v;
     v.cause = found.cause;

@@ -65,6 +65,7 @@ weir::process_stats processors(unsigned number, weir::duration worked) {
     p.processors = number;
     p.user_time = worked;
     p.system_time = 0s;
+    p.involuntary_switches = 0;
     return p;
 }
 
@@ -146,31 +147,66 @@ TEST_CASE("if all processors are busy, more threads or slots are no advice") {
                                .stage("light", {.wait_get = 600ms, .run = 400ms})
                                .stage("heavy", {.run = 1s})
                                .consumed(900ms);
-    stats.process = processors(2, 1'950ms);
+    stats.process = processors(2, 1'850ms);
     for (const limit_cause found : {limit_cause::threads, limit_cause::stage}) {
         const auto deeper = weir::detail::deeper_limit(stats, found, "heavy");
         REQUIRE(deeper);
         CHECK(deeper->cause == limit_cause::processors);
         CHECK(deeper->stage == "heavy");
-        CHECK_THAT(deeper->sentence, StartsWith("all 2 processors are busy"));
+        CHECK(deeper->sentence ==
+              "all 2 processors are busy; stage 'heavy' needs 71 % of the stages' time with a thread");
     }
     CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::consumer, ""));
 
-    stats.process = processors(4, 1'950ms);
+    stats.process = processors(4, 1'850ms);
     CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::threads, ""));
 }
 
-TEST_CASE("functions that have a thread while no processor works block it") {
+TEST_CASE("functions that are preempted for half of their time compete for processors") {
+    pipeline_stats stats = figures().stage("heavy", {.run = 1s}).stage("b", {.run = 1s}).consumed(900ms);
+    stats.process = processors(4, 1'000ms);
+    stats.process->involuntary_switches = 50;  // of 10 ms at most
+    for (const limit_cause found : {limit_cause::threads, limit_cause::stage}) {
+        const auto deeper = weir::detail::deeper_limit(stats, found, "heavy");
+        REQUIRE(deeper);
+        CHECK(deeper->cause == limit_cause::processors);
+        CHECK_THAT(deeper->sentence,
+                   ContainsSubstring("a thread for 2.0 s, and the processors worked 1.0 s"));
+    }
+    stats.process->user_time = 1'600ms;
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::threads, ""));
+    stats.process->user_time.reset();  // the system doesn't report it
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::threads, ""));
+}
+
+TEST_CASE("functions that have a thread but no work, and are not preempted, block the thread") {
     pipeline_stats stats =
         figures().stage("reads", {.run = 1s}).stage("b", {.runnable = 900ms, .run = 100ms}).consumed(900ms);
     stats.process = processors(2, 120ms);
+    stats.process->involuntary_switches = 48;  // of 10 ms at most
     const auto deeper = weir::detail::deeper_limit(stats, limit_cause::threads, "");
     REQUIRE(deeper);
     CHECK(deeper->cause == limit_cause::blocking);
     CHECK(deeper->stage == "reads");
     CHECK_THAT(deeper->sentence, ContainsSubstring("blocking_pool"));
+    stats.process->involuntary_switches = 1'000;
+    CHECK(weir::detail::deeper_limit(stats, limit_cause::threads, "")->cause == limit_cause::processors);
+    stats.process->user_time = 100ms;
+    CHECK(weir::detail::deeper_limit(stats, limit_cause::threads, "")->cause == limit_cause::blocking);
     // Blocking does no harm while there are enough threads.
     CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::stage, "reads"));
+}
+
+TEST_CASE("tasks as short as the move of an item are named, rather than threads that move them") {
+    pipeline_stats stats = figures().stage("a", {.runnable = 900ms, .run = 100ms}).consumed(900ms);
+    stats.stages[0].num_tasks = 200'000;
+    stats.stages[0].task_times.record(500ns, 200'000);
+    stats.stages[0].task_time = 100ms;
+    CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::overhead);
+    CHECK_THAT(weir::detail::limit_by_states(stats).sentence,
+               ContainsSubstring("none takes more than 500 ns"));
+    stats.stages[0].num_tasks = 90'000;
+    CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::threads);
 }
 
 TEST_CASE("a stage that spends its time on items that fail says so") {
