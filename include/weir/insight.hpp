@@ -3,6 +3,7 @@
 #ifndef WEIR_INSIGHT_HPP
 #define WEIR_INSIGHT_HPP
 
+// Tables and WEIR_DIAGNOSE need verdicts. weir.hpp includes no more of this room.
 #include <weir/insight/brief_verdict.hpp>
 #include <weir/insight/diff.hpp>
 #include <weir/insight/headspace.hpp>

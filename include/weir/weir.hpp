@@ -6,7 +6,6 @@
 #include <weir/channel.hpp>
 #include <weir/executor.hpp>
 #include <weir/graph.hpp>
-#include <weir/insight.hpp>
 #include <weir/measure.hpp>
 #include <weir/report/table.hpp>
 #include <weir/run.hpp>

@@ -31,8 +31,8 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 27000),
-    ("stages/pipeline.hpp", HEAVY | {"thread"}, 17600),
+    ("weir.hpp", HEAVY, 26200),
+    ("stages/pipeline.hpp", HEAVY | {"thread"}, 18400),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 3270),
 ]
 
