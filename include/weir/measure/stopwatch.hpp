@@ -4,6 +4,7 @@
 #define WEIR_MEASURE_STOPWATCH_HPP
 
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 
 #include <cstdint>  // for std::int64_t, std::uint32_t, std::uint64_t
 #include <utility>  // for std::exchange
@@ -31,6 +32,9 @@ class stopwatch {
         stride_ = 1;
     }
 
+    // The number of invocations before the next one of the sample, if no sample is kept.
+    static constexpr std::uint64_t no_sample = UINT64_MAX;
+
     // The next `n` invocations are no part of the sample of the slot; the invocation after them is. That one
     // gets a reading of its own, and one directly before it.
     void sample_after(std::uint64_t n) noexcept {
@@ -40,7 +44,9 @@ class stopwatch {
     // Whether the next invocation is part of the sample.
     bool is_sampled_next() const noexcept { return unsampled_ == 0; }
     // An invocation with readings of its own has ended.
-    void count_timed_invocation() noexcept { count_unsampled(1); }
+    void count_timed_invocation() noexcept {
+        if (unsampled_ != no_sample) count_unsampled(1);
+    }
 
     // Whether there were invocations or other work since the last reading.
     bool is_behind() const noexcept { return unread_ != 0 || behind_; }
@@ -67,8 +73,7 @@ class stopwatch {
         }
         usual_ = smaller(mean, longest_usual);
         stride_ = each_ || odd_one ? 1 : fitting(smaller(2 * stride_, longest_stride));
-        count_unsampled(n);
-        stop_before_sample();
+        if (unsampled_ != no_sample) count_unsampled(n);
     }
 
     // The same at the end of a failed invocation. Returns its time, which is not recorded.
@@ -80,7 +85,7 @@ class stopwatch {
         const std::int64_t each = smaller(usual_, mean_of(spent, n + 1));
         times.record(each, n);
         stride_ = 1;
-        count_unsampled(n + 1);
+        if (unsampled_ != no_sample) count_unsampled(n + 1);
         return spent - each * n;
     }
 
@@ -99,9 +104,11 @@ class stopwatch {
         return smaller(window / (static_cast<std::uint32_t>(usual_) + 1), most);
     }
 
-    // A sampled invocation is not counted: after it, `sample_after` is called.
-    void count_unsampled(std::uint32_t n) noexcept {
+    // A sampled invocation is not counted: after it, `sample_after` is called. Not inlined, so that a run
+    // without samples pays one comparison for each reading.
+    WEIR_NOINLINE void count_unsampled(std::uint32_t n) noexcept {
         if (unsampled_ != 0) unsampled_ -= n;
+        stop_before_sample();
     }
     void stop_before_sample() noexcept {
         if (unsampled_ < stride_) stride_ = unsampled_ == 0 ? 1 : static_cast<std::uint32_t>(unsampled_);
@@ -116,8 +123,8 @@ class stopwatch {
     const bool each_;
     std::uint32_t unread_ = 0;
     std::uint32_t stride_ = 1;
-    std::int64_t usual_ = 0;                // ns
-    std::uint64_t unsampled_ = UINT64_MAX;  // invocations before the next one of the sample
+    std::int64_t usual_ = 0;               // ns
+    std::uint64_t unsampled_ = no_sample;  // invocations before the next one of the sample
     bool behind_ = false;
 };
 

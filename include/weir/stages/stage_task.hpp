@@ -141,18 +141,20 @@ class stage_task : public slot_machine {
             if (me_.sampler == nullptr || !traits.counts_tasks) return;
             if (std::string_view(stage_.kind()) == "aggregate") {
                 me_.sampler->sample_batches();
-                me_.meter.sample_after(UINT64_MAX);
+                me_.meter.sample_after(stopwatch::no_sample);
             }
             context_.value.is_watched = true;
         }
     }
-    // A task has ended, and the clock was read.
-    void end_sample([[maybe_unused]] bool failed) noexcept {
+    // A task has ended, and the clock was read. Watches the next task if that one is part of the sample.
+    WEIR_ALWAYS_INLINE void end_sample([[maybe_unused]] bool failed) noexcept {
         if constexpr (is_measured) {
-            if (me_.sampler == nullptr || !me_.meter.is_sampled_next()) return;
-            context_.value.is_watched ? me_.sampler->end_task(me_, failed)
-                                      : void(context_.value.is_watched = true);
+            if (me_.meter.is_sampled_next()) end_or_begin_sample(failed);
         }
+    }
+    WEIR_NOINLINE void end_or_begin_sample(bool failed) noexcept {
+        if (context_.value.is_watched) me_.sampler->end_task(me_, failed);
+        context_.value.is_watched = true;
     }
     void count_sampled_result([[maybe_unused]] iteration& it) noexcept {
         if (!me_.sampler->is_of_batches()) return me_.sampler->count_result();
