@@ -63,6 +63,13 @@ class options : public command_line {
              [&into](const std::string& text) { into = text; }});
     }
 
+    /// Two positional arguments of one kind, which are appended to `into`.
+    void two_arguments(std::string name, std::vector<std::string>& into, std::string help) {
+        set_argument(option{std::move(name), "", std::move(help),
+                            [&into](const std::string& text) { into.push_back(text); }});
+        take_two_arguments();
+    }
+
     /// A positional argument, at most one.
     void argument(std::string name, std::string& into, std::string help) {
         set_argument(

@@ -46,7 +46,8 @@ WEIR_INLINE void compare_times(stage_difference& to, const compared_stage& a, co
     to.num_after = b.times.num_tasks;
     to.before = rounded(a.times.time.mean);
     to.after = rounded(b.times.time.mean);
-    if (smaller(to.num_before, to.num_after) < fewest_compared) return;
+    to.is_exact = a.times.is_exact && b.times.is_exact;
+    if (!to.is_exact && smaller(to.num_before, to.num_after) < fewest_compared) return;
     const time_change change = change_of(a.times, b.times);
     const bool has_typical = a.times.log_time.count > 0 && b.times.log_time.count > 0;
     const bool is_average_likely = !has_typical || change.average.error <= change.typical.error;

@@ -30,6 +30,7 @@ struct stage_difference {
     std::string stage = {};          ///< the name of the stage
     bool has_changed = false;        ///< whether the times differ for sure
     bool is_typical = false;         ///< `before`, `after`, `change` are of the geometric mean: see `diff`
+    bool is_exact = false;           ///< the times of both are known exactly: recorded in sequence, no sample
     std::uint64_t num_before = 0;    ///< successful invocations in the first run
     std::uint64_t num_after = 0;     ///< the same in the second run
     duration before{};               ///< the average time of an invocation in the first run

@@ -39,8 +39,9 @@ WEIR_INLINE std::string detectable_text(const run_difference& d) {
     std::string text;
     std::string too_few;
     for (const stage_difference& each : d.stages) {
-        const std::string count =
-            units::count(each.num_before) + " and " + units::count(each.num_after) + " invocations";
+        const std::string count = each.is_exact ? "known exactly"
+                                                : units::count(each.num_before) + " and " +
+                                                      units::count(each.num_after) + " invocations";
         if (!each.detectable) {
             too_few += "too few to compare: '" + each.stage + "', " + count + "\n";
         } else {

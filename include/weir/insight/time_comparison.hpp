@@ -50,6 +50,7 @@ struct uncertain_mean {
 // The times of the successful invocations of a stage in one run.
 struct time_sample {
     std::uint64_t num_tasks = 0;
+    bool is_exact = false;         // the times were taken in sequence: they are no sample
     uncertain_mean time = {};      // ns
     uncertain_mean log_time = {};  // of the natural logarithms of the times in ns
 };

@@ -66,7 +66,8 @@ WEIR_INLINE time_sample times_of(const recorded_stage& stage) {
     const double size = static_cast<double>(stage.tasks.size());
     all.time = {plain.mean(), plain.variance(), larger(size, static_cast<double>(all.num_tasks))};
     all.log_time = {logs.mean(), logs.variance(), stage.is_even ? all.time.count : size};
-    if (stage.in_sequence) all.time.variance = all.log_time.variance = 0;  // no sample: these are the times
+    all.is_exact = stage.in_sequence;
+    if (all.is_exact) all.time.variance = all.log_time.variance = 0;
     return all;
 }
 

@@ -179,6 +179,8 @@ TEST_CASE("recordings are compared as runs are; times in sequence are exact") {
     CHECK_FALSE(diff(make(10), make(10), without_verdicts).has_difference());
     const run_difference d = diff(make(10), make(12), without_verdicts);
     CHECK(stage_in(d, "s").change == Approx(0.1));
+    CHECK(stage_in(d, "s").is_exact);
+    CHECK(has(d.text(), "  's': 3.0 % (known exactly)\n"));
     CHECK(stage_in(d, "s").has_changed);
     const recording drawn = weir::record_of(run_of({.time = 10ms}));
     CHECK(stage_in(diff(drawn, weir::record_of(run_of({.time = 11ms})), without_verdicts), "decode")
