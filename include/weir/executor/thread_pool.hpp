@@ -93,6 +93,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     /// The number of workers that was asked for last, by the constructor or `set_workers`.
     [[nodiscard]] unsigned workers() const noexcept { return this->asked(); }
 
+    [[nodiscard]] std::size_t parallelism() const noexcept override { return workers(); }
+
     /// Changes the number of workers. Additional threads start at once. Surplus threads end after what each
     /// runs now; their queues move behind what was posted from outside. They are joined when other threads
     /// take their places, or by the destructor. A run with `later_stages_first` keeps the initial number of

@@ -68,7 +68,7 @@ struct tuning_step {
 ///     }
 ///
 /// - A change is made if its prediction brings `worthwhile` more, or if it frees slots, room or threads
-///   and costs nothing.
+///   and costs nothing. After a change, half of `worthwhile` is enough.
 /// - A change that brings less is taken back after one lap or two. Then the tuner waits some laps, and makes
 ///   one change at a time.
 /// - If the times of a stage or of the consumer change, the tuner begins anew.
@@ -107,10 +107,10 @@ class tuner {
     // Changes that are measured.
     struct trial {
         pipeline_settings before;
-        double rate = 0;       // before
-        double predicted = 0;  // after
-        bool frees = false;    // less of something: the rate has to stay
-        int laps = 0;          // measured since
+        double rate = 0;           // before
+        double predicted = 0;      // after
+        bool has_to_stay = false;  // the rate: the changes free something, or bring less than can be measured
+        int laps = 0;              // measured since
     };
 
     void set_limits(const pipeline_stats& now, const recording& lap, std::size_t workers);
@@ -139,6 +139,7 @@ class tuner {
     std::optional<trial> trial_;
     std::vector<pipeline_settings> rejected_;  // taken back
     bool is_cautious_ = false;
+    bool has_tuned_ = false;       // changes were kept
     bool settles_ = false;         // the last lap began with changes that are not judged
     std::uint64_t next_plan_ = 0;  // the lap
     std::uint64_t interval_ = 1;   // between plans, in laps

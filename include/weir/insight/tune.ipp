@@ -116,6 +116,7 @@ WEIR_INLINE void tuner::begin_anew(const pipeline_stats& now) {
     trial_.reset();
     rejected_.clear();
     is_cautious_ = false;
+    has_tuned_ = false;
     settles_ = false;
     next_plan_ = 0;
     interval_ = 1;
@@ -167,13 +168,14 @@ WEIR_INLINE bool tuner::judge(tuning_step& next, const recording& times, std::ui
     ++trial_->laps;
     next.predicted = t.predicted;
     const std::string measured =
-        t.frees ? ", before " + units::rate(t.rate) : ", predicted " + units::rate(t.predicted);
-    const double least = t.frees ? t.rate * (1 - detail::larger(0.02, noise)) : t.rate * 1.02;
+        t.has_to_stay ? ", before " + units::rate(t.rate) : ", predicted " + units::rate(t.predicted);
+    const double least = t.has_to_stay ? t.rate * (1 - detail::larger(0.02, noise)) : t.rate * 1.02;
     const bool is_as_predicted = next.rate >= 0.95 * t.predicted && next.rate >= least;
     const bool is_bad = next.rate < t.rate * (0.9 - noise);
     if (is_as_predicted || (t.laps >= 2 && next.rate >= least)) {
         next.outcome = tuning_outcome::kept;
         next.sentence += measured + ": kept";
+        has_tuned_ = true;
         interval_ = 1;
         trial_.reset();
         return true;
@@ -232,7 +234,9 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times) {
     };
     double gain = gain_of(best);
     bool frees = false;
-    if (gain < options_.worthwhile) {
+    // A tuner that has changed the run, and knows its times well, also takes the rest of what is possible.
+    const bool refines = has_tuned_ && times.num_items >= 40 * options_.fewest_items;
+    if (gain < (refines ? options_.worthwhile / 2 : options_.worthwhile)) {
         best = detail::reduced(times.settings, best);
         gain = gain_of(best);
         const detail::resources now = detail::resources_of(times.settings, limits_);
@@ -249,7 +253,8 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times) {
             return;
         }
     }
-    trial_ = trial{times.settings, next.rate, next.rate * (1 + gain), frees, 0};
+    const bool has_to_stay = gain < options_.worthwhile;
+    trial_ = trial{times.settings, next.rate, next.rate * (1 + gain), has_to_stay, 0};
     next.predicted = trial_->predicted;
     next.sentence += "; predicted " + units::rate(next.predicted) + (frees ? " with less" : "");
     target_ = best;

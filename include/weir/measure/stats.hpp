@@ -157,7 +157,7 @@ struct retry_stats {
 struct stage_setup {
     bool keeps_order = false;  ///< results keep the order of the items: see `stage_options::output_order`
     std::size_t executor = 0;  ///< the index of the first stage that has the same executor
-    std::size_t threads = 0;   ///< how many coroutines this executor runs at once; 0: no limit (virtual time)
+    std::size_t threads = 0;   ///< how many coroutines it runs at once at present; 0: no limit (virtual time)
     std::size_t item_bytes = 0;  ///< the average size of the items in the first queue behind the stage,
                                  ///< since the start of the run; 0: the queue has no limit of bytes
 

@@ -61,6 +61,7 @@ class priority_lanes final : detail::detached_task_owner {
         void add(timer& t) noexcept override { all_.base_->add(t); }
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
+        std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
         // While a coroutine of a pump blocks, one more pump works.
         bool drive(flag& done, time_point limit) override;
 

@@ -31,8 +31,9 @@ WEIR_INLINE auto running_stage<Policy>::stats(std::int64_t until, stillness& sti
     this->add_times(s, until, still);
     s.transfers = transfers();
     s.added = added();
-    const executor_traits& how = this->own_executor().traits();
-    s.setup = stage_setup{.keeps_order = keeps_order_, .threads = how.exclusive ? 0 : how.parallelism};
+    const executor& where = this->own_executor();
+    s.setup = stage_setup{.keeps_order = keeps_order_,
+                          .threads = where.traits().exclusive ? 0 : where.parallelism()};
     return s;
 }
 

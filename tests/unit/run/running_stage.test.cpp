@@ -976,3 +976,17 @@ TEST_CASE(
     }
     CHECK(std::ranges::is_sorted(kept, {}, &weir::task_sample::at));
 }
+
+TEST_CASE("the threads of a stage are those of its pool at the snapshot, also if later stages go first") {
+    for (const bool later_first : {false, true}) {
+        weir::thread_pool pool(2);
+        auto run = (weir::source(std::views::iota(0, 9)) | weir::sink())
+                       .start(pool, {.later_stages_first = later_first});
+        CHECK(run.stats().stages[0].setup->threads == 2);
+        pool.set_workers(1);
+        CHECK(run.stats().stages[0].setup->threads == 1);
+    }
+    weir::virtual_time time;
+    auto run = (weir::source(std::views::iota(0, 9)) | weir::sink()).start(time);
+    CHECK(run.stats().stages[0].setup->threads == 0);
+}
