@@ -193,6 +193,9 @@ template class run_core<measured>;
 template class run_core<summed>;
 template class run_core<unmeasured>;
 
+// Compiled once, so that each program has it.
+template struct verdict_of_diagnosis<pipeline_stats>;
+
 // A stage in a run, and the workers of the stage.
 template class running_stage<measured>;
 template class running_stage<summed>;

@@ -4,10 +4,12 @@
 #define WEIR_INSIGHT_BRIEF_VERDICT_HPP
 
 #include <weir/insight/verdict.hpp>
+#include <weir/insight/verdict_of_diagnosis.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 
 #include <optional>  // for std::optional
+#include <string>    // for std::string
 
 namespace weir {
 
@@ -28,6 +30,18 @@ namespace detail {
 // The estimated time that `brief_verdict` needs: the same on each machine, so that reports of virtual time
 // are, too.
 duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept;
+
+// Returns the sentence of `brief_verdict`; empty: there is none.
+std::string brief_sentence(const pipeline_stats& stats);
+
+// If a program uses `is_set`, WEIR_DIAGNOSE=1 prints the brief verdict, from the begin of `main` on. A
+// template, so that other programs don't compile the brief verdict.
+template <class T>
+struct verdict_of_diagnosis {
+    // release; pairs with conclusion_text()
+    static inline const bool is_set =
+        (the_verdict_of_diagnosis.store(&brief_sentence, std::memory_order_release), true);
+};
 
 }  // namespace detail
 

@@ -108,6 +108,11 @@ WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
     }
 }
 
+WEIR_INLINE std::string detail::brief_sentence(const pipeline_stats& stats) {
+    const std::optional<verdict> v = brief_verdict(stats);
+    return v ? v->sentence : std::string();
+}
+
 }  // namespace weir
 
 #endif

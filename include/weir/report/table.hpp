@@ -10,12 +10,13 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/report/verdict_text.hpp>
 
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::uint64_t
-#include <ostream>  // for std::ostream
-#include <string>   // for std::string
-#include <utility>  // for std::move
-#include <vector>   // for std::vector
+#include <concepts>  // for std::same_as
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::uint64_t
+#include <ostream>   // for std::ostream
+#include <string>    // for std::string
+#include <utility>   // for std::move
+#include <vector>    // for std::vector
 
 namespace weir {
 
@@ -161,7 +162,11 @@ class text_table {
 [[nodiscard]] std::string table_text(const pipeline_stats& stats);
 
 /// Writes `table_text(stats)` in one call. The stream's locale and format flags do not matter.
-std::ostream& operator<<(std::ostream& out, const pipeline_stats& stats);
+template <std::same_as<pipeline_stats> T>
+std::ostream& operator<<(std::ostream& out, const T& stats) {
+    static_cast<void>(detail::verdict_of_diagnosis<T>::is_set);
+    return detail::write_text(out, table_text(stats));
+}
 
 }  // namespace weir
 

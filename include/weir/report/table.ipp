@@ -281,10 +281,6 @@ WEIR_INLINE std::string table_text(const pipeline_stats& stats) {
     return text;
 }
 
-WEIR_INLINE std::ostream& operator<<(std::ostream& out, const pipeline_stats& stats) {
-    return detail::write_text(out, table_text(stats));
-}
-
 }  // namespace weir
 
 #endif

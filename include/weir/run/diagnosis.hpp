@@ -31,7 +31,9 @@
 //   stage may unblock them. Their concurrency of the description is always possible. If a coroutine
 //   blocks its thread only after a tenth of the items, its executor needs threads for 32 calls.
 // - When the run ends, a verdict is printed: what limited its rate, and which change would help most. It is
-//   made from what came after the profile, as soon as the consumer had taken most of the first items.
+//   made from what came after the profile, as soon as the consumer had taken most of the first items. Changes
+//   are simulated if the program prints a table somewhere, or was built with WEIR_SEPARATE_COMPILATION. Else
+//   the verdict is made from the states of the slots, and the line says so.
 // - A run that is stopped, or fails, before the end of the profile prints a line about this. Runs at the same
 //   time disturb each other's figures.
 // With `WEIR_DIAGNOSE=0`, or empty, there is no profile; with any other value `start` throws
@@ -94,6 +96,8 @@ class printed_trials final : public stage_trials {
     bool is_complete_ = false;
 };
 
+// Returns what the states of the slots tell by themselves.
+std::string conclusion_of_states(const pipeline_stats& rest);
 // Returns the line that ends the diagnosis of a run. `rest`: see `run_profiler::conclude`.
 std::string conclusion_text(const pipeline_stats& rest);
 

@@ -5,13 +5,12 @@
 
 #include <weir/run/diagnosis.hpp>
 
-#include <weir/insight/brief_verdict.hpp>
+#include <weir/insight/verdict_of_diagnosis.hpp>
 #include <weir/platform/config.hpp>
 
 #include <cstdio>       // for std::fprintf, std::fputs, std::snprintf
 #include <cstdlib>      // for std::getenv
 #include <memory>       // for std::make_unique
-#include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
 #include <string_view>  // for std::string_view
 
@@ -155,14 +154,46 @@ WEIR_INLINE void printed_trials::finish(profiled_run& run) {
     }
 }
 
+WEIR_INLINE std::string conclusion_of_states(const pipeline_stats& rest) {
+    constexpr double nearly_all = 0.9;
+    const stage_stats* busiest = nullptr;
+    double most = 0;
+    for (const stage_stats& each : rest.stages) {
+        const slot_times t = each.times();
+        const auto all = static_cast<double>((t.total() - t.off).count());
+        const double busy = all > 0 ? static_cast<double>(t.busy().count()) / all : 0;
+        if (busiest != nullptr && busy <= most) continue;
+        busiest = &each;
+        most = busy;
+    }
+    const std::string note = " (from the states alone, so less sure)";
+    const bool has_consumer = busiest != nullptr && !rest.stages.back().outputs.empty();
+    if (has_consumer && rest.channels.at(rest.stages.back().outputs[0]).readiness() > nearly_all)
+        return "the pipeline keeps up: the consumer is the bottleneck" + note;
+    if (busiest == nullptr) return "there are no stages";
+    const slot_times t = busiest->times();
+    const std::string share = units::whole_percent(most) + " %";
+    if (most > nearly_all) {
+        return (busiest->kind == "source" ? "the source" : "stage '" + busiest->name + "'") +
+               " is the bottleneck: it " + (t.await > t.run ? "awaits " : "is at work ") + share +
+               " of the time" + note;
+    }
+    return "not sure: the busiest stage, '" + busiest->name + "', is busy " + share +
+           " of the time; perhaps there is too little room in the queues" + note;
+}
+
 WEIR_INLINE std::string conclusion_text(const pipeline_stats& rest) {
+    constexpr std::uint64_t fewest = 20;
+    const verdict_function verdict =
+        the_verdict_of_diagnosis.load(std::memory_order_acquire);  // pairs with verdict_of_diagnosis::is_set
+    std::string sentence = verdict == nullptr ? std::string() : verdict(rest);
+    if (sentence.empty()) sentence = conclusion_of_states(rest);
+    if (verdict == nullptr) sentence += "; in a program that prints run.stats(), changes are simulated";
     std::string text = "weir: WEIR_DIAGNOSE=1: ";
-    if (const std::optional<verdict> v = brief_verdict(rest)) {
-        text += "the " + units::count(rest.num_items) + " items after the trials: " + v->sentence;
+    if (rest.num_items < fewest) {
+        text += "no verdict, as only " + units::count(rest.num_items) + " items came after the trials";
     } else {
-        text += "no verdict, as ";
-        text += rest.num_items < 20 ? "only " + units::count(rest.num_items) + " items came after the trials"
-                                    : "it takes 20 items at each stage, histograms, and no branches";
+        text += "the " + units::count(rest.num_items) + " items after the trials: " + sentence;
     }
     for (char& each : text) {
         if (each < ' ' || each > '~') each = '?';

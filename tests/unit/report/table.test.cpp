@@ -212,6 +212,15 @@ TEST_CASE("the last lines of a table are the verdict, at most 120 columns wide")
     CHECK(text.find("would bring 100 % more (sure: 100 %).\n") == text.size() - 38);
 }
 
+TEST_CASE("a program that prints a table has the verdict for WEIR_DIAGNOSE=1") {
+    std::ostringstream out;
+    out << explained_runs::limited_by("slow", 19);
+    const auto verdict = weir::detail::the_verdict_of_diagnosis.load();
+    REQUIRE(verdict != nullptr);
+    CHECK(verdict(explained_runs::limited_by("slow")) == explained_runs::sentence);
+    CHECK(verdict(explained_runs::limited_by("slow", 19)).empty());
+}
+
 TEST_CASE("a table without a verdict ends as before") {
     for (const pipeline_stats& p :
          {explained_runs::limited_by("slow", 19), explained_runs::limited_by("slow", 0)})

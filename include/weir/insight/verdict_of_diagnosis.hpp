@@ -1,0 +1,21 @@
+// weir insight, internal: how WEIR_DIAGNOSE=1 finds the verdict in programs that have it
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_INSIGHT_VERDICT_OF_DIAGNOSIS_HPP
+#define WEIR_INSIGHT_VERDICT_OF_DIAGNOSIS_HPP
+
+#include <weir/measure/stats.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <string>  // for std::string
+
+namespace weir::detail {
+
+// Returns the sentence of the verdict; empty: there is none.
+using verdict_function = std::string (*)(const pipeline_stats& stats);
+
+// Null in programs that print no table: the simulations would take each program a second more to compile.
+inline constinit standard_platform::atomic<verdict_function> the_verdict_of_diagnosis{nullptr};
+
+}  // namespace weir::detail
+
+#endif
