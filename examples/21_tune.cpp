@@ -1,5 +1,6 @@
 // Lets a tuner find the numbers of slots of a running pipeline, within a budget, and prints each of its steps.
 // In the middle, downloads become slower and decoding faster; the tuner follows.
+#include <weir/insight/tune.hpp>
 #include <weir/weir.hpp>
 
 #include <atomic>

@@ -1,6 +1,7 @@
 // expect-error: weir: headspace calls its consumer with each item of the pipeline
 // An int is no string.
 // SPDX-License-Identifier: BSL-1.0
+#include <weir/insight/headspace.hpp>
 #include <weir/weir.hpp>
 
 #include <string>

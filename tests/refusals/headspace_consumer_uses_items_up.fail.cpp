@@ -1,6 +1,7 @@
 // expect-error: weir: headspace gives the same items to the consumer again and again
 // After the first call, the box is gone.
 // SPDX-License-Identifier: BSL-1.0
+#include <weir/insight/headspace.hpp>
 #include <weir/weir.hpp>
 
 #include <memory>

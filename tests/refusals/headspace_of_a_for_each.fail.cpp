@@ -1,6 +1,7 @@
 // expect-error: weir: headspace takes the items of a run
 // The for_each is the consumer, and no item comes out.
 // SPDX-License-Identifier: BSL-1.0
+#include <weir/insight/headspace.hpp>
 #include <weir/weir.hpp>
 
 auto measured(weir::executor& ex) {
