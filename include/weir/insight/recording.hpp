@@ -35,6 +35,10 @@ struct recorded_stage {
     /// the mean of a function of the times is known as well as from all invocations.
     bool is_even = false;
 
+    /// Of `stage_role::aggregate`: a sample of the numbers of items in batches, if these differ; the order is
+    /// random. Predictions scale them if they change `stage_settings::batch_size`, which is their average.
+    std::vector<std::uint32_t> batch_sizes = {};
+
     [[nodiscard]] friend bool operator==(const recorded_stage&, const recorded_stage&) = default;
 };
 

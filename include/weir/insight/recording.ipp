@@ -122,18 +122,22 @@ WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, d
     return tasks;
 }
 
-// The size of most batches, or else the average.
-WEIR_INLINE std::size_t sampled_batch_size(const task_samples& batches) {
+// The size of all batches but the last one and few others; if there is none, the average, and `sizes` has a
+// sample of the sizes.
+WEIR_INLINE std::size_t sampled_batch_size(const task_samples& batches, std::vector<std::uint32_t>& sizes) {
     std::uint64_t sum = 0;
     std::uint32_t most = 1;
     for (const task_sample& each : batches.tasks) {
         sum += each.taken;
         most = larger(most, each.taken);
+        sizes.push_back(each.taken);
     }
     std::size_t full = 0;
-    for (const task_sample& each : batches.tasks) full += each.taken == most ? 1U : 0U;
-    if (2 * full >= batches.tasks.size()) return most;
-    return number_as<std::size_t>((sum + batches.tasks.size() / 2) / batches.tasks.size());
+    for (const std::uint32_t each : sizes) full += each == most ? 1U : 0U;
+    if (10 * full + 9 < 9 * sizes.size())
+        return number_as<std::size_t>((sum + sizes.size() / 2) / sizes.size());
+    sizes.clear();
+    return most;
 }
 
 WEIR_INLINE bool has_samples(const stage_stats& stage) {
@@ -217,7 +221,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
                 const std::uint64_t taken = stats.channels.at(stage.inputs[0]).num_get;
                 settings.batch_size = detail::nearest<std::size_t>(detail::ratio_of(taken, behind.num_put));
                 if (detail::has_samples(stage))
-                    settings.batch_size = detail::sampled_batch_size(*stage.samples);
+                    settings.batch_size = detail::sampled_batch_size(*stage.samples, sample.batch_sizes);
                 if (settings.batch_size == 0) settings.batch_size = 1;
             }
         }

@@ -100,7 +100,11 @@ class simulated_pipeline {
         std::uint64_t finished = 0;
         std::size_t working = 0;  // slots that have not ended
         std::array<instant, slot_states> spent{};
-        item batch = 0;                   // of an aggregate: the batch that is filled, or 0
+        item batch = 0;                 // of an aggregate: the batch that is filled, or 0
+        std::size_t full_size = 0;      // of an aggregate: the number of items in this batch when it is full
+        std::uint64_t num_batches = 0;  // of an aggregate: the batches that it has begun
+        std::span<const std::uint32_t>
+            batch_sizes;                  // a sample; empty: all batches have the size of `settings`
         std::uint64_t next_to_leave = 0;  // if `keeps_order`: the number of the item
         std::deque<early_result> early;   // element i is of item `next_to_leave + i`
         std::vector<index> in_line;       // slots that wait for their turn, or for room for an early result
@@ -149,6 +153,8 @@ class simulated_pipeline {
     // Makes the slot `who` continue with `next` at the current instant.
     void wake(index who, phase next);
 
+    // Begins a batch of an aggregate.
+    void begin_batch(stage& of);
     item make_batch();
     // Frees a batch and the batches in it.
     void drop(item what);

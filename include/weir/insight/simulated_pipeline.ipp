@@ -38,6 +38,7 @@ WEIR_INLINE simulated_pipeline::simulated_pipeline(const pipeline_settings& sett
         next.settings = &s;
         next.sample = samples[i];
         next.in_sequence = recorded[i].in_sequence;
+        next.batch_sizes = recorded[i].batch_sizes;
         next.keeps_order = keeps_order;
         next.seed = subseed(options.seed, i);
         next.working = s.concurrency;
@@ -116,6 +117,19 @@ WEIR_INLINE void simulated_pipeline::wake(index who, phase next) {
     enter(them, slot_state::run);  // for no time, or `begin_work` says otherwise
     them.next = next;
     ready_.push(who);
+}
+
+WEIR_INLINE void simulated_pipeline::begin_batch(stage& of) {
+    of.batch = make_batch();
+    of.full_size = of.settings->batch_size;
+    const std::size_t n = of.batch_sizes.size();
+    if (n == 0) return;
+    double sum = 0;
+    for (const std::uint32_t each : of.batch_sizes) sum += each;
+    const auto chosen = number_as<std::size_t>(high_product(splitmix64(of.seed, of.num_batches++), n));
+    const auto recorded = larger<std::uint64_t>(nearest<std::uint64_t>(sum / static_cast<double>(n)), 1);
+    const double factor = static_cast<double>(of.full_size) / static_cast<double>(recorded);
+    of.full_size = larger<std::size_t>(nearest<std::size_t>(of.batch_sizes[chosen] * factor), 1);
 }
 
 WEIR_INLINE simulated_pipeline::item simulated_pipeline::make_batch() {

@@ -108,10 +108,10 @@ WEIR_INLINE void simulator::begin(slot& me, index who) {
     switch (of.settings->role) {
         case stage_role::aggregate:
             ++of.finished;
-            if (of.batch == 0) of.batch = make_batch();
+            if (of.batch == 0) begin_batch(of);
             batches_[of.batch - 1].push_back(me.holds);
             me.next = phase::take;
-            if (batches_[of.batch - 1].size() < of.settings->batch_size) return;
+            if (batches_[of.batch - 1].size() < of.full_size) return;
             me.holds = std::exchange(of.batch, 0);
             me.left = 1;
             me.next = phase::give;

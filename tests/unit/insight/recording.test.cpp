@@ -343,3 +343,29 @@ TEST_CASE("with samples, a run without histograms is recorded") {
     run.drain();
     CHECK(weir::record_of(run.stats()).stages[1].tasks.size() == 9);
 }
+
+TEST_CASE("batches of different sizes are recorded with their sizes, and predicted with them") {
+    // An item that 3 divides is a batch; the two items before it are another one.
+    const auto weigh = [](int k) { return k % 3 == 0 ? 4 : 1; };
+    const weir::pipeline_stats stats =
+        recorded_stats(weir::source(std::views::iota(0, 3'000)) |
+                           weir::aggregate_by_weight(4, weigh, {.name = "group"}) |
+                           weir::pipe([](const std::vector<int>& batch) { return batch.size(); }) |
+                           weir::sink(),
+                       5'000);
+    REQUIRE(stats.num_items == 2'000);
+    recording all = weir::record_of(stats);
+    CHECK(all.stages[1].batch_sizes.size() == 2'000);
+    CHECK(all.settings.stages[1].batch_size == 2);  // on average 1.5
+    all.settings.num_items = 3'000;
+    const weir::predict_options whole{.items = 3'000};
+    CHECK(static_cast<double>(weir::predict(all.settings, all, whole).num_items) ==
+          Approx(2'000).epsilon(0.03));
+    all.settings.stage("group").batch_size = 6;
+    CHECK(static_cast<double>(weir::predict(all.settings, all, whole).num_items) ==
+          Approx(667).epsilon(0.03));
+    all.settings.stage("group").batch_size = 1;  // half of each size; one item is 0.5, which is rounded up
+    all.stages[1].batch_sizes = {1, 3};          // on average 2
+    CHECK(static_cast<double>(weir::predict(all.settings, all, whole).num_items) ==
+          Approx(2'000).epsilon(0.03));
+}
