@@ -71,6 +71,22 @@ struct habits {
     weir::run_options options;
 };
 
+// Whether a recorded run has kept its invocations. `whole`: all items have left the run.
+void check_samples(const pipeline_stats& end, std::size_t recording, bool whole, complaints& wrong) {
+    for (const stage_stats& s : end.stages) {
+        if (!s.samples) {
+            wrong.check(recording == 0 || s.kind == "sink", s.name, "has no sample");
+            continue;
+        }
+        const std::vector<weir::task_sample>& kept = s.samples->tasks;
+        wrong.check(kept.size() <= recording, s.name, "has kept too many invocations");
+        if (!whole || s.samples->one_in != 1 || s.kind == "aggregate") continue;
+        wrong.check(kept.size() == s.num_tasks, s.name, "has not kept each invocation once");
+        const auto failed = std::ranges::count_if(kept, &weir::task_sample::failed);
+        wrong.check(static_cast<std::uint64_t>(failed) == s.num_failures, s.name, "has kept other failures");
+    }
+}
+
 // Takes the items of one run and compares.
 template <bool Epochs, class Run>
 void compare(Run run, const expectation& expected, const habits& consumer, bool at_one_instant,
@@ -117,6 +133,7 @@ void compare(Run run, const expectation& expected, const habits& consumer, bool 
     check_accounts(end, wrong, at_one_instant);
     check_total(end, wrong);
     if (!left) check_end(end, expected.whole, wrong);
+    check_samples(end, consumer.options.recording, !left && expected.whole, wrong);
     if (!wrong.text().empty()) complain(where, wrong.text());
     if (left) {
         ++seen.stopped;
@@ -143,6 +160,7 @@ void check(bytes from, tally& seen) {
     consumer.options.max_failures = weir::unlimited;
     if (pick(0, 3) == 0) consumer.options.max_bytes = static_cast<std::size_t>(pick(1, 60));
     consumer.options.later_stages_first = pick(0, 3) == 0;
+    consumer.options.recording = seed % 2 == 0 ? 0 : static_cast<std::size_t>(seed % 64);
     const bool broken = pick(0, 30) == 0;
     random_graph<Epochs, policies, picker> graph(pick);
     graph.run([&](auto description, std::size_t capacity, const expectation& expected) {
