@@ -48,7 +48,8 @@ WEIR_INLINE std::size_t find_other_times(const recording& before, const recordin
         const double mean = larger(a.mean, b.mean);
         const double distance = larger(a.mean - b.mean, b.mean - a.mean);
         const double usual = (is_consumer ? 0.3 : 0.1) * mean + 5 * larger(a.error, b.error);
-        if (distance > usual && mean * static_cast<double>(tasks) > 0.05 * elapsed) return i;
+        const double relevant = (is_consumer ? 0.3 : 0.05) * elapsed;
+        if (distance > usual && mean * static_cast<double>(tasks) > relevant) return i;
     }
     return n;
 }

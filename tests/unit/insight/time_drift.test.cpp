@@ -40,14 +40,18 @@ TEST_CASE("the time of the consumer has changed if it differs by more than three
     CHECK(find_other_times(with({100}, 10), with({100}, 20)) == 3);
 }
 
-TEST_CASE("other times of a stage that hardly works do not count") {
-    recording before = with({100}, 1);
-    recording now = with({100}, 9);
-    now.num_items = 100;
-    now.rate = 4;  // 25 s, of which the consumer takes 0.9 s
-    CHECK(find_other_times(before, now) == 4);
-    now.rate = 8;
-    CHECK(find_other_times(before, now) == 3);
+TEST_CASE("other times of a stage or a consumer that hardly works do not count") {
+    const auto lap = [](const std::vector<std::int64_t>& stage, std::int64_t consumer, double rate) {
+        recording all = with(stage, consumer);
+        all.num_items = 100;
+        all.rate = rate;
+        return all;
+    };
+    const recording before = with({100}, 1);
+    CHECK(find_other_times(before, lap({200}, 1, 0.2)) == 4);  // 20 s of 500 s
+    CHECK(find_other_times(before, lap({200}, 1, 0.3)) == 1);
+    CHECK(find_other_times(before, lap({100}, 9, 30)) == 4);  // 0.9 s of 3.3 s
+    CHECK(find_other_times(before, lap({100}, 9, 40)) == 3);
 }
 
 TEST_CASE("a rate varies by chance with the times: twice the standard deviation of their mean") {

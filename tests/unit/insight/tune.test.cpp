@@ -336,6 +336,21 @@ TEST_CASE("a tuner of a pool keeps its workers within the budget") {
     CHECK(pool.workers() == 1);
 }
 
+TEST_CASE("a tuner may be called at the end of each lap of the run, and of a run that ends with a for_each") {
+    weir::virtual_time time;
+    tuner t({.slots = 10});
+    std::function<void()> tune_lap;
+    const auto store = [](int) -> weir::task<> { co_await weir::sleep_for(20ms); };
+    auto run = (weir::source(std::views::iota(0, 3'000)) | weir::pipe(constant(10), {.name = "a"}) |
+                weir::for_each(store, {.name = "store"}))
+                   .start(time, {.lap = 1s, .on_lap = [&](const weir::pipeline_stats&) { tune_lap(); }});
+    tune_lap = [&] { t.step(run); };
+    CHECK(run.wait().items == 3'000);
+    CHECK(run.stats().stages[1].concurrency == 3);
+    CHECK(run.stats().stages[2].concurrency == 6);
+    CHECK(t.log().back().rate == Approx(300).epsilon(0.02));
+}
+
 TEST_CASE("tune calls a function for each lap, and returns the log") {
     weir::virtual_time time;
     auto run = (numbers() | weir::pipe(constant(10), {.name = "a"}) | weir::sink()).start(time);
