@@ -5,6 +5,8 @@
 
 #include <weir/report/explain_all_runs.hpp>
 
+#include <weir/insight/brief_verdict.hpp>
+#include <weir/insight/recording.hpp>
 #include <weir/insight/verdict.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/unit_text.hpp>
@@ -14,7 +16,8 @@
 #include <weir/platform/process.hpp>
 #include <weir/platform/system_info.hpp>
 
-#include <utility>  // for std::move
+#include <stdexcept>  // for std::invalid_argument
+#include <utility>    // for std::move
 
 namespace weir {
 
@@ -196,8 +199,22 @@ WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const p
            first.what + "\n";
 }
 
+// The sentence of a verdict that is made in less than a second. `explain` takes that for some ten stages, as
+// its time grows with the square of their number.
+WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
+    constexpr duration longest(100'000'000);
+    if (const std::optional<verdict> brief = brief_verdict(stats)) return brief->sentence;
+    if (cost_of_brief_verdict(stats) <= longest) return explain(stats).sentence;
+    try {
+        return explain(record_of(stats), {.simulation = {.items = 300, .skipped = 30, .resamples = 4}})
+            .sentence;
+    } catch (const std::invalid_argument&) {
+        return explain(stats).sentence;  // it can't be simulated, so this takes no time
+    }
+}
+
 WEIR_INLINE std::string present_runs::verdict_on(const present_run& run) const {
-    if (run.is_measured) return "verdict so far: " + explain(run.stats).sentence + "\n";
+    if (run.is_measured) return "verdict so far: " + sentence_on(run.stats) + "\n";
     return "no verdict, as the run measures nothing (weir::unmeasured)\n";
 }
 
