@@ -9,7 +9,7 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/random_bits.hpp>
 
-#include <algorithm>  // for std::find, std::stable_sort
+#include <algorithm>  // for std::find, std::sort
 
 namespace weir::detail {
 
@@ -56,8 +56,11 @@ WEIR_INLINE void add_samples(task_samples& all, task_samples more) {
 }
 
 WEIR_INLINE void sort_and_limit(task_samples& all, std::size_t most) {
-    std::stable_sort(all.tasks.begin(), all.tasks.end(),
-                     [](const task_sample& a, const task_sample& b) { return a.at < b.at; });
+    // Of those that ended at once, the order is that of their times, so that it is the same everywhere.
+    std::sort(all.tasks.begin(), all.tasks.end(), [](const task_sample& a, const task_sample& b) {
+        if (a.at != b.at) return a.at < b.at;
+        return a.await != b.await ? a.await < b.await : a.run < b.run;
+    });
     while (all.tasks.size() > most) thin(all, 2 * all.one_in);
 }
 
