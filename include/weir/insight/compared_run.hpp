@@ -27,6 +27,8 @@ struct compared_stage {
     double batch_size = 0;    // 0: it makes no batches
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
+    // The share of its slots' time in which it works or awaits; none: unknown.
+    std::optional<double> busy = std::nullopt;
     time_sample times = {};
     slot_times states = {};
 };

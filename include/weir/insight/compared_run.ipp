@@ -69,10 +69,15 @@ WEIR_INLINE compared_run::compared_run(const pipeline_stats& stats) : num_items(
         next.num_failures = stage.num_failures;
         next.times = times_of(stage);
         next.states = stage.times();
+        const duration all = next.states.total() - next.states.off;
+        if (all > duration(0)) {
+            next.busy = static_cast<double>(next.states.busy().count()) / static_cast<double>(all.count());
+        }
         stages.push_back(std::move(next));
     }
     if (model) add(model->stages.back());
     rate = stats.first_item ? stats.first_item->rate() : stats.rate();
+    if (stages.back().name == "consumer") stages.back().busy = stages.back().times.time.mean * 1e-9 * rate;
 }
 
 WEIR_INLINE compared_run::compared_run(const recording& from) : rate(from.rate), num_items(from.num_items) {

@@ -55,9 +55,15 @@ WEIR_INLINE void compare_times(stage_difference& to, const compared_stage& a, co
         return each.distance() > (is_likely ? from.likely : from.unlikely) &&
                is_large(each.share(), least_change);
     };
+    // As shares of the time of the slots.
+    constexpr double least_share = 0.002, least_share_unless_sampled = 0.05;
+    const double busy = larger(1e-9, larger(a.busy.value_or(1), b.busy.value_or(1)));
+    const double least = has_typical ? least_share : least_share_unless_sampled;
+    const bool matters =
+        is_large(change.average.share(), least / busy) || is_large(change.typical.share(), least / busy);
     const bool average = is_named(change.average, is_average_likely);
     const bool typical = has_typical && is_named(change.typical, !is_average_likely);
-    to.has_changed = average || typical;
+    to.has_changed = matters && (average || typical);
     to.is_typical = typical && !average && change.average.interval().holds(0);
     const mean_change& shown = to.is_typical ? change.typical : change.average;
     to.change = shown.share();

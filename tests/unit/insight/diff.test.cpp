@@ -124,6 +124,22 @@ TEST_CASE("a change below the least change is not named, however certain it is")
     CHECK(diff(a, b, {.least_change = 0.01, .explain = false}).has_difference());
 }
 
+TEST_CASE("a change of a time that is next to nothing in its run is not named") {
+    pipeline_stats a = run_of({.time = 10ms});
+    a.stages[0].task_times = weir::histogram();
+    a.stages[0].task_times.record(60ns, 200);
+    pipeline_stats b = a;
+    b.stages[0].task_times = weir::histogram();
+    b.stages[0].task_times.record(80ns, 200);
+    CHECK(stage_in(diff(a, b, without_verdicts), "src").change > 0.3);
+    CHECK_FALSE(diff(a, b, without_verdicts).has_difference());
+    for (pipeline_stats* const each : {&a, &b}) {  // unless its slots do nothing else
+        each->stages[0].per_slot[0] = {};
+        each->stages[0].per_slot[0].await = 1s;
+    }
+    CHECK(stage_in(diff(a, b, without_verdicts), "src").has_changed);
+}
+
 TEST_CASE("settings that changed are listed, and the states that changed by them") {
     const run_difference d =
         diff(run_of({.concurrency = 2}), run_of({.concurrency = 4, .capacity = 8, .in_order = true}));
