@@ -117,7 +117,8 @@ class tuner {
     void decide_for(tuning_step& next, const pipeline_stats& now, const pipeline_stats& lap,
                     const recording& times);
     bool judge(tuning_step& next, const recording& times, std::uint64_t num_items);
-    void plan(tuning_step& next, const recording& times);
+    // `noise`: how much the rate of the lap varies by chance, as a share.
+    void plan(tuning_step& next, const recording& times, double noise);
     pipeline_settings best_single(const pipeline_settings& best, const recording& times) const;
     // Adds the changes towards `target_` that the budget allows now.
     void approach(tuning_step& next, const pipeline_stats& now, const pipeline_stats& lap,

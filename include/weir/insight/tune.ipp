@@ -157,7 +157,7 @@ WEIR_INLINE void tuner::decide_for(tuning_step& next, const pipeline_stats& now,
         next.sentence += "; left alone";
         return;
     }
-    plan(next, all);
+    plan(next, all, detail::noise_of(times, lap.num_items));
     if (target_) approach(next, now, lap, times.settings);
 }
 
@@ -169,7 +169,7 @@ WEIR_INLINE bool tuner::judge(tuning_step& next, const recording& times, std::ui
     next.predicted = t.predicted;
     const std::string measured =
         t.has_to_stay ? ", before " + units::rate(t.rate) : ", predicted " + units::rate(t.predicted);
-    const double least = t.has_to_stay ? t.rate * (1 - detail::larger(0.02, noise)) : t.rate * 1.02;
+    const double least = t.rate * (t.has_to_stay ? 1 - detail::larger(0.02, noise) : 1.02 - noise / 2);
     const bool is_as_predicted = next.rate >= 0.95 * t.predicted && next.rate >= least;
     const bool is_bad = next.rate < t.rate * (0.9 - noise);
     if (is_as_predicted || (t.laps >= 2 && next.rate >= least)) {
@@ -225,7 +225,7 @@ WEIR_INLINE pipeline_settings tuner::best_single(const pipeline_settings& best,
     return found;
 }
 
-WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times) {
+WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double noise) {
     const double today = detail::planned_rate(times.settings, times);
     pipeline_settings best = detail::best_settings(times, limits_);
     if (is_cautious_ || detail::has_settings(rejected_, best)) best = best_single(best, times);
@@ -254,7 +254,10 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times) {
         }
     }
     const bool has_to_stay = gain < options_.worthwhile;
-    trial_ = trial{times.settings, next.rate, next.rate * (1 + gain), has_to_stay, 0};
+    // If the model explains the lap, its rate is a better base than that of the lap, which varies by chance.
+    const double distance = detail::larger(next.rate - today, today - next.rate);
+    const double rate = distance < noise * next.rate ? today : next.rate;
+    trial_ = trial{times.settings, rate, rate * (1 + gain), has_to_stay, 0};
     next.predicted = trial_->predicted;
     next.sentence += "; predicted " + units::rate(next.predicted) + (frees ? " with less" : "");
     target_ = best;
