@@ -38,7 +38,10 @@ WEIR_INLINE bool is_large(double share, double least) noexcept {
     return larger(share, 1 / (1 + share) - 1) >= least;
 }
 
-WEIR_INLINE duration rounded(double ns) noexcept { return duration(static_cast<std::int64_t>(ns + 0.5)); }
+WEIR_INLINE duration rounded(double ns) noexcept {
+    const double half_more = ns + 0.5;
+    return duration(static_cast<std::int64_t>(half_more));
+}
 
 WEIR_INLINE void compare_times(stage_difference& to, const compared_stage& a, const compared_stage& b,
                                const test_distances& from, double least_change) {
