@@ -185,12 +185,10 @@ class executor {
         return nullptr;
     }
 
-    /// How many coroutines this executor runs at once now: `traits().parallelism`, unless the number of its
-    /// threads can change, as by `thread_pool::set_workers`. For statistics. Threads: any.
-    [[nodiscard]] virtual std::size_t parallelism() const noexcept { return traits_.parallelism; }
-
     /// The properties that never change.
     [[nodiscard]] const executor_traits& traits() const noexcept { return traits_; }
+    /// How many coroutines run at once now: `traits().parallelism`, unless threads come and go. Threads: any.
+    [[nodiscard]] virtual std::size_t parallelism() const noexcept { return traits_.parallelism; }
 
     /// The executor to keep a reference to: `traits().way_into`, or if that is null this executor.
     /// Lifetime: at least that of this executor.

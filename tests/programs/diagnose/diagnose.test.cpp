@@ -156,6 +156,32 @@ TEST_CASE(
     CHECK(contains(branched, "trials: the pipeline is balanced: several stages are always busy"));
 }
 
+TEST_CASE("a verdict leaves out the items of the trials, also if the consumer takes them long after") {
+    virtual_time time;
+    const std::string text = diagnosed([&time] {
+        auto run = (numbers(2'000) | weir::pipe(in_20_ms, {.name = "slow"}) | weir::sink()).start(time);
+        const auto consume = [&run]() -> weir::task<int> {
+            int n = 0;
+            while (true) {
+                const auto item = co_await run.next();
+                if (!item) break;
+                ++n;
+                co_await weir::sleep_for(30ms);
+            }
+            co_return n;
+        };
+        CHECK(weir::sync_wait(time, consume()) == 2'000);
+    });
+    const std::string before = "WEIR_DIAGNOSE=1: the ";
+    const int items = std::atoi(text.c_str() + text.rfind(before) + before.size());
+    // The queues are looked at after times that double, so up to half of the other items are left out, too.
+    CHECK(items >= 400);
+    CHECK(items <= 1'000);
+    CHECK(contains(text,
+                   "trials: the pipeline keeps up: the consumer is the bottleneck; a consumer that takes no "
+                   "time would bring"));
+}
+
 TEST_CASE("nothing, an empty word and 0 are no diagnosis, and any other word is refused with its name") {
     virtual_time time;
     const auto pipeline = numbers(3) | weir::sink();
