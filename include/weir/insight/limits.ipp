@@ -247,11 +247,12 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         }
         const auto reason = reason_in_stage(*busiest);
         if (reason) return says(reason->cause, reason->stage, reason->sentence);
-        const slot_times times = busiest->times();
+        const state_shares shares(*busiest);
+        const bool awaits = shares.times.await > shares.times.run;
+        const double share = share_of_time(awaits ? shares.times.await : shares.times.run, shares.present);
         return says(limit_cause::stage, busiest->name,
                     "stage '" + busiest->name + "' is the bottleneck: it " +
-                        (times.await > times.run ? "awaits or is at work " : "is at work or awaits ") +
-                        percent_text(most) + " of the time");
+                        (awaits ? "awaits " : "is at work ") + percent_text(share) + " of the time");
     }
     return says(
         limit_cause::room, {},

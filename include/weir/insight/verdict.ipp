@@ -176,8 +176,11 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
 
 // Requires a change.
 WEIR_INLINE std::string effect_text(const verdict& v, const recording& from) {
-    return "; " + describe(*v.change, from.settings) + " would bring " + units::whole_percent(v.gain) +
-           " % more (sure: " + units::whole_percent(v.sure) + " %)";
+    constexpr double great = 9;  // such as that of the only stage that takes time
+    const std::string gain =
+        v.gain > great ? "more than ten times as much" : units::whole_percent(v.gain) + " % more";
+    return "; " + describe(*v.change, from.settings) + " would bring " + gain +
+           " (sure: " + units::whole_percent(v.sure) + " %)";
 }
 
 }  // namespace detail

@@ -10,7 +10,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <algorithm>  // for std::sort
+#include <iterator>   // for std::prev
 #include <stdexcept>  // for std::invalid_argument
 
 namespace weir {
@@ -261,10 +261,11 @@ WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options&
             const double before = result.today.resampled[k];
             next.gains.push_back(before > 0 ? scale * p.resampled[k] / before - 1 : 0);
         }
-        result.changes.push_back(std::move(next));
+        // An insertion sort: std::sort takes longer to compile than these few changes to sort.
+        auto at = result.changes.end();
+        while (at != result.changes.begin() && std::prev(at)->gain < next.gain) --at;
+        result.changes.insert(at, std::move(next));
     }
-    std::sort(result.changes.begin(), result.changes.end(),
-              [](const predicted_change& a, const predicted_change& b) { return a.gain > b.gain; });
     return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include <weir/run/diagnosis.hpp>
 
+#include <weir/insight/limits.hpp>
 #include <weir/insight/verdict_of_diagnosis.hpp>
 #include <weir/platform/config.hpp>
 
@@ -155,31 +156,9 @@ WEIR_INLINE void printed_trials::finish(profiled_run& run) {
 }
 
 WEIR_INLINE std::string conclusion_of_states(const pipeline_stats& rest) {
-    constexpr double nearly_all = 0.9;
-    const stage_stats* busiest = nullptr;
-    double most = 0;
-    for (const stage_stats& each : rest.stages) {
-        const slot_times t = each.times();
-        const auto all = static_cast<double>((t.total() - t.off).count());
-        const double busy = all > 0 ? static_cast<double>(t.busy().count()) / all : 0;
-        if (busiest != nullptr && busy <= most) continue;
-        busiest = &each;
-        most = busy;
-    }
-    const std::string note = " (from the states alone, so less sure)";
-    const bool has_consumer = busiest != nullptr && !rest.stages.back().outputs.empty();
-    if (has_consumer && rest.channels.at(rest.stages.back().outputs[0]).readiness() > nearly_all)
-        return "the pipeline keeps up: the consumer is the bottleneck" + note;
-    if (busiest == nullptr) return "there are no stages";
-    const slot_times t = busiest->times();
-    const std::string share = units::whole_percent(most) + " %";
-    if (most > nearly_all) {
-        return (busiest->kind == "source" ? "the source" : "stage '" + busiest->name + "'") +
-               " is the bottleneck: it " + (t.await > t.run ? "awaits " : "is at work ") + share +
-               " of the time" + note;
-    }
-    return "not sure: the busiest stage, '" + busiest->name + "', is busy " + share +
-           " of the time; perhaps there is too little room in the queues" + note;
+    const visible_limit found = limit_by_states(rest);
+    const std::string unsure = found.cause == limit_cause::unsure ? "not sure what limits the rate: " : "";
+    return unsure + found.sentence + " (from the states alone, so less sure)";
 }
 
 WEIR_INLINE std::string conclusion_text(const pipeline_stats& rest) {

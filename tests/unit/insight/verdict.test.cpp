@@ -193,3 +193,9 @@ TEST_CASE("a limit of bytes that leaves room for one item is the cause, as the r
     CHECK_THAT(v.sentence, ContainsSubstring("room for about 1 of its items"));
     CHECK(1 + v.gain == Approx(rate(0, nullptr) / limited).epsilon(0.1));
 }
+
+TEST_CASE("a gain without a limit is said without a number") {
+    const verdict v = weir::explain(builder().stage({.name = "free"}, {}).consumed(awaiting({10})));
+    CHECK(v.cause == limit_cause::consumer);
+    CHECK_THAT(v.sentence, ContainsSubstring("would bring more than ten times as much"));
+}
