@@ -32,7 +32,7 @@ int main() {
     // clang-format on
     auto run = pipeline.start(pool);
 
-    weir::tuner tuner({.slots = 8});  // of all stages together; the source has one of them
+    weir::tuner tuner({.max_slots = 8});  // of all stages together; the source has one of them
     double slow = 0;
     for (int lap = 1; lap <= 16; ++lap) {
         is_evening = lap > 8;

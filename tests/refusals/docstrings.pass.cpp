@@ -137,7 +137,7 @@ namespace of_tune {
 bool is_lap_over();
 void follow(weir::thread_pool& pool, const std::vector<batch>& batches) {
     auto run = (weir::source(batches) | weir::sink()).start(pool);
-    weir::tuner tuner({.slots = 16, .threads = 8});
+    weir::tuner tuner({.max_slots = 16, .max_threads = 8});
     for (auto& batch : run) {
         train(batch);
         if (is_lap_over()) std::cout << tuner.step(run, pool).sentence << '\n';
@@ -145,7 +145,7 @@ void follow(weir::thread_pool& pool, const std::vector<batch>& batches) {
 }
 bool train_for(weir::duration);
 void all(weir::run<batch>& run) {
-    const auto log = weir::tune(run, {.slots = 16}, [&] { return train_for(1s); });
+    const auto log = weir::tune(run, {.max_slots = 16}, [&] { return train_for(1s); });
 }
 }  // namespace of_tune
 

@@ -22,11 +22,11 @@ namespace weir {
 
 /// The limits of a tuner. It never exceeds one of them, also not while slots end or queues empty.
 struct tune_budget {
-    std::size_t slots = 0;    ///< slots of all stages together, the source included; 0: no limit
-    std::size_t threads = 0;  ///< workers of the pool that `step` gets; 0: as many as it has at first
-    std::size_t items =
+    std::size_t max_slots = 0;    ///< slots of all stages together, the source included; 0: no limit
+    std::size_t max_threads = 0;  ///< workers of the pool that `step` gets; 0: as many as it has at first
+    std::size_t max_items =
         0;  ///< items in flight: the room of all queues, and an item for each slot; 0: no limit
-    std::size_t bytes = 0;       ///< bytes in flight: `items` times `item_bytes`; 0: no limit
+    std::size_t max_bytes = 0;   ///< bytes in flight: `max_items` times `item_bytes`; 0: no limit
     std::size_t item_bytes = 0;  ///< the most bytes of an item in any queue; only used with `bytes`
 };
 
@@ -61,7 +61,7 @@ struct tuning_step {
 
 /// Tunes a run: predicts which changes help, makes them, measures a lap, and keeps them or takes them back.
 ///
-///     weir::tuner tuner({.slots = 16, .threads = 8});
+///     weir::tuner tuner({.max_slots = 16, .max_threads = 8});
 ///     for (auto& batch : run) {
 ///         train(batch);
 ///         if (is_lap_over()) std::cout << tuner.step(run, pool).sentence << '\n';
@@ -148,7 +148,7 @@ class tuner {
 
 /// Tunes a run to its end, or as long as `next_lap` returns true.
 ///
-///     const auto log = weir::tune(run, {.slots = 16}, [&] { return train_for(1s); });
+///     const auto log = weir::tune(run, {.max_slots = 16}, [&] { return train_for(1s); });
 ///
 /// \param next_lap  returns when a lap is over; false: the end.
 /// \param pool      at most one: see `tuner::step`.

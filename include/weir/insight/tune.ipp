@@ -27,10 +27,10 @@ WEIR_INLINE bool has_name(const std::vector<std::string>& names, const std::stri
 
 WEIR_INLINE tuner::tuner(const tune_budget& budget, const tune_options& options)
     : budget_(budget), options_(options) {
-    detail::refuse_if(budget.bytes != 0 && budget.item_bytes == 0,
+    detail::refuse_if(budget.max_bytes != 0 && budget.item_bytes == 0,
                       "weir: a budget of bytes needs the size of an item (tune_budget::item_bytes)");
-    detail::refuse_if(detail::was_negative(budget.slots) || detail::was_negative(budget.threads) ||
-                          detail::was_negative(budget.items) || detail::was_negative(budget.bytes),
+    detail::refuse_if(detail::was_negative(budget.max_slots) || detail::was_negative(budget.max_threads) ||
+                          detail::was_negative(budget.max_items) || detail::was_negative(budget.max_bytes),
                       "weir: a budget of tune was negative; 0 is no limit");
     detail::refuse_if(!detail::is_finite(options.worthwhile) || options.worthwhile <= 0,
                       "weir: tune needs to know from which increase on a change is worthwhile: a share above "
@@ -42,10 +42,10 @@ WEIR_INLINE tuner::tuner(const tune_budget& budget, const tune_options& options)
 }
 
 WEIR_INLINE void tuner::set_limits(const pipeline_stats& now, const recording& lap, std::size_t workers) {
-    limits_.slots = budget_.slots;
-    limits_.items = budget_.items;
-    if (budget_.bytes != 0) {
-        const std::size_t items = detail::larger<std::size_t>(budget_.bytes / budget_.item_bytes, 1);
+    limits_.num_slots = budget_.max_slots;
+    limits_.items = budget_.max_items;
+    if (budget_.max_bytes != 0) {
+        const std::size_t items = detail::larger<std::size_t>(budget_.max_bytes / budget_.item_bytes, 1);
         limits_.items = limits_.items == 0 ? items : detail::smaller(limits_.items, items);
     }
     limits_.most_slots = options_.most_slots;
@@ -75,7 +75,7 @@ WEIR_INLINE void tuner::set_limits(const pipeline_stats& now, const recording& l
     if (workers == 0 || is_pool_fixed_) {
         limits_.threads = 0;
     } else if (limits_.threads == 0) {
-        limits_.threads = budget_.threads != 0 ? budget_.threads : workers;
+        limits_.threads = budget_.max_threads != 0 ? budget_.max_threads : workers;
     }
 }
 
@@ -244,7 +244,7 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double n
         // Room is cheap: less of it is only worthwhile if it is much.
         const bool saves_room = now.places >= then.places + 8 && 4 * then.places <= 3 * now.places;
         frees = gain > -0.01 && !detail::has_settings(rejected_, best) &&
-                (then.slots < now.slots || then.threads < now.threads || saves_room);
+                (then.num_slots < now.num_slots || then.threads < now.threads || saves_room);
         if (!frees) {
             next.sentence += "; left alone: no change is predicted to bring " +
                              units::whole_percent(options_.worthwhile) + " %";

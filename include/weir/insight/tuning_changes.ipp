@@ -42,12 +42,13 @@ WEIR_INLINE pipeline_settings fitted(pipeline_settings settings, const plan_limi
     while (true) {
         const resources used = resources_of(settings, limits);
         if (is_within(used, limits)) return settings;
-        const bool needs_slots = limits.slots != 0 && used.slots > limits.slots;
+        const bool needs_slots = limits.num_slots != 0 && used.num_slots > limits.num_slots;
         std::size_t* most = nullptr;
         for (std::size_t i = 0; i < limits.fixed_room.size(); ++i) {
-            std::size_t& slots = settings.stages[i].concurrency;
+            std::size_t& num_slots = settings.stages[i].concurrency;
             std::size_t& room = settings.stages[i].capacity;
-            if (!limits.fixed_slots[i] && slots > 1 && (most == nullptr || slots > *most)) most = &slots;
+            if (!limits.fixed_slots[i] && num_slots > 1 && (most == nullptr || num_slots > *most))
+                most = &num_slots;
             if (!needs_slots && !limits.fixed_room[i] && room > 1 && (most == nullptr || room > *most)) {
                 most = &room;
             }
@@ -66,9 +67,9 @@ WEIR_INLINE resources resources_in_use(const pipeline_settings& current, const p
                                        const pipeline_stats& now, const pipeline_stats& lap) {
     resources used = resources_of(current, limits);
     for (std::size_t i = 0; i < now.stages.size(); ++i) {
-        const std::vector<slot_times>& slots = lap.stages[i].per_slot;
-        for (std::size_t k = now.stages[i].concurrency; k < slots.size(); ++k) {
-            if (slots[k].off == duration(0)) ++used.slots;
+        const std::vector<slot_times>& slots_of_stage = lap.stages[i].per_slot;
+        for (std::size_t k = now.stages[i].concurrency; k < slots_of_stage.size(); ++k) {
+            if (slots_of_stage[k].off == duration(0)) ++used.num_slots;
         }
         if (now.stages[i].outputs.empty()) continue;
         const channel_stats& queue = now.channels[now.stages[i].outputs[0]];
@@ -88,7 +89,7 @@ class cautious_changes {
         add(kind, stage, number);
     }
     void raise(change_kind kind, const std::string& stage, std::size_t& number, std::size_t target) {
-        std::size_t& sum = kind == change_kind::concurrency ? used_.slots
+        std::size_t& sum = kind == change_kind::concurrency ? used_.num_slots
                            : kind == change_kind::capacity  ? used_.places
                                                             : used_.threads;
         const std::size_t before = number;

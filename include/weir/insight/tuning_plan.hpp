@@ -13,7 +13,7 @@ namespace weir::detail {
 
 // The limits of the settings of a plan. 0 as a budget: no limit.
 struct plan_limits {
-    std::size_t slots = 0;           // of all stages together
+    std::size_t num_slots = 0;       // of all stages together
     std::size_t items = 0;           // the room of all queues, and an item for each slot
     std::size_t threads = 0;         // of the pool that may be changed; 0: it may not
     std::size_t pool = 0;            // the index of this pool
@@ -26,11 +26,11 @@ struct plan_limits {
 
 // The resources that settings take.
 struct resources {
-    std::size_t slots = 0;
+    std::size_t num_slots = 0;
     std::size_t places = 0;  // the room of all queues
     std::size_t threads = 0;
 
-    std::size_t items() const noexcept { return places + slots; }
+    std::size_t items() const noexcept { return places + num_slots; }
 };
 resources resources_of(const pipeline_settings& settings, const plan_limits& limits);
 bool is_within(const resources& used, const plan_limits& limits) noexcept;

@@ -19,7 +19,7 @@ WEIR_INLINE resources resources_of(const pipeline_settings& settings, const plan
     resources used;
     for (std::size_t i = 0; i < settings.stages.size() && i < limits.fixed_room.size(); ++i) {
         const stage_settings& each = settings.stages[i];
-        if (each.role != stage_role::sink) used.slots += each.concurrency;
+        if (each.role != stage_role::sink) used.num_slots += each.concurrency;
         used.places += each.capacity;
     }
     if (limits.threads != 0) used.threads = settings.pools[limits.pool];
@@ -27,7 +27,7 @@ WEIR_INLINE resources resources_of(const pipeline_settings& settings, const plan
 }
 
 WEIR_INLINE bool is_within(const resources& used, const plan_limits& limits) noexcept {
-    return (limits.slots == 0 || used.slots <= limits.slots) &&
+    return (limits.num_slots == 0 || used.num_slots <= limits.num_slots) &&
            (limits.items == 0 || used.items() <= limits.items) &&
            (limits.threads == 0 || used.threads <= limits.threads);
 }
@@ -38,7 +38,7 @@ WEIR_INLINE double planned_rate(const pipeline_settings& settings, const recordi
 
 // What one item of the consumer costs a stage, in seconds: of its slots, and of its threads.
 struct stage_cost {
-    double slots = 0;
+    double in_slots = 0;
     double run = 0;
 };
 WEIR_INLINE std::vector<stage_cost> costs_of(const recording& from, const plan_limits& limits) {
@@ -49,7 +49,7 @@ WEIR_INLINE std::vector<stage_cost> costs_of(const recording& from, const plan_l
         const double each =
             (i < limits.per_item.size() ? limits.per_item[i] : 1) * 1e-9 / static_cast<double>(tasks.size());
         for (const recorded_task& task : tasks) {
-            all[i].slots += each * static_cast<double>((task.run + task.await).count());
+            all[i].in_slots += each * static_cast<double>((task.run + task.await).count());
             all[i].run += each * static_cast<double>(task.run.count());
         }
     }
@@ -109,8 +109,9 @@ class plan_search {
     // The rate of a stage if its slots never waited.
     double rate_of(std::size_t i) const {
         constexpr double no_limit = 1e18;
-        return costs_[i].slots <= 0 ? no_limit
-                                    : static_cast<double>(best_.stages[i].concurrency) / costs_[i].slots;
+        return costs_[i].in_slots <= 0
+                   ? no_limit
+                   : static_cast<double>(best_.stages[i].concurrency) / costs_[i].in_slots;
     }
     // The greatest rate that any number of slots allows.
     double greatest_rate() const {
@@ -140,11 +141,11 @@ class plan_search {
                 if (slowest == best_.stages.size() || rate_of(i) < rate_of(slowest)) slowest = i;
             }
             if (slowest == best_.stages.size()) return;
-            std::size_t& slots = best_.stages[slowest].concurrency;
-            if (slots >= limits_.most_slots) return;
-            ++slots;
+            std::size_t& num_slots = best_.stages[slowest].concurrency;
+            if (num_slots >= limits_.most_slots) return;
+            ++num_slots;
             if (fits(best_)) continue;
-            --slots;
+            --num_slots;
             return;
         }
     }
@@ -158,11 +159,11 @@ class plan_search {
         pipeline_settings more_room = best_;
         for (std::size_t i = 0; i < best_.stages.size(); ++i) {
             pipeline_settings next = best_;
-            std::size_t& slots = next.stages[i].concurrency;
-            if (has_slots(i) && costs_[i].slots > 0 && slots < limits_.most_slots) {
-                slots += 1 + slots / 8;
+            std::size_t& num_slots = next.stages[i].concurrency;
+            if (has_slots(i) && costs_[i].in_slots > 0 && num_slots < limits_.most_slots) {
+                num_slots += 1 + num_slots / 8;
                 add(next);
-                slots = best_.stages[i].concurrency;
+                num_slots = best_.stages[i].concurrency;
             }
             std::size_t& room = next.stages[i].capacity;
             if (has_room(i) && room < limits_.most_capacity) {

@@ -54,13 +54,13 @@ class activity_lines {
     struct line {
         slot_activity activity;
         duration longest{};
-        std::vector<std::size_t> slots;
+        std::vector<std::size_t> slot_numbers;
     };
     std::vector<line> lines_;
 };
 
 // Slots 0, 1, 2 and 5 as "slots 0-2, 5". `slots` is sorted, and not empty.
-std::string slots_text(const std::vector<std::size_t>& slots);
+std::string slots_text(const std::vector<std::size_t>& slot_numbers);
 
 // All runs of the process, and all waits in the process, at one instant.
 class present_runs {

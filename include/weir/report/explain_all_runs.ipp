@@ -27,13 +27,13 @@ WEIR_INLINE std::string explain_all_runs() { return detail::present_runs().text(
 
 namespace weir::detail {
 
-WEIR_INLINE std::string slots_text(const std::vector<std::size_t>& slots) {
-    std::string text = slots.size() == 1 ? "slot " : "slots ";
-    for (std::size_t i = 0; i < slots.size();) {
+WEIR_INLINE std::string slots_text(const std::vector<std::size_t>& slot_numbers) {
+    std::string text = slot_numbers.size() == 1 ? "slot " : "slots ";
+    for (std::size_t i = 0; i < slot_numbers.size();) {
         std::size_t end = i + 1;
-        while (end < slots.size() && slots[end] == slots[end - 1] + 1) ++end;
-        text += (i == 0 ? "" : ", ") + std::to_string(slots[i]);
-        if (end - i > 1) text += (end - i > 2 ? "-" : ", ") + std::to_string(slots[end - 1]);
+        while (end < slot_numbers.size() && slot_numbers[end] == slot_numbers[end - 1] + 1) ++end;
+        text += (i == 0 ? "" : ", ") + std::to_string(slot_numbers[i]);
+        if (end - i > 1) text += (end - i > 2 ? "-" : ", ") + std::to_string(slot_numbers[end - 1]);
         i = end;
     }
     return text;
@@ -43,7 +43,7 @@ WEIR_INLINE void activity_lines::add(std::size_t slot, slot_activity of_slot) {
     for (line& each : lines_) {
         slot_activity& same = each.activity;
         if (same.what != of_slot.what || same.where != of_slot.where) continue;
-        each.slots.push_back(slot);
+        each.slot_numbers.push_back(slot);
         if (!same.lasted || !of_slot.lasted) return;
         each.longest = larger(each.longest, *of_slot.lasted);
         same.lasted = smaller(*same.lasted, *of_slot.lasted);
@@ -56,7 +56,7 @@ WEIR_INLINE void activity_lines::add(std::size_t slot, slot_activity of_slot) {
 WEIR_INLINE std::string activity_lines::text() const {
     std::string text;
     for (const line& each : lines_) {
-        text += "    " + slots_text(each.slots) + ": " + each.activity.what;
+        text += "    " + slots_text(each.slot_numbers) + ": " + each.activity.what;
         if (each.activity.lasted) {
             const std::string least = units::time(*each.activity.lasted);
             const std::string most = units::time(each.longest);

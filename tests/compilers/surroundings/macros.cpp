@@ -104,6 +104,7 @@
 #include <weir/channel.hpp>
 #include <weir/executor.hpp>
 #include <weir/graph.hpp>
+#include <weir/insight.hpp>
 #include <weir/measure.hpp>
 #include <weir/report.hpp>
 #include <weir/run.hpp>

@@ -84,7 +84,7 @@ void moved_slots(world& w) {
     std::size_t at_work = 0;
     consumer to(book);
     weir::detail::plan_limits limits;
-    limits.slots = 5;
+    limits.num_slots = 5;
     limits.fixed_slots = {true, false, false, true};
     limits.fixed_room.assign(4, true);
     weir::pipeline_settings now;

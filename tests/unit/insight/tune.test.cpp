@@ -100,8 +100,8 @@ tuned after_tuning(const Pipeline& p, const tune_budget& budget, double consumer
         t.step(run);
         const weir::pipeline_stats now = run.stats();
         if (i == 0) continue;
-        all.is_within = all.is_within && (budget.slots == 0 || slots_of(now) <= budget.slots) &&
-                        (budget.items == 0 || slots_of(now) + room_of(now) <= budget.items);
+        all.is_within = all.is_within && (budget.max_slots == 0 || slots_of(now) <= budget.max_slots) &&
+                        (budget.max_items == 0 || slots_of(now) + room_of(now) <= budget.max_items);
     }
     all.log = t.log();
     all.stats = run.stats();
@@ -137,7 +137,7 @@ TEST_CASE("from one slot everywhere a tuner finds 95 % of the best numbers of sl
     const auto p = numbers() | weir::pipe(constant(10), {.name = "a"}) |
                    weir::pipe(constant(45), {.name = "b"}) | weir::pipe(constant(20), {.name = "c"}) |
                    weir::sink();
-    const tuned result = after_tuning(p, {.slots = 11});
+    const tuned result = after_tuning(p, {.max_slots = 11});
     CHECK(result.rate > 0.95 * best_rate(p, 10));
     CHECK(result.is_within);
 }
@@ -146,7 +146,7 @@ TEST_CASE("where times vary the tuner finds slots and room") {
     const auto p = numbers() | weir::pipe(exponential(10, 1), {.name = "a"}) |
                    weir::pipe(exponential(20, 2), {.name = "b"}) |
                    weir::pipe(exponential(10, 3), {.name = "c"}) | weir::sink();
-    const tuned result = after_tuning(p, {.slots = 9});
+    const tuned result = after_tuning(p, {.max_slots = 9});
     CHECK(result.rate > 0.95 * best_rate(p, 8));
     CHECK(result.is_within);
 }
@@ -156,7 +156,7 @@ TEST_CASE("a tuner finds the room of ordered results, within a budget of items")
     const auto p = numbers() | weir::pipe(constant(2), {.name = "a"}) |
                    weir::pipe(times, {.name = "b", .output_order = weir::output_order::input}) |
                    weir::pipe(constant(3), {.name = "c"}) | weir::sink();
-    const tuned result = after_tuning(p, {.slots = 9, .items = 80});
+    const tuned result = after_tuning(p, {.max_slots = 9, .max_items = 80});
     CHECK(result.rate > 0.95 * best_rate(p, 8));
     CHECK(result.is_within);
 }
@@ -168,7 +168,7 @@ TEST_CASE("a tuner counts the invocations for a batch") {
     };
     const auto p = numbers() | weir::pipe(constant(5), {.name = "a"}) | weir::aggregate(8) |
                    weir::pipe(train, {.name = "b"}) | weir::pipe(constant(1), {.name = "c"}) | weir::sink();
-    const tuned result = after_tuning(p, {.slots = 12});
+    const tuned result = after_tuning(p, {.max_slots = 12});
     CHECK(result.rate > 0.95 * best_rate(p, 10));
     CHECK(result.is_within);
 }
@@ -186,7 +186,7 @@ TEST_CASE("if the consumer limits the rate, a tuner frees slots and room that no
 TEST_CASE("a balanced run is left alone") {
     const auto p = numbers() | weir::pipe(constant(10), {.name = "a"}) |
                    weir::pipe(constant(20), {.name = "b", .concurrency = 2}) | weir::sink();
-    const tuned result = after_tuning(p, {.slots = 12}, 10);
+    const tuned result = after_tuning(p, {.max_slots = 12}, 10);
     CHECK(result.changes() == 0);
     CHECK_THAT(result.log[0].sentence, ContainsSubstring("left alone: no change is predicted to bring 5 %"));
 }
@@ -198,7 +198,7 @@ TEST_CASE("a tuner follows a workload that changes in the middle") {
         numbers() | weir::pipe(first, {.name = "a"}) | weir::pipe(second, {.name = "b"}) | weir::sink();
     weir::virtual_time time;
     auto run = p.start(time);
-    tuner t({.slots = 10});
+    tuner t({.max_slots = 10});
     std::size_t anew = 0;
     for (int i = 0; i < 30; ++i) {
         take_for(time, run, 1s);
@@ -222,7 +222,7 @@ TEST_CASE(
     };
     const auto p = numbers() | weir::pipe(shared, {.name = "a"}) | weir::sink();
     auto run = p.start(time);
-    tuner t({.slots = 9});
+    tuner t({.max_slots = 9});
     std::vector<std::size_t> slots;
     std::size_t tries = 0;
     for (int i = 0; i < 20; ++i) {
@@ -260,7 +260,7 @@ TEST_CASE(
                        weir::pipe(counted(150), {.name = "b"}) | weir::sink();
         weir::virtual_time time(seed);
         auto run = p.start(time);
-        tuner t({.slots = 9, .items = 60});
+        tuner t({.max_slots = 9, .max_items = 60});
         for (int i = 0; i < 10; ++i) {
             take_for(time, run, 2s);
             t.step(run);
@@ -278,13 +278,13 @@ TEST_CASE("a run above the budget is brought within it, at once where that is po
                    weir::pipe(constant(10), {.name = "b", .concurrency = 20}) | weir::sink();
     weir::virtual_time time;
     auto run = p.start(time);
-    tuner t({.bytes = 4'000, .item_bytes = 100});
+    tuner t({.max_bytes = 4'000, .item_bytes = 100});
     take_for(time, run, 1s);
     CHECK_THAT(t.step(run).sentence, ContainsSubstring("exceeds the budget; changes "));
     CHECK(slots_of(run.stats()) + room_of(run.stats()) <= 40);
     auto small = p.start(time);
     take_for(time, small, 1s);
-    tuner none({.slots = 2});
+    tuner none({.max_slots = 2});
     CHECK_THROWS_WITH(none.step(small), ContainsSubstring("the budget of tune is too small"));
 }
 
@@ -330,7 +330,7 @@ TEST_CASE("a tuner of a pool keeps its workers within the budget") {
     const auto p =
         weir::source(std::views::iota(0, 2'000)) | weir::pipe([](int i) { return i + 1; }) | weir::sink();
     auto run = p.start(pool);
-    tuner t({.threads = 1});
+    tuner t({.max_threads = 1});
     for (int i = 0; i < 500; ++i) static_cast<void>(run.get());
     CHECK_THAT(t.step(run, pool).sentence, ContainsSubstring("1 threads instead of 3"));
     CHECK(pool.workers() == 1);
@@ -338,7 +338,7 @@ TEST_CASE("a tuner of a pool keeps its workers within the budget") {
 
 TEST_CASE("a tuner may be called at the end of each lap of the run, and of a run that ends with a for_each") {
     weir::virtual_time time;
-    tuner t({.slots = 10});
+    tuner t({.max_slots = 10});
     std::function<void()> tune_lap;
     const auto store = [](int) -> weir::task<> { co_await weir::sleep_for(20ms); };
     auto run = (weir::source(std::views::iota(0, 3'000)) | weir::pipe(constant(10), {.name = "a"}) |
@@ -355,7 +355,7 @@ TEST_CASE("tune calls a function for each lap, and returns the log") {
     weir::virtual_time time;
     auto run = (numbers() | weir::pipe(constant(10), {.name = "a"}) | weir::sink()).start(time);
     int laps = 0;
-    const auto log = weir::tune(run, {.slots = 5}, [&] {
+    const auto log = weir::tune(run, {.max_slots = 5}, [&] {
         take_for(time, run, 1s);
         return ++laps <= 4;
     });
@@ -367,8 +367,8 @@ TEST_CASE("tune calls a function for each lap, and returns the log") {
 }
 
 TEST_CASE("a budget or options that make no sense are refused with a sentence") {
-    CHECK_THROWS_WITH(tuner({.bytes = 9}), ContainsSubstring("tune_budget::item_bytes"));
-    CHECK_THROWS_WITH(tuner({.slots = static_cast<std::size_t>(-1)}), ContainsSubstring("negative"));
+    CHECK_THROWS_WITH(tuner({.max_bytes = 9}), ContainsSubstring("tune_budget::item_bytes"));
+    CHECK_THROWS_WITH(tuner({.max_slots = static_cast<std::size_t>(-1)}), ContainsSubstring("negative"));
     CHECK_THROWS_WITH(tuner({}, {.worthwhile = 0}), ContainsSubstring("tune_options::worthwhile"));
     CHECK_THROWS_WITH(tuner({}, {.worthwhile = std::numeric_limits<double>::quiet_NaN()}),
                       ContainsSubstring("tune_options::worthwhile"));

@@ -31,7 +31,7 @@ pipeline_settings settings() {
 }
 plan_limits limits(std::size_t slots, std::size_t items = 0) {
     plan_limits all;
-    all.slots = slots;
+    all.num_slots = slots;
     all.items = items;
     all.fixed_slots = {true, false, false, true};
     all.fixed_room.assign(4, false);
@@ -82,16 +82,16 @@ TEST_CASE("in use are also removed slots that have not ended, and items above th
     now.channels[2].size = 5;
     const plan_limits some = limits(0);
     const resources used = weir::detail::resources_in_use(settings(), some, now, now);
-    CHECK(used.slots == resources_of(settings(), some).slots + 1);
+    CHECK(used.num_slots == resources_of(settings(), some).num_slots + 1);
     CHECK(used.places == resources_of(settings(), some).places + 3);
 }
 
 TEST_CASE("settings above the limits lose slots, room and threads where there is most, or are refused") {
     plan_limits some = limits(5);
     const pipeline_settings s = weir::detail::fitted(settings(), some);
-    CHECK(resources_of(s, some).slots == 5);
+    CHECK(resources_of(s, some).num_slots == 5);
     CHECK(s.stage("a").concurrency == 3);
-    some.slots = 0;
+    some.num_slots = 0;
     some.items = 10;
     CHECK(resources_of(weir::detail::fitted(settings(), some), some).items() == 10);
     some = limits(0);

@@ -23,7 +23,7 @@ namespace {
 // The limits of a source, stages and a sink, whose source and sink have one slot.
 plan_limits limits(std::size_t stages, std::size_t slots = 0, std::size_t items = 0) {
     plan_limits all;
-    all.slots = slots;
+    all.num_slots = slots;
     all.items = items;
     all.fixed_slots.assign(stages + 2, false);
     all.fixed_slots.front() = all.fixed_slots.back() = true;
