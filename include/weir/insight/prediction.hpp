@@ -16,11 +16,11 @@ namespace weir {
 /// The options of a prediction. A simulation ends when the consumer has got `items` items, when the source
 /// has ended and all items are consumed, or at `until`.
 struct predict_options {
-    std::uint64_t items = 2'000;       ///< how many items the consumer gets at most; at least 2
-    std::uint64_t skipped = 200;       ///< the rate is measured after these items; 1 to `items - 1`
+    std::uint64_t items = 2'000;         ///< how many items the consumer gets at most; at least 2
+    std::uint64_t skipped = 200;         ///< the rate is measured after these items; 1 to `items - 1`
     duration until = (duration::max)();  ///< the longest simulated time
-    std::uint64_t seed = 1;            ///< of the draws; predictions with the same seed draw the same times
-    std::size_t resamples = 0;         ///< the number of simulations for the interval low to high; 0: none
+    std::uint64_t seed = 1;              ///< of the draws; predictions with the same seed draw the same times
+    std::size_t resamples = 0;           ///< the number of simulations for the interval low to high; 0: none
 };
 
 /// The statistics of a stage in a prediction.
