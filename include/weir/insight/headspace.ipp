@@ -35,7 +35,7 @@ WEIR_INLINE double paced_items::rate(const char* whose) const {
         throw std::invalid_argument("weir: headspace needs at least 2 items of each measurement, and got " +
                                     std::to_string(n) + " within the limits: of " + whose);
     }
-    const std::size_t first = static_cast<std::size_t>(smaller<std::uint64_t>(limits_.skipped, (n - 1) / 2));
+    const std::size_t first = number_as<std::size_t>(smaller<std::uint64_t>(limits_.skipped, (n - 1) / 2));
     const duration passed = larger(times_.back() - times_[first], duration(1));
     return per_second(n - 1 - first, passed);
 }

@@ -6,6 +6,7 @@
 #include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>
 #include <weir/insight/settings.hpp>
+#include <weir/platform/bounds.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <string>   // for std::string
@@ -33,7 +34,10 @@ struct setting_change {
     double value = 0;                        ///< the new number, seconds or share: see `change_kind`
     std::size_t pool = 0;                    ///< the index of the pool, for `change_kind::threads`
 
-    [[nodiscard]] friend bool operator==(const setting_change&, const setting_change&) = default;
+    [[nodiscard]] friend bool operator==(const setting_change& a, const setting_change& b) noexcept {
+        return a.kind == b.kind && a.stage == b.stage && detail::are_equal(a.value, b.value) &&
+               a.pool == b.pool;
+    }
 };
 
 /// \param from  the recording with the average time of the consumer, for `change_kind::consumer`.

@@ -5,6 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/task_sample.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/random_bits.hpp>
 
@@ -59,7 +60,7 @@ class task_sampler {
 
     void remove_half() noexcept {
         for (std::size_t i = 0; i < most_ / 2; ++i) {
-            kept_.tasks[i] = kept_.tasks[2 * i + static_cast<std::size_t>(draw(2))];
+            kept_.tasks[i] = kept_.tasks[2 * i + number_as<std::size_t>(draw(2))];
         }
         kept_.tasks.erase(kept_.tasks.begin() + static_cast<std::ptrdiff_t>(most_ / 2), kept_.tasks.end());
         kept_.one_in *= 2;
