@@ -19,32 +19,30 @@ namespace d = weir::detail;
 #if !defined(_WIN32)
 namespace {
 
-// The pipe that signals are read from is the test's, as long as this lives.
+// A pipe for signals that nobody else uses.
 class own_pipe {
   public:
     own_pipe() {
         int ends[2];
-        is_there_ = ::pipe(ends) == 0;
-        if (!is_there_) return;
-        for (int i = 0; i < 2; ++i) before_[i] = d::signal_pipe[i].exchange(ends[i]);
+        if (::pipe(ends) != 0) return;
+        for (int i = 0; i < 2; ++i) pipe_.ends[i] = ends[i];
     }
     own_pipe(const own_pipe&) = delete;
     ~own_pipe() {
-        if (!is_there_) return;
+        if (!is_there()) return;
         end();
-        ::close(d::signal_pipe[0]);
-        for (int i = 0; i < 2; ++i) d::signal_pipe[i] = before_[i];
+        ::close(pipe_.ends[0]);
     }
-    bool is_there() const { return is_there_; }
+    bool is_there() const { return pipe_.ends[0] >= 0; }
+    d::signal_pipe& get() { return pipe_; }
     // Nothing more comes.
-    static void end() {
-        const int to = d::signal_pipe[1].exchange(-1);
+    void end() {
+        const int to = pipe_.ends[1].exchange(-1);
         if (to >= 0) ::close(to);
     }
 
   private:
-    bool is_there_ = false;
-    int before_[2] = {-1, -1};
+    d::signal_pipe pipe_{&d::note_signal};
 };
 
 std::string heard;
@@ -56,18 +54,18 @@ void interrupt(int) { interruptions.fetch_add(1); }
 }  // namespace
 
 TEST_CASE("the listener gets each signal in order and ends with the pipe") {
-    const own_pipe mine;
+    own_pipe mine;
     REQUIRE(mine.is_there());
     heard.clear();
-    for (const int number : {2, 0, 15}) d::tell_signal_thread(number);
-    own_pipe::end();
+    for (const int number : {2, 0, 15}) d::tell_signal_thread(mine.get(), number);
+    mine.end();
     errno = EINTR;  // of an earlier call
-    d::listen_for_signals(hear);
+    d::listen_for_signals(mine.get(), hear);
     CHECK(heard == "2 0 15 ");
 }
 
 TEST_CASE("a handler of the program's own that interrupts who listens makes it miss nothing") {
-    const own_pipe mine;
+    own_pipe mine;
     REQUIRE(mine.is_there());
     heard.clear();
     interruptions = 0;
@@ -76,9 +74,9 @@ TEST_CASE("a handler of the program's own that interrupts who listens makes it m
     ours.sa_handler = &interrupt;  // without SA_RESTART
     sigaction(SIGUSR1, &ours, &before);
     std::atomic<bool> listens{false};
-    std::thread listener([&listens] {
+    std::thread listener([&listens, &mine] {
         listens = true;
-        d::listen_for_signals(hear);
+        d::listen_for_signals(mine.get(), hear);
         listens = false;
     });
     while (!listens) d::yield_thread();
@@ -86,8 +84,8 @@ TEST_CASE("a handler of the program's own that interrupts who listens makes it m
         pthread_kill(listener.native_handle(), SIGUSR1);
         while (interruptions <= sent && listens) d::yield_thread();
     }
-    d::tell_signal_thread(15);
-    own_pipe::end();
+    d::tell_signal_thread(mine.get(), 15);
+    mine.end();
     listener.join();
     sigaction(SIGUSR1, &before, nullptr);
     CHECK(heard == "15 ");
@@ -103,7 +101,7 @@ void tell(int number) { told = number; }
 TEST_CASE("a signal is told once, on whichever thread it comes, and then is whoever's it was before") {
     void (*const before)(int) = std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGTERM, SIG_DFL);
-    REQUIRE(d::begin_signals<&tell>());
+    REQUIRE(d::begin_signals<&tell>(d::signals_once));
     REQUIRE(d::catch_signal(SIGTERM));
     std::raise(SIGTERM);
     CHECK(told == SIGTERM);
