@@ -152,10 +152,12 @@ WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats
                              "; " + part};
 }
 
-// The longest of the stages' average times of a task.
+// The longest of the stages' average times of a task, failed ones included.
 WEIR_INLINE duration longest_task(const pipeline_stats& stats) {
     duration longest{};
-    for (const stage_stats& each : stats.stages) longest = larger(longest, each.ave_time());
+    for (const stage_stats& each : stats.stages) {
+        longest = larger(longest, average(each.times().busy(), each.num_tasks));
+    }
     return longest;
 }
 

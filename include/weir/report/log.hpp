@@ -27,8 +27,8 @@ enum class log_style {
 /// \returns the lines of one report, each with its line break. In the current style, a stage with c > 1
 ///          slots is called `name[c]`, a queue `name_queue`, and an unknown quantile is `-`. The lap of the
 ///          first item has a line that says when it came. If nothing has moved for 10 s or longer, a line
-///          says so. The last line is the verdict:
-///          `[verdict]\tcause=stage stage="decode" gain=0.50 sure=1.00: stage 'decode' is the ...`.
+///          says so. The last line is the verdict, with a tab behind `[verdict]`:
+///          `[verdict] cause=stage stage="decode" gain=0.50 sure=1.00: stage 'decode' is the ...`.
 ///          There is none if `brief_verdict` has none, or costs more than 1 % of `stats.elapsed`.
 [[nodiscard]] std::string log_text(const pipeline_stats& stats, log_style style = log_style::current);
 

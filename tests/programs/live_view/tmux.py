@@ -23,16 +23,20 @@ def width(line):
 
 def problem(lines, columns):
     """What is wrong with a picture that is to be the only one on the screen, below what was printed."""
-    heads = [i for i, line in enumerate(lines) if line.startswith("stage ")]
-    if len(heads) != 1:
+    heads = [i for i, line in enumerate(lines) if re.match("stage +[a-z~]", line)]
+    begins = [i for i, line in enumerate(lines) if re.match(r"\d\d:\d\d  \d", line)]
+    if len(heads) != 1 or len(begins) != 1:
         return f"{len(heads)} pictures"
-    printed = [re.fullmatch(r"item (\d+)", line) for line in lines[:heads[0] - 1]]
+    printed = [re.fullmatch(r"item (\d+)", line) for line in lines[:begins[0]]]
     if None in printed:
         return "something is left above it"
     numbers = [int(it[1]) for it in printed]
     if numbers != list(range(numbers[0], numbers[-1] + 1, 200) if numbers else []):
         return "what was printed isn't there"
-    picture = lines[heads[0] - 1:]
+    verdict = lines[begins[0] + 1:heads[0]]
+    if len(verdict) > 3:
+        return "the verdict has too many lines"
+    picture = lines[begins[0]:begins[0] + 1] + lines[heads[0]:]
     if columns > 50 and width(picture[1]) != min(columns - 1, 121):  # a bar takes 60 at most
         return "it was drawn for another size"
     for name, line in zip(STAGES, picture[2:]):
@@ -40,7 +44,7 @@ def problem(lines, columns):
             return f"no line of {name}"
     if len(picture) != len(STAGES) + 3 or not picture[-1].startswith("# run"):
         return "the legend isn't the last line"
-    if any(width(line) >= columns for line in picture):
+    if any(width(line) >= columns for line in picture + verdict):
         return "a line is too long"
     return None
 
