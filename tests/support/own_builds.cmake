@@ -71,6 +71,11 @@ if(WEIR_TURBOJPEG_INCLUDE_DIR AND WEIR_TURBOJPEG_LIBRARY)
     target_link_libraries(weir_turbojpeg INTERFACE "${WEIR_TURBOJPEG_LIBRARY}")
 endif()
 
+# As README advises for several files: all of them compile in less time. `examples/run` and `bench/run` build one, header-only.
+option(WEIR_SEPARATE_PROGRAMS "Whether weir's examples and benchmarks link weir::compiled" OFF)
+mark_as_advanced(WEIR_SEPARATE_PROGRAMS)
+set(WEIR_HEADER_ONLY_PROGRAMS bench_contention)  # with a platform of its own
+
 # weir_programs(FOLDER PREFIX RESULT): each *.cpp of the folder, and each folder with *.cpp in it, is a
 # program of that name. Includes are relative to the folder. The target is PREFIX<name>; RESULT lists the
 # added names. The variable needs_<name> lists imported targets that the program links; if one of them was not found, the
@@ -115,6 +120,9 @@ function(weir_programs folder prefix result)
         target_include_directories(${target} PRIVATE "${base}")
         target_link_libraries(${target} PRIVATE weir::weir weir_warnings ${own_needs}
             ${needs_${name}})
+        if(WEIR_SEPARATE_PROGRAMS AND NOT ${target} IN_LIST WEIR_HEADER_ONLY_PROGRAMS)
+            target_link_libraries(${target} PRIVATE weir::compiled)
+        endif()
         list(APPEND added ${name})
     endforeach()
     set(${result} ${added} PARENT_SCOPE)
