@@ -4,6 +4,7 @@
 #include "common/harness.hpp"
 #include "common/session.hpp"
 
+#include <weir/insight/predict.hpp>
 #include <weir/weir.hpp>
 
 #include <algorithm>
