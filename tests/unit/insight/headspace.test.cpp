@@ -115,9 +115,9 @@ TEST_CASE("each measurement ends after so many items, or after so long, also wit
 TEST_CASE("a pipeline that stalls is left after the time") {
     weir::virtual_time time;
     const auto stalls = [](int i) -> weir::task<int> {
-        std::chrono::nanoseconds time = std::chrono::milliseconds(1);
-        if (i >= 2) time = std::chrono::hours(24);
-        co_await weir::sleep_for(time);
+        std::chrono::nanoseconds pause = std::chrono::milliseconds(1);
+        if (i >= 2) pause = std::chrono::hours(24);
+        co_await weir::sleep_for(pause);
         co_return i;
     };
     const auto p = weir::source(std::views::iota(0)) | weir::pipe(stalls) | weir::sink();
