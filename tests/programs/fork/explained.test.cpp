@@ -29,6 +29,8 @@ class child {
             alarm(60);
             close(ends[0]);
             dup2(ends[1], STDERR_FILENO);
+            dup2(ends[1],
+                 STDOUT_FILENO);  // a child of this process may outlive the test, whose output ends before
             function();
             _exit(0);
         }
