@@ -3,6 +3,7 @@
 #ifndef WEIR_INSIGHT_LIMITS_HPP
 #define WEIR_INSIGHT_LIMITS_HPP
 
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
 
@@ -50,6 +51,10 @@ struct visible_limit {
 
 // How sure a verdict from states alone is. See limit_by_states.
 inline constexpr double sure_of_states = 0.7;
+
+// "awaits 98 % of the time", or "is at work ...": the state in which slots spent more of their time, without
+// the time in which they were off. Empty: they were never at work.
+std::string state_text(const slot_times& times);
 
 // Judges the states alone, for runs that no simulation explains: with branches, without histograms, or with
 // times that depend on the load. The effect of a change is unknown. In the suite of 240 pipelines of

@@ -42,7 +42,15 @@ struct state_shares {
     duration present;
 };
 
-// A stage that takes time for each item. A source gets nothing, and a sink has no slot.
+WEIR_INLINE std::string state_text(const slot_times& times) {
+    const duration present = times.total() - times.off;
+    if (present <= duration(0)) return "";
+    const bool awaits = times.await > times.run;
+    return (awaits ? "awaits " : "is at work ") +
+           percent_text(share_of_time(awaits ? times.await : times.run, present)) + " of the time";
+}
+
+// Whether the slots of the stage work on items: those of all stages but sinks.
 WEIR_INLINE bool calls_function(const stage_stats& stage) {
     return !stage.per_slot.empty() && stage.kind != "sink";
 }
@@ -249,12 +257,8 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         }
         const auto reason = reason_in_stage(*busiest);
         if (reason) return says(reason->cause, reason->stage, reason->sentence);
-        const state_shares shares(*busiest);
-        const bool awaits = shares.times.await > shares.times.run;
-        const double share = share_of_time(awaits ? shares.times.await : shares.times.run, shares.present);
         return says(limit_cause::stage, busiest->name,
-                    "stage '" + busiest->name + "' is the bottleneck: it " +
-                        (awaits ? "awaits " : "is at work ") + percent_text(share) + " of the time");
+                    "stage '" + busiest->name + "' is the bottleneck: it " + state_text(busiest->times()));
     }
     return says(
         limit_cause::room, {},

@@ -84,17 +84,6 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     return static_cast<double>(same) / static_cast<double>(n);
 }
 
-// The share of the slots' time in a state.
-WEIR_INLINE std::string state_text(const predicted_stage& stage) {
-    const slot_times& t = stage.times;
-    const double all = static_cast<double>((t.total() - t.off).count());
-    if (all <= 0) return "";
-    const bool awaits = t.await > t.run;
-    const double share = static_cast<double>((awaits ? t.await : t.run).count()) / all;
-    return std::string(awaits ? "awaits " : "is at work ") + units::whole_percent(share) + " %" +
-           " of the time";
-}
-
 // Returns the change with the greatest gain. Of several that bring nearly as much, the cause that is easiest
 // to see goes first: if nothing but the consumer takes time, batches of another size bring as much.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
@@ -142,7 +131,7 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
         case limit_cause::stage: {
             const predicted_stage* at = find_stage(result, v.stage);
             return "stage " + named() + " is the bottleneck" +
-                   (at == nullptr ? "" : ": it " + state_text(*at));
+                   (at == nullptr ? "" : ": it " + state_text(at->times));
         }
         case limit_cause::room:
             return "the queues have too little room for times that vary" +

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/folder.hpp"
+#include "support/printed.hpp"
 
 #include <weir/executor/virtual_time.hpp>
 #include <weir/report/json.hpp>
@@ -17,34 +18,15 @@
 #include <iostream>
 #include <memory>
 #include <ranges>
-#include <sstream>
 #include <string>
 #include <vector>
 
 using namespace std::chrono_literals;
 
+using printed::captured;
+using printed::outcome;
+
 namespace {
-
-struct outcome {
-    int status;
-    std::string out;
-    std::string err;
-};
-
-// The text that is written to a stream meanwhile.
-class captured {
-  public:
-    explicit captured(std::ostream& from) : from_(from), before_(from.rdbuf(text_.rdbuf())) {}
-    captured(const captured&) = delete;
-    captured& operator=(const captured&) = delete;
-    ~captured() { from_.rdbuf(before_); }
-    std::string text() const { return text_.str(); }
-
-  private:
-    std::ostringstream text_;
-    std::ostream& from_;
-    std::streambuf* before_;
-};
 
 outcome compare(std::vector<std::string> arguments) {
     std::vector<const char*> words{"diff"};

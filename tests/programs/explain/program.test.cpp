@@ -4,38 +4,18 @@
 #include "../../../examples/simulate/changes_table.hpp"
 #include "support/catch.hpp"
 #include "support/folder.hpp"
+#include "support/printed.hpp"
 
 #include <cstddef>
 #include <fstream>
 #include <iostream>
-#include <sstream>
-#include <streambuf>
 #include <string>
 #include <vector>
 
+using printed::captured;
+using printed::outcome;
+
 namespace {
-
-// What a program printed, and its exit status.
-struct outcome {
-    int status;
-    std::string out;
-    std::string err;
-};
-
-// The text that is written to a stream meanwhile.
-class captured {
-  public:
-    explicit captured(std::ostream& from) : from_(from), before_(from.rdbuf(text_.rdbuf())) {}
-    captured(const captured&) = delete;
-    captured& operator=(const captured&) = delete;
-    ~captured() { from_.rdbuf(before_); }
-    std::string text() const { return text_.str(); }
-
-  private:
-    std::ostringstream text_;
-    std::ostream& from_;
-    std::streambuf* before_;
-};
 
 outcome run(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "program");
