@@ -7,7 +7,7 @@
     tests/house/house.py --self-test                   shows, on a small tree, that each rule can fail
 
 The rules (tests/house/layers.py has those for single headers):
-- Each include/weir/ROOM/X.hpp has a test tests/unit/ROOM/X.test.cpp (of cuda/: tests/cuda/X.test.cpp), which includes the
+- Each include/weir/ROOM/X.hpp has a test tests/unit/ROOM/X.test.cpp (of cuda/ and mpi/: tests/ROOM/X.test.cpp), which includes the
   header first. Otherwise ELSEWHERE has the file that tests it, and the reason. layers.py checks what a face includes.
 - Each header with a docstring (`///`) has a program in tests/house/alone.txt, which includes no other header of the library
   and shows that the header is usable alone. Otherwise NOT_ALONE has the reason.
@@ -54,8 +54,8 @@ ELSEWHERE = {
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),
 }
 
-# Headers that need a library or compiler feature that may be missing; for CUDA there is a stand-in.
-NEEDS_A_LIBRARY = re.compile(r"(asio|execution|mpi)[/.]|report/(fmt|format|sqlite\w*)[.]|src[.]hpp")
+# Headers that need a library or compiler feature that may be missing; for CUDA and MPI there are stand-ins.
+NEEDS_A_LIBRARY = re.compile(r"(asio|execution)[/.]|report/(fmt|format|sqlite\w*)[.]|src[.]hpp")
 
 # Headers or folders.
 NOT_ALONE = {
@@ -91,7 +91,7 @@ def unmirrored(root, elsewhere):
     for name in names:
         if is_face(root, name):
             continue
-        folder = "tests" if name.startswith("cuda/") else "tests/unit"
+        folder = "tests" if name.startswith(("cuda/", "mpi/")) else "tests/unit"
         mirror = root / folder / (name.removesuffix(".hpp") + ".test.cpp")
         if name in elsewhere:
             if mirror.exists():
@@ -249,7 +249,7 @@ def compile_all(root, compiler, flags):
     def judge(case, status, errors):
         return f"{case[1]}: does not compile:\n{errors}" if status else None
 
-    runtime = f"-isystem{root}/tests/cuda/stand_in/include"  # of CUDA, for those who have none
+    stand_ins = [f"-isystem{root}/tests/{room}/stand_in/include" for room in ("cuda", "mpi")]  # for those who have neither
     table = alone(root)
     included = {name: all for name, all in closures(root).items() if not NEEDS_A_LIBRARY.match(name)}
     with tempfile.TemporaryDirectory() as folder:
@@ -259,7 +259,7 @@ def compile_all(root, compiler, flags):
             includes = "".join(f"#include <weir/{name}>\n" for name in names)
             path.write_text(includes + table.get(names[-1], ""), encoding="utf-8")
             cases.append((path, names[-1]))
-        yield from check.syntax_of_all(compiler, [*check.users_warnings(compiler), *flags, runtime], root, cases, judge)
+        yield from check.syntax_of_all(compiler, [*check.users_warnings(compiler), *flags, *stand_ins], root, cases, judge)
 
 
 GOOD = {

@@ -65,7 +65,7 @@ class Header:
 
 
 # Tests outside of tests/refusals need a library, or its absence, which only CTest knows.
-FOLDERS = ("refusals", "cuda", "unit/asio", "unit/execution")
+FOLDERS = ("refusals", "cuda", "mpi", "unit/asio", "unit/execution")
 
 
 def expectations(folders):

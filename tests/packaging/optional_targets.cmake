@@ -1,4 +1,4 @@
-# weir::cuda and weir::module, by WEIR_CUDA and WEIR_MODULE.
+# weir::cuda, weir::mpi and weir::module, by WEIR_CUDA, WEIR_MPI and WEIR_MODULE.
 
 # Only on request, because it needs the CUDA toolkit. In the installed package the same target is the component `cuda`,
 # whatever was set here.
@@ -11,6 +11,19 @@ if(WEIR_CUDA)
     add_library(weir_cuda INTERFACE)
     add_library(weir::cuda ALIAS weir_cuda)
     target_link_libraries(weir_cuda INTERFACE weir CUDA::cudart)
+endif()
+
+# The same for MPI. Its C++ bindings, which MPI 3 has removed, are left out: they would be another library.
+if(WEIR_MPI)
+    find_package(MPI QUIET COMPONENTS CXX)
+    if(NOT TARGET MPI::MPI_CXX)
+        message(FATAL_ERROR "weir: WEIR_MPI is on, and MPI was not found. Install Open MPI or MPICH, set MPI_HOME to its "
+            "folder, or turn WEIR_MPI off.")
+    endif()
+    add_library(weir_mpi INTERFACE)
+    add_library(weir::mpi ALIAS weir_mpi)
+    target_link_libraries(weir_mpi INTERFACE weir MPI::MPI_CXX)
+    target_compile_definitions(weir_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endif()
 
 # The module, compiled once per project: its compiled interface works only with the flags that it was compiled with. So the

@@ -29,7 +29,6 @@ using weir::branch;
 using weir::brief_verdict;
 using weir::cache;
 using weir::cache_options;
-using weir::calibrated;
 using weir::change_kind;
 using weir::channel;
 using weir::channel_stats;

@@ -1,0 +1,140 @@
+// weir mpi, internal: the awaitable of an operation of MPI; and what all communicators of a world share
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_AWAITED_CALL_HPP
+#define WEIR_MPI_AWAITED_CALL_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/executor/run_loop.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/mpi/error.hpp>
+#include <weir/mpi/operations.hpp>
+#include <weir/mpi/reactor.hpp>
+#include <weir/platform/env.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/task/external_wait.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <coroutine>    // for std::coroutine_handle
+#include <cstdint>      // for std::int64_t
+#include <memory>       // for std::shared_ptr
+#include <optional>     // for std::optional
+#include <stdexcept>    // for std::logic_error
+#include <type_traits>  // for std::invoke_result_t
+#include <utility>      // for std::move
+
+namespace weir::mpi::detail {
+
+// Shared by a world and its communicators, which may be destroyed after the world.
+struct connection {
+    explicit connection(const polling_options& how) noexcept : loop(how) {}
+
+    // Errors: `std::logic_error` after the end of the world.
+    void check() const {
+        // acquire; pairs with the world's destructor
+        if (!is_closed.load(std::memory_order_acquire)) return;
+        throw std::logic_error(
+            "weir: the weir::mpi::world was destroyed, and MPI with it: keep the world until everything "
+            "that sends or receives has ended");
+    }
+
+    reactor loop;
+    standard_platform::atomic<bool> is_closed{false};
+};
+
+// Awaits an operation. `Begin`: int(MPI_Request&, bool& again, MPI_Status&), as `operation::begin`.
+// `Result`: called with the operation that has ended, on a thread that may call MPI; returns the result of
+// the await.
+template <class Begin, class Result>
+class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : operation {
+    using value = std::invoke_result_t<Result&, const operation&>;
+    struct cancel_now {
+        awaited_call* it;
+        void operator()() const noexcept { it->connection_->loop.cancel(*it); }
+    };
+
+  public:
+    // `may_cancel`: a stop that `stop` or the run of the stage requests ends the operation.
+    awaited_call(std::shared_ptr<connection> of, const char* name, int peer, Begin begin, Result result,
+                 bool may_cancel = false, stop_token stop = {})
+        : operation(name, peer, may_cancel), connection_(std::move(of)), begin_(std::move(begin)),
+          result_(std::move(result)), may_stop_(may_cancel), stop_(std::move(stop)) {}
+    awaited_call(const awaited_call&) = delete;
+    awaited_call& operator=(const awaited_call&) = delete;
+
+    // Cancels the operation if the coroutine is destroyed while it waits, and blocks until it is over: MPI
+    // uses the memory of its caller.
+    ~awaited_call() {
+        if (!waiting_ || resumed_) return;
+        stop_listening();
+        reactor& loop = connection_->loop;
+        loop.locked([this]() noexcept { waiting_->leave(); });
+        loop.cancel(*this);
+        while (!is_over_.load(std::memory_order_acquire)) {  // pairs with ended()
+            static_cast<void>(loop.poll());
+            standard_platform::yield();
+        }
+        loop.locked([]() noexcept {});  // the thread that called ended() has left it
+    }
+
+    bool await_ready() const noexcept { return false; }
+
+    // Resumes on the coroutine's executor, posted by the thread that finds the operation complete.
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> h) {
+        connection_->check();
+        const weir::detail::coroutine_env env = weir::detail::env_of(h);
+        waiting_.emplace(weir::detail::executor_of(env), env.measured, h);
+        if (may_stop_ && stop_.stop_possible()) on_stop_.emplace(stop_, cancel_now{this});
+        if (may_stop_ && env.ends != nullptr) on_end_.emplace(*env.ends->stop, cancel_now{this});
+        connection_->loop.submit(*this);
+        return waiting_->wait();
+    }
+
+    value await_resume() {
+        resumed_ = true;
+        stop_listening();
+        if (this->is_cancelled() && connection_->loop.failure() != nullptr) {
+            throw rank_failed(*connection_->loop.failure());
+        }
+        if (this->error_class() != MPI_SUCCESS) throw error(this->error_class(), this->call(), this->peer());
+        if (this->is_cancelled() && !stop_.stop_requested()) throw stopped();
+        return value_.take();
+    }
+
+    std::int64_t ready_at() const noexcept { return waiting_->ready_at(); }
+
+  private:
+    int begin(MPI_Request& request, bool& again) noexcept override {
+        return begin_(request, again, this->status_);
+    }
+    void ended() noexcept override {
+        if constexpr (!std::is_void_v<value>) value_.set_value(result_(*this));
+        is_over_.store(true, std::memory_order_release);  // pairs with the destructor
+        waiting_->answer();
+    }
+    void stop_listening() noexcept {
+        on_stop_.reset();
+        on_end_.reset();
+    }
+
+    std::shared_ptr<connection> connection_;
+    Begin begin_;
+    Result result_;
+    weir::detail::result<value> value_;
+    bool may_stop_;
+    stop_token stop_;
+    bool resumed_ = false;
+    standard_platform::atomic<bool> is_over_{false};
+    std::optional<weir::detail::async_completion> waiting_;
+    std::optional<stop_callback<cancel_now>> on_stop_;
+    std::optional<stop_callback<cancel_now>> on_end_;  // of the run in whose stage the coroutine waits
+};
+
+// For operations that have no result.
+struct no_result {
+    void operator()(const operation&) const noexcept {}
+};
+
+}  // namespace weir::mpi::detail
+
+#endif

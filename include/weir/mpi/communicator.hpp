@@ -1,0 +1,293 @@
+// weir mpi: a group of ranks: awaitable messages and collective operations
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_COMMUNICATOR_HPP
+#define WEIR_MPI_COMMUNICATOR_HPP
+
+#include <weir/mpi/awaited_call.hpp>
+#include <weir/mpi/error.hpp>
+#include <weir/mpi/group.hpp>
+#include <weir/mpi/operations.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/task.hpp>
+
+#include <mpi.h>
+
+#include <cstddef>    // for std::byte, std::size_t
+#include <cstdint>    // for std::int32_t, ...
+#include <memory>     // for std::shared_ptr
+#include <optional>   // for std::nullopt, std::optional
+#include <span>       // for std::span
+#include <stdexcept>  // for std::invalid_argument, std::logic_error
+#include <string>     // for std::string, std::to_string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
+
+namespace weir::mpi {
+
+/// How a reduction joins the elements of all ranks.
+enum class reduction : std::uint8_t {
+    sum,       ///< the sum
+    smallest,  ///< the minimum
+    largest    ///< the maximum
+};
+
+namespace detail {
+inline MPI_Op op_of(reduction how) noexcept {
+    return how == reduction::sum ? MPI_SUM : how == reduction::smallest ? MPI_MIN : MPI_MAX;
+}
+}  // namespace detail
+
+/// What a receive or a probe found.
+struct received {
+    int from = any_rank;    ///< the rank of the sender
+    int tag = any_tag;      ///< of the message: the number that its sender chose
+    std::size_t count = 0;  ///< elements; of a probe: bytes
+};
+
+/// A group of ranks, in which each has a number from 0. All operations are awaitable, and begin when they are
+/// awaited: `co_await w.barrier()`, or `weir::sync_wait(w.barrier())` on a plain thread.
+///
+/// Memory:   the caller's, without a copy; it stays until the await ends, and is not touched meanwhile.
+/// Order:    between two ranks, messages with one tag arrive in the order in which they were sent.
+///           Collective operations (from `barrier` on) begin on all ranks of the group in one order: await
+///           one after the other, and use `split` or `duplicate` for coroutines that do so independently.
+/// Suspends: unless the operation is complete at once. Resumes: on the coroutine's executor, by a post.
+/// Errors:   `error` if MPI reports one; `rank_failed` after the failure of a rank; `std::logic_error` after
+///           the end of the world. In the function of a stage, a stop of the run ends a receive or a probe by
+///           `stopped`; other operations can't be ended early. If a coroutine is destroyed while it waits,
+///           the destructor blocks until MPI has finished with the memory.
+/// Threads:  any, at all levels of MPI from MPI_THREAD_FUNNELED on: see `world`.
+/// Lifetime: a value; copies share a communicator of MPI, which the last one frees. The world outlives the
+///           operations.
+/// Cost:     no allocation.
+class communicator {
+    using bytes = std::vector<std::byte>;
+
+    const detail::group& all() const {
+        if (group_ == nullptr) {
+            throw std::logic_error(
+                "weir: this communicator has no ranks: it was default-constructed, or is "
+                "of a split in which this rank gave no colour");
+        }
+        return *group_;
+    }
+    void check_size(std::size_t given, std::size_t mine) const {
+        if (given == mine * static_cast<std::size_t>(size())) return;
+        throw std::invalid_argument("weir: a gather of " + std::to_string(mine) + " elements from each of " +
+                                    std::to_string(size()) + " ranks has no room in " +
+                                    std::to_string(given) + " elements");
+    }
+
+    template <class Begin, class Result>
+    auto call(const char* name, int peer, Begin begin, Result result, bool may_cancel = false,
+              stop_token stop = {}) const {
+        return detail::awaited_call<Begin, Result>(all().its, name, peer, std::move(begin), std::move(result),
+                                                   may_cancel, std::move(stop));
+    }
+
+    template <class T>
+    static received found(const detail::operation& o) noexcept {
+        return {o.status().MPI_SOURCE, o.status().MPI_TAG, detail::elements<T>::count_in(o.status())};
+    }
+    template <class T>
+    static std::optional<received> maybe_found(const detail::operation& o) noexcept {
+        if (o.is_cancelled()) return std::nullopt;
+        return found<T>(o);
+    }
+    template <class T, class Result>
+    auto receive(std::span<T> into, int from, int tag, stop_token stop, Result result) const {
+        check_source(from, tag);
+        return call(
+            "MPI_Irecv", from,
+            [comm = handle(), into, n = detail::elements<T>(into.size()), from = source_of(from),
+             tag = tag_of(tag)](MPI_Request& request, bool&, MPI_Status&) noexcept {
+                return MPI_Irecv(into.data(), n.count, n.type(), from, tag, comm, &request);
+            },
+            result, true, std::move(stop));
+    }
+    template <class Result>
+    auto look(int from, int tag, stop_token stop, Result result) const {
+        check_source(from, tag);
+        return call(
+            "MPI_Iprobe", from,
+            [comm = handle(), from = source_of(from), tag = tag_of(tag)](MPI_Request&, bool& again,
+                                                                         MPI_Status& status) noexcept {
+                int is_there = 0;
+                const int code = MPI_Iprobe(from, tag, comm, &is_there, &status);
+                again = is_there == 0;
+                return code;
+            },
+            result, true, std::move(stop));
+    }
+    void check_source(int from, int tag) const {
+        if (from != any_rank) all().check_peer(from);
+        if (tag != any_tag) detail::group::check_tag(tag);
+    }
+    static int source_of(int from) noexcept { return from == any_rank ? MPI_ANY_SOURCE : from; }
+    static int tag_of(int tag) noexcept { return tag == any_tag ? MPI_ANY_TAG : tag; }
+
+  public:
+    /// Of no ranks: good for assignment only.
+    communicator() noexcept = default;
+    explicit communicator(std::shared_ptr<const detail::group> of) noexcept : group_(std::move(of)) {}
+
+    [[nodiscard]] int rank() const { return all().rank; }  ///< of this process, from 0
+    [[nodiscard]] int size() const { return all().size; }  ///< the number of ranks
+    /// MPI's handle. Lifetime: that of this object and its copies.
+    [[nodiscard]] MPI_Comm handle() const { return all().comm; }
+    [[nodiscard]] explicit operator bool() const noexcept { return group_ != nullptr; }  ///< has ranks
+
+    /// Any operation that MPI begins with a request, as `MPI_Ialltoall`.
+    /// \param name   that of the function, for errors; a literal.
+    /// \param start  `int(MPI_Comm, MPI_Request*)`: begins the operation, and returns MPI's code. Called
+    ///               once, on a thread that may call MPI. Must not throw, block, or use this room.
+    /// \returns awaitable of void.
+    template <class Start>
+    [[nodiscard("co_await this, or nothing is done")]] auto request(const char* name, Start start) const {
+        return call(
+            name, any_rank,
+            [comm = handle(), start = std::move(start)](MPI_Request& request, bool&, MPI_Status&) mutable {
+                return start(comm, &request);
+            },
+            detail::no_result{});
+    }
+
+    /// The same for a request that was begun already, and is not persistent. Not with MPI_THREAD_FUNNELED.
+    [[nodiscard("co_await this, or nothing is done")]] auto done(MPI_Request pending) const {
+        return request("MPI_Test", [pending](MPI_Comm, MPI_Request* r) noexcept {
+            *r = pending;
+            return MPI_SUCCESS;
+        });
+    }
+
+    /// Sends elements to a rank. \returns awaitable of void: the memory may be used again.
+    /// Errors: `std::invalid_argument`: no such rank, negative tag; `std::length_error`: too many for MPI.
+    template <class T>
+    [[nodiscard("co_await this, or nothing is done")]] auto send(std::span<const T> what, int to,
+                                                                 int tag = 0) const {
+        all().check_peer(to);
+        detail::group::check_tag(tag);
+        return call(
+            "MPI_Isend", to,
+            [comm = handle(), what, n = detail::elements<T>(what.size()), to,
+             tag](MPI_Request& request, bool&, MPI_Status&) noexcept {
+                return MPI_Isend(what.data(), n.count, n.type(), to, tag, comm, &request);
+            },
+            detail::no_result{});
+    }
+
+    /// Receives a message of at most `into.size()` elements.
+    /// \returns awaitable of `received`. Errors: those of `send`; `error` of the class MPI_ERR_TRUNCATE if
+    ///          the message is longer.
+    template <class T>
+    [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T> into, int from = any_rank,
+                                                                 int tag = any_tag) const {
+        return receive(into, from, tag, {}, found<T>);
+    }
+    /// The same. A stop that `stop` requests ends the wait.
+    /// \returns awaitable of `std::optional<received>`: empty if the wait was stopped; no message is lost.
+    template <class T>
+    [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T> into, int from, int tag,
+                                                                 stop_token stop) const {
+        return receive(into, from, tag, std::move(stop), maybe_found<T>);
+    }
+
+    /// Waits for a message, and leaves it where it is.
+    /// \returns awaitable of `received`, whose count is in bytes. Another receive may take the message first.
+    [[nodiscard("co_await this, or nothing is done")]] auto probe(int from = any_rank,
+                                                                  int tag = any_tag) const {
+        return look(from, tag, {}, found<std::byte>);
+    }
+    /// The same. \returns awaitable of `std::optional<received>`: empty if the wait was stopped.
+    [[nodiscard("co_await this, or nothing is done")]] auto probe(int from, int tag, stop_token stop) const {
+        return look(from, tag, std::move(stop), maybe_found<std::byte>);
+    }
+
+    /// Collective. \returns awaitable of void: all ranks have begun theirs.
+    [[nodiscard("co_await this, or nothing is done")]] auto barrier() const {
+        return request("MPI_Ibarrier",
+                       [](MPI_Comm comm, MPI_Request* r) noexcept { return MPI_Ibarrier(comm, r); });
+    }
+
+    /// Collective: joins the elements of all ranks, place by place. Errors: `std::length_error`.
+    /// \returns awaitable of void: all ranks have the result.
+    template <detail::number T>
+    [[nodiscard("co_await this, or nothing is done")]] auto all_reduce(std::span<T> both,
+                                                                       reduction how) const {
+        return request("MPI_Iallreduce", [both, n = detail::elements<T>(both.size()),
+                                          how](MPI_Comm comm, MPI_Request* r) noexcept {
+            return MPI_Iallreduce(MPI_IN_PLACE, both.data(), n.count, n.type(), detail::op_of(how), comm, r);
+        });
+    }
+    /// The same, but only the rank `root` has the result; on other ranks the elements stay as they are.
+    template <detail::number T>
+    [[nodiscard("co_await this, or nothing is done")]] auto reduce(std::span<T> both, reduction how,
+                                                                   int root) const {
+        all().check_peer(root);
+        return request("MPI_Ireduce", [both, n = detail::elements<T>(both.size()), how, root,
+                                       is_root = rank() == root](MPI_Comm comm, MPI_Request* r) noexcept {
+            return MPI_Ireduce(is_root ? MPI_IN_PLACE : both.data(), is_root ? both.data() : nullptr, n.count,
+                               n.type(), detail::op_of(how), root, comm, r);
+        });
+    }
+
+    /// Collective: gives all ranks the elements of `root`. \returns awaitable of void. Errors: as of `send`.
+    template <class T>
+    [[nodiscard("co_await this, or nothing is done")]] auto broadcast(std::span<T> what, int root) const {
+        all().check_peer(root);
+        return request("MPI_Ibcast", [what, n = detail::elements<T>(what.size()),
+                                      root](MPI_Comm comm, MPI_Request* r) noexcept {
+            return MPI_Ibcast(what.data(), n.count, n.type(), root, comm, r);
+        });
+    }
+
+    /// Collective: gives all ranks the elements of all, in the order of ranks; `mine` has the same size on
+    /// all. \returns awaitable of void. Errors: `std::invalid_argument` for a wrong size of `all_elements`.
+    template <class T>
+    [[nodiscard("co_await this, or nothing is done")]] auto all_gather(std::span<const T> mine,
+                                                                       std::span<T> all_elements) const {
+        check_size(all_elements.size(), mine.size());
+        return request("MPI_Iallgather",
+                       [mine, all_elements, n = detail::elements<T>(mine.size())](MPI_Comm comm,
+                                                                                  MPI_Request* r) noexcept {
+                           return MPI_Iallgather(mine.data(), n.count, n.type(), all_elements.data(), n.count,
+                                                 n.type(), comm, r);
+                       });
+    }
+    /// The same, but only the rank `root` has the result; on other ranks `all_elements` is not used.
+    template <class T>
+    [[nodiscard("co_await this, or nothing is done")]] auto gather(std::span<const T> mine,
+                                                                   std::span<T> all_elements,
+                                                                   int root) const {
+        all().check_peer(root);
+        if (rank() == root) check_size(all_elements.size(), mine.size());
+        return request("MPI_Igather", [mine, all_elements, n = detail::elements<T>(mine.size()),
+                                       root](MPI_Comm comm, MPI_Request* r) noexcept {
+            return MPI_Igather(mine.data(), n.count, n.type(), all_elements.data(), n.count, n.type(), root,
+                               comm, r);
+        });
+    }
+
+    /// Collective: gives `root` the bytes of all ranks, whose sizes may differ.
+    /// \returns the bytes of each rank; on other ranks nothing.
+    /// Errors: `std::length_error`, on all ranks, if the sum of the sizes is more than MPI counts.
+    [[nodiscard]] task<std::vector<bytes>> gather_bytes(std::span<const std::byte> mine, int root) const;
+
+    /// Collective: gives all ranks the bytes of `root`; those of the others are ignored. Any size.
+    [[nodiscard]] task<bytes> broadcast_bytes(bytes mine, int root) const;
+
+    /// Collective: makes a group of the ranks that give the same colour, ordered by `key`, then by rank.
+    /// \param colour  0 or more; `any_rank`: this rank gets a communicator of no ranks.
+    [[nodiscard]] task<communicator> split(int colour, int key = 0) const;
+    /// Collective: makes another communicator of the same ranks: its messages are apart from those of this.
+    [[nodiscard]] task<communicator> duplicate() const { return split(0); }
+
+  private:
+    std::shared_ptr<const detail::group> group_;
+};
+
+}  // namespace weir::mpi
+
+#include <weir/mpi/communicator.ipp>
+
+#endif

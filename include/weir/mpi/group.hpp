@@ -1,0 +1,134 @@
+// weir mpi, internal: an owned communicator of MPI; types and operators of MPI for those of C++
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_GROUP_HPP
+#define WEIR_MPI_GROUP_HPP
+
+#include <weir/mpi/awaited_call.hpp>
+#include <weir/mpi/error.hpp>
+#include <weir/mpi/operations.hpp>
+
+#include <mpi.h>
+
+#include <cstddef>      // for std::size_t
+#include <limits>       // for std::numeric_limits
+#include <memory>       // for std::shared_ptr, std::unique_ptr
+#include <stdexcept>    // for std::invalid_argument, std::length_error
+#include <string>       // for std::string, std::to_string
+#include <type_traits>  // for std::is_arithmetic_v, std::is_trivially_copyable_v
+#include <utility>      // for std::move
+
+namespace weir::mpi::detail {
+
+template <class T>
+concept number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+
+// MPI's type of a number.
+template <number T>
+MPI_Datatype type_of() noexcept {
+    if constexpr (std::is_same_v<T, float>) {
+        return MPI_FLOAT;
+    } else if constexpr (std::is_same_v<T, double>) {
+        return MPI_DOUBLE;
+    } else if constexpr (std::is_same_v<T, long double>) {
+        return MPI_LONG_DOUBLE;
+    } else if constexpr (std::is_signed_v<T>) {
+        return sizeof(T) == 1   ? MPI_INT8_T
+               : sizeof(T) == 2 ? MPI_INT16_T
+               : sizeof(T) == 4 ? MPI_INT32_T
+                                : MPI_INT64_T;
+    } else {
+        return sizeof(T) == 1   ? MPI_UINT8_T
+               : sizeof(T) == 2 ? MPI_UINT16_T
+               : sizeof(T) == 4 ? MPI_UINT32_T
+                                : MPI_UINT64_T;
+    }
+}
+
+// How MPI is told of `n` elements of type T: numbers by their type, others as bytes.
+template <class T>
+struct elements {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "weir: MPI sends elements byte by byte, so they must be trivially copyable; send what they "
+                  "are made from");
+
+    // Errors: `std::length_error` if MPI, whose counts are of type `int`, can't be given the count.
+    explicit elements(std::size_t n) : count(static_cast<int>(n * scale)) {
+        if (n > static_cast<std::size_t>((std::numeric_limits<int>::max)()) / scale) {
+            throw std::length_error("weir: MPI counts by int, and " + std::to_string(n) + " elements of " +
+                                    std::to_string(sizeof(T)) +
+                                    " bytes are too many for one message; send them in parts");
+        }
+    }
+    static MPI_Datatype type() noexcept {
+        if constexpr (number<T>) {
+            return type_of<T>();
+        } else {
+            return MPI_BYTE;
+        }
+    }
+    // Of a status.
+    static std::size_t count_in(const MPI_Status& status) noexcept {
+        int n = 0;
+        if (MPI_Get_count(&status, type(), &n) != MPI_SUCCESS || n < 0) return 0;
+        return static_cast<std::size_t>(n) / scale;
+    }
+
+    static constexpr std::size_t scale = number<T> ? 1 : sizeof(T);
+    int count;
+};
+
+// Owns a communicator of MPI, and frees it on a thread that may call MPI.
+class group {
+    class freeing final : public operation {
+      public:
+        explicit freeing(MPI_Comm comm) noexcept : operation("MPI_Comm_free", any_rank, false), comm_(comm) {}
+
+      private:
+        int begin(MPI_Request&, bool&) noexcept override { return MPI_Comm_free(&comm_); }
+        void ended() noexcept override { delete this; }
+        MPI_Comm comm_;
+    };
+
+  public:
+    // Calls MPI.
+    group(std::shared_ptr<connection> of, MPI_Comm handle)
+        : its(std::move(of)), comm(handle), freeing_(std::make_unique<freeing>(handle)) {
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_size(comm, &size);
+    }
+    group(const group&) = delete;
+    group& operator=(const group&) = delete;
+    ~group() {
+        // acquire; pairs with the world's destructor. MPI_Finalize frees the communicator then.
+        if (its->is_closed.load(std::memory_order_acquire)) return;
+        its->loop.submit(*freeing_.release());
+    }
+
+    // Errors: `std::invalid_argument`.
+    void check_peer(int peer) const {
+        if (peer >= 0 && peer < size) return;
+        throw std::invalid_argument("weir: there is no rank " + std::to_string(peer) +
+                                    " here; ranks are 0 to " + std::to_string(size - 1));
+    }
+    void check_source(int peer) const {
+        if (peer != any_rank) check_peer(peer);
+    }
+    static void check_tag(int tag) {
+        if (tag >= 0) return;
+        throw std::invalid_argument("weir: tags of messages are 0 or more, and this is " +
+                                    std::to_string(tag));
+    }
+
+    const std::shared_ptr<connection> its;
+    const MPI_Comm comm;
+    int rank = 0;
+    int size = 1;
+
+  private:
+    std::unique_ptr<freeing> freeing_;
+};
+
+}  // namespace weir::mpi::detail
+
+#endif

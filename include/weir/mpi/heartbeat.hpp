@@ -1,0 +1,179 @@
+// weir mpi: how ranks hear of the failure of a rank, and end together
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_HEARTBEAT_HPP
+#define WEIR_MPI_HEARTBEAT_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/mpi/awaited_call.hpp>
+#include <weir/mpi/error.hpp>
+#include <weir/mpi/operations.hpp>
+#include <weir/mpi/reactor.hpp>
+#include <weir/platform/bounds.hpp>
+
+#include <mpi.h>
+
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t
+#include <cstdio>   // for std::fflush
+#include <memory>   // for std::make_shared
+#include <string>   // for std::string
+#include <utility>  // for std::exchange
+#include <vector>   // for std::vector
+
+namespace weir::mpi {
+
+/// How the ranks watch each other.
+struct failure_options {
+    duration heartbeat = std::chrono::seconds(1);    ///< each rank tells the next one that it lives; 0: never
+    duration dead_after = std::chrono::seconds(30);  ///< a rank that is not heard of for this long has failed
+    duration grace = std::chrono::seconds(5);  ///< after a failure: time for all ranks to clean up and print
+    int status = 1;                            ///< of the job, after a failure
+};
+
+namespace detail {
+
+// Listens on a communicator of its own. Each rank sends a heartbeat to the next rank, and the last one to the
+// first. A rank that fails, or finds that the rank before it is silent, tells all others. Then all operations
+// end with `rank_failed`. When all ranks have left their work, or the grace is over, the lowest rank that has
+// not failed calls MPI_Abort; the others do so if that does not happen.
+//
+// Everything but the constructor is called under the reactor's lock, on a thread that may call MPI.
+class heartbeat final : operation, public periodic_work {
+    enum tags : int { beat, failure, left };
+
+  public:
+    // `comm`: a duplicate of the world's, for this object alone.
+    heartbeat(connection& of, MPI_Comm comm, const failure_options& how) noexcept
+        : operation("MPI_Iprobe", any_rank, true), loop_(of.loop), comm_(comm), how_(how) {
+        MPI_Comm_rank(comm, &rank_);
+        MPI_Comm_size(comm, &size_);
+        heard_ = next_beat_ = standard_platform::now();
+    }
+    ~heartbeat() = default;
+
+    // As an operation it listens: it is called again at each poll.
+    using operation::is_cancelled;
+    operation& listener() noexcept { return *this; }
+
+    // This rank, or one that it watches, has failed. Only the first failure counts.
+    void fail(int rank, const std::string& why) {
+        if (loop_.failure() != nullptr) return;
+        said_ = std::to_string(rank) + ' ' + why.substr(0, longest);
+        notices_.reserve(static_cast<std::size_t>(size_) + 1);
+        for (int r = 0; r < size_; ++r) {
+            if (r == rank_ || r == rank) continue;
+            MPI_Request& sent = notices_.emplace_back(MPI_REQUEST_NULL);
+            MPI_Isend(said_.data(), static_cast<int>(said_.size()), MPI_CHAR, r, failure, comm_, &sent);
+        }
+        give_up(rank, why);
+    }
+
+    // The work of this rank has ended after a failure. Any thread. relaxed: no data is passed on
+    void leave() noexcept { has_left_.store(true, std::memory_order_relaxed); }
+
+    std::int64_t at(std::int64_t now) noexcept override {
+        if (loop_.failure() != nullptr) return end_together(now);
+        if (std::exchange(was_heard_, false)) heard_ = now;
+        if (how_.heartbeat.count() <= 0 || size_ == 1) return now + how_.dead_after.count();
+        if (now >= next_beat_) {
+            next_beat_ = now + how_.heartbeat.count();
+            int is_sent = 1;
+            if (beat_ != MPI_REQUEST_NULL) MPI_Test(&beat_, &is_sent, MPI_STATUS_IGNORE);
+            if (is_sent != 0) MPI_Isend(nullptr, 0, MPI_BYTE, (rank_ + 1) % size_, beat, comm_, &beat_);
+        }
+        if (now - heard_ > how_.dead_after.count()) {
+            const auto seconds = std::to_string(how_.dead_after / std::chrono::milliseconds(1));
+            fail((rank_ + size_ - 1) % size_,
+                 "it was not heard of for " + seconds + " ms: it hangs, or is dead");
+        }
+        return weir::detail::smaller<std::int64_t>(next_beat_, heard_ + how_.dead_after.count() + 1);
+    }
+
+    // Sends nothing from now on: all ranks have ended their work without a failure.
+    int stop() noexcept {
+        loop_.set_periodic(nullptr);
+        return MPI_Wait(&beat_, MPI_STATUS_IGNORE);  // the next rank listens
+    }
+
+  private:
+    static constexpr std::size_t longest = 2000;  // characters of a message: sent without a rendezvous
+    static constexpr std::int64_t interval = 1'000'000;
+
+    int lowest() const noexcept { return loop_.failure()->rank() == 0 ? 1 : 0; }
+
+    void give_up(int rank, const std::string& why) {
+        loop_.fail(std::make_shared<const rank_failed>(rank, why));
+    }
+
+    int begin(MPI_Request&, bool& again) noexcept override {
+        again = true;
+        return receive_all();
+    }
+    void ended() noexcept override {}
+
+    int receive_all() noexcept {
+        for (;;) {
+            int is_there = 0;
+            MPI_Status status{};
+            const int code = MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, &status);
+            if (code != MPI_SUCCESS || is_there == 0) return code;
+            char text[longest + 16];
+            int size = 0;
+            MPI_Recv(text, static_cast<int>(sizeof text), MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, comm_,
+                     &status);
+            MPI_Get_count(&status, MPI_CHAR, &size);
+            if (status.MPI_TAG == beat) {
+                was_heard_ = true;
+            } else if (status.MPI_TAG == left) {
+                if (loop_.failure() == nullptr || status.MPI_SOURCE != loop_.failure()->rank()) ++num_left_;
+            } else if (loop_.failure() == nullptr) {
+                const std::string said(text, static_cast<std::size_t>(size));
+                const std::size_t blank = said.find(' ');
+                give_up(std::stoi(said), said.substr(blank + 1));
+            }
+        }
+    }
+
+    // After a failure. Returns when to call again; or ends the process.
+    std::int64_t end_together(std::int64_t now) noexcept {
+        if (failed_at_ == 0) failed_at_ = now;
+        static_cast<void>(receive_all());
+        const bool leads = rank_ == lowest() || size_ == 1;
+        const bool has_left = has_left_.load(std::memory_order_relaxed);  // see leave()
+        if (has_left && !leads && !told_) {
+            told_ = true;
+            MPI_Isend(nullptr, 0, MPI_BYTE, lowest(), left, comm_, &notices_.emplace_back(MPI_REQUEST_NULL));
+        }
+        int are_sent = 0;
+        MPI_Testall(static_cast<int>(notices_.size()), notices_.data(), &are_sent, MPI_STATUSES_IGNORE);
+        const bool have_left = has_left && num_left_ >= size_ - 2;  // without this rank and the failed one
+        const std::int64_t limit = (leads ? 1 : 2) * how_.grace.count();
+        if ((leads && have_left && are_sent != 0) || now - failed_at_ > limit) {
+            std::fflush(nullptr);
+            MPI_Abort(MPI_COMM_WORLD, how_.status);
+        }
+        return now + interval;
+    }
+
+    reactor& loop_;
+    const MPI_Comm comm_;
+    const failure_options how_;
+    int rank_ = 0;
+    int size_ = 1;
+    std::int64_t heard_ = 0;  // when the rank before this was heard of
+    bool was_heard_ = false;  // since the last call of at()
+    std::int64_t next_beat_ = 0;
+    std::int64_t failed_at_ = 0;
+    standard_platform::atomic<bool> has_left_{false};
+    bool told_ = false;  // the lowest rank, that this one has left
+    int num_left_ = 0;
+    MPI_Request beat_ = MPI_REQUEST_NULL;
+    std::string said_;
+    std::vector<MPI_Request> notices_;
+};
+
+}  // namespace detail
+
+}  // namespace weir::mpi
+
+#endif

@@ -1,0 +1,208 @@
+// weir mpi, internal: an operation of MPI; and those that have begun, which one thread at a time tests
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_OPERATIONS_HPP
+#define WEIR_MPI_OPERATIONS_HPP
+
+#include <weir/mpi/error.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <cstddef>  // for std::ptrdiff_t, std::size_t
+#include <new>      // for std::bad_alloc
+#include <utility>  // for std::exchange
+#include <vector>   // for std::vector
+
+namespace weir::mpi::detail {
+
+using weir::detail::standard_platform;
+
+// An operation of MPI. The caller that submits the operation keeps the object until `ended` is called.
+class operation {
+  public:
+    operation(const char* call, int peer, bool may_cancel) noexcept
+        : call_(call), peer_(peer), may_cancel_(may_cancel) {}
+    operation(const operation&) = delete;
+    operation& operator=(const operation&) = delete;
+
+    // Begins the operation; returns MPI's code. Sets `request` if there is an end to wait for. If there is
+    // none, and `again` is set, the function is called again at each poll.
+    virtual int begin(MPI_Request& request, bool& again) noexcept = 0;
+    // Called once, when the operation is over. The object may be gone when this returns.
+    virtual void ended() noexcept = 0;
+
+    const char* call() const noexcept { return call_; }
+    int peer() const noexcept { return peer_; }
+    int error_class() const noexcept { return error_class_; }
+    bool is_cancelled() const noexcept { return is_cancelled_; }  // or never begun, or given up
+    const MPI_Status& status() const noexcept { return status_; }
+
+  protected:
+    virtual ~operation() = default;
+    MPI_Status status_{};
+
+  private:
+    friend class operations;
+    friend class reactor;
+    const char* const call_;
+    const int peer_;
+    const bool may_cancel_;
+    bool is_cancelled_ = false;
+    bool cancel_was_called_ = false;
+    standard_platform::atomic<bool> must_cancel_{false};
+    int error_class_ = MPI_SUCCESS;
+    operation* next_ = nullptr;
+};
+
+// The operations that have begun. Not for several threads: the reactor has a lock. `ended` of an operation
+// must not change this object.
+class operations {
+  public:
+    std::size_t size() const noexcept { return requests_.size() + repeated_.size(); }
+
+    // Returns whether the operation is over.
+    bool begin(operation& o) noexcept {
+        // relaxed, here and in `cancel_marked`: the reactor orders the mark before `cancels_`
+        if (o.must_cancel_.load(std::memory_order_relaxed)) return give_up(o);
+        try {
+            const std::size_t enough = requests_.size() + 1;
+            requests_.reserve(enough);
+            owners_.reserve(enough);
+            places_.resize(enough);
+            statuses_.resize(enough);
+            repeated_.reserve(repeated_.size() + 1);
+        } catch (const std::bad_alloc&) {
+            return end(o, MPI_ERR_NO_MEM);
+        }
+        MPI_Request request = MPI_REQUEST_NULL;
+        bool again = false;
+        int code = o.begin(request, again);
+        int is_complete = again ? 0 : 1;
+        if (code == MPI_SUCCESS && request != MPI_REQUEST_NULL) {
+            code = MPI_Test(&request, &is_complete, &o.status_);
+        }
+        if (code != MPI_SUCCESS || is_complete != 0) return end(o, code);
+        if (request == MPI_REQUEST_NULL) {
+            repeated_.push_back(&o);
+        } else {
+            requests_.push_back(request);
+            owners_.push_back(&o);
+        }
+        return false;
+    }
+
+    // Ends what is complete. Returns whether anything has ended.
+    bool test() noexcept {
+        const bool ended = repeat();
+        return test_requests() || ended;
+    }
+
+    // Cancels the operations that are marked by `must_cancel_`. Returns whether anything has ended.
+    bool cancel_marked() noexcept {
+        for (std::size_t i = 0; i < owners_.size(); ++i) {
+            operation& o = *owners_[i];
+            if (o.cancel_was_called_ || !o.must_cancel_.load(std::memory_order_relaxed)) continue;
+            o.cancel_was_called_ = MPI_Cancel(&requests_[i]) == MPI_SUCCESS;
+        }
+        return end_repeated([](operation& o) noexcept {
+            // relaxed: see begin()
+            return o.must_cancel_.load(std::memory_order_relaxed) && give_up(o);
+        });
+    }
+
+    // Gives up all operations. MPI must not be called any more: it would use their memory.
+    void give_up_all() noexcept {
+        const std::vector<operation*> requested = std::exchange(owners_, {});
+        requests_.clear();
+        for (operation* const o : requested) give_up(*o);
+        end_repeated([](operation& o) noexcept { return give_up(o); });
+    }
+
+    static bool give_up(operation& o) noexcept {
+        o.is_cancelled_ = true;
+        o.ended();
+        return true;
+    }
+
+  private:
+    static bool end(operation& o, int code) noexcept {
+        int cancelled = 0;
+        if (code != MPI_SUCCESS) {
+            if (MPI_Error_class(code, &o.error_class_) != MPI_SUCCESS) o.error_class_ = MPI_ERR_UNKNOWN;
+        } else if (o.cancel_was_called_ && MPI_Test_cancelled(&o.status_, &cancelled) == MPI_SUCCESS) {
+            o.is_cancelled_ = cancelled != 0;
+        }
+        o.ended();
+        return true;
+    }
+
+    // Removes the operations for which `ends` returns true; it calls their `ended`.
+    template <class Ends>
+    bool end_repeated(Ends ends) noexcept {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < repeated_.size(); ++i) {
+            operation* const o = repeated_[i];
+            if (!ends(*o)) repeated_[kept++] = o;
+        }
+        const bool ended = kept != repeated_.size();
+        repeated_.resize(kept);
+        return ended;
+    }
+    bool repeat() noexcept {
+        return end_repeated([](operation& o) noexcept {
+            MPI_Request none = MPI_REQUEST_NULL;
+            bool again = false;
+            const int code = o.begin(none, again);
+            return (code != MPI_SUCCESS || !again) && end(o, code);
+        });
+    }
+
+    bool test_requests() noexcept {
+        if (requests_.empty()) return false;
+        int num_done = 0;
+        const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &num_done,
+                                      places_.data(), statuses_.data());
+        if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return test_one_by_one();
+        for (int i = 0; i < num_done; ++i) {
+            const auto n = static_cast<std::size_t>(i);
+            const int its_code = code == MPI_SUCCESS ? MPI_SUCCESS : statuses_[n].MPI_ERROR;
+            end_request(static_cast<std::size_t>(places_[n]), statuses_[n], its_code);
+        }
+        return num_done > 0 && remove_ended();  // MPI_UNDEFINED is negative
+    }
+    // After an error that says nothing about single requests.
+    bool test_one_by_one() noexcept {
+        for (std::size_t i = 0; i < requests_.size(); ++i) {
+            int is_complete = 0;
+            MPI_Status status{};
+            const int code = MPI_Test(&requests_[i], &is_complete, &status);
+            if (code != MPI_SUCCESS || is_complete != 0) end_request(i, status, code);
+        }
+        return remove_ended();
+    }
+    void end_request(std::size_t at, const MPI_Status& status, int code) noexcept {
+        operation& o = *std::exchange(owners_[at], nullptr);
+        o.status_ = status;
+        end(o, code);
+    }
+    bool remove_ended() noexcept {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < owners_.size(); ++i) {
+            if (owners_[i] == nullptr) continue;
+            owners_[kept] = owners_[i];
+            requests_[kept++] = requests_[i];
+        }
+        const bool ended = kept != owners_.size();
+        owners_.resize(kept);
+        requests_.resize(kept, MPI_REQUEST_NULL);
+        return ended;
+    }
+
+    std::vector<MPI_Request> requests_;
+    std::vector<operation*> owners_;    // of the requests
+    std::vector<operation*> repeated_;  // without a request
+    std::vector<int> places_;           // of complete requests, and their statuses: for MPI_Testsome
+    std::vector<MPI_Status> statuses_;
+};
+
+}  // namespace weir::mpi::detail
+
+#endif

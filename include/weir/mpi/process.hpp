@@ -1,0 +1,196 @@
+// weir mpi: MPI in this process, and the thread that initialises and finalises it; for `world`
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_PROCESS_HPP
+#define WEIR_MPI_PROCESS_HPP
+
+#include <weir/mpi/awaited_call.hpp>
+#include <weir/mpi/error.hpp>
+#include <weir/mpi/group.hpp>
+#include <weir/mpi/heartbeat.hpp>
+#include <weir/mpi/operations.hpp>
+#include <weir/mpi/reactor.hpp>
+#include <weir/platform/parking.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/system.hpp>
+#include <weir/platform/system_thread.hpp>
+
+#include <mpi.h>
+
+#include <exception>  // for std::exception
+#include <memory>     // for std::make_shared, std::shared_ptr
+#include <optional>   // for std::optional
+#include <stdexcept>  // for std::logic_error
+#include <string>     // for std::string
+
+namespace weir::mpi {
+
+/// The options of a `world`. The defaults are right for programs in which only this room calls MPI.
+struct world_options {
+    /// The level of threads that MPI is asked for. From MPI_THREAD_MULTIPLE on the program may call MPI, too.
+    /// If MPI grants less than MPI_THREAD_SERIALIZED, all its calls are made by the world's thread.
+    int threads = MPI_THREAD_MULTIPLE;
+    /// False: the world has no thread; the constructing thread calls `poll` again and again, as an event loop
+    /// does, and must not block.
+    bool own_thread = true;
+    polling_options polling = {};   ///< how often the world's thread asks MPI
+    failure_options failures = {};  ///< how the ranks watch each other
+};
+
+namespace detail {
+
+// MPI in this process, and the thread that initialises and finalises it.
+class process {
+  public:
+    explicit process(const world_options& how) : how_(how), its_(std::make_shared<connection>(how.polling)) {
+        if (how.own_thread) {
+            thread_ = weir::detail::system_thread([this] { run(); });
+            while (!started_.wait()) {
+            }
+        } else {
+            begin();
+        }
+        if (refused_.empty()) return;
+        if (thread_.joinable()) thread_.join();
+        throw std::logic_error("weir: " + refused_);
+    }
+    process(const process&) = delete;
+    process& operator=(const process&) = delete;
+
+    ~process() {
+        // release; pairs with connection::check() and ~group()
+        its_->loop.locked([this]() noexcept { its_->is_closed.store(true, std::memory_order_release); });
+        if (how_.own_thread) {
+            its_->loop.end();
+            thread_.join();
+        } else {
+            finish();
+        }
+    }
+
+    const std::shared_ptr<connection>& its() const noexcept { return its_; }
+    const std::shared_ptr<const group>& all() const noexcept { return all_; }
+    int level() const noexcept { return level_; }
+
+    // All three block, until MPI was called on a thread that may do so.
+    void fail(const std::string& why) {
+        do_there([&](MPI_Request&) {
+            health_->fail(all_->rank, why);
+            return MPI_SUCCESS;
+        });
+    }
+    // Returns when all ranks have called it, and none has failed; otherwise the process ends.
+    void leave() noexcept {
+        for (int i = 0; i < 2; ++i) {  // between the two, nobody sends heartbeats any more
+            do_there([&](MPI_Request& r) noexcept { return MPI_Ibarrier(control_, &r); });
+            do_there([&](MPI_Request&) noexcept { return health_->stop(); });
+        }
+        if (its_->loop.failure() == nullptr) return;
+        health_->leave();
+        for (weir::detail::parker never;;) wait_a_moment(never);
+    }
+
+  private:
+    template <class Function>
+    void do_there(Function function) {
+        class one_call final : public operation {
+          public:
+            explicit one_call(Function& f) noexcept : operation("MPI_Ibarrier", any_rank, false), call_(f) {}
+            weir::detail::parker done;
+
+          private:
+            int begin(MPI_Request& request, bool&) noexcept override { return call_(request); }
+            void ended() noexcept override { done.set(); }
+            Function& call_;
+        };
+        one_call o(function);
+        its_->loop.submit(o);
+        while (!o.done.is_set()) wait_a_moment(o.done);
+        its_->loop.locked([]() noexcept {});  // the thread that set the flag has left the object
+    }
+    void wait_a_moment(weir::detail::parker& done) noexcept {
+        if (how_.own_thread) {
+            static_cast<void>(done.wait());
+        } else {
+            static_cast<void>(its_->loop.poll());
+        }
+    }
+
+    void run() noexcept {
+        standard_platform::name_thread("weir-mpi");
+        weir::detail::end_waits_on_time();
+        begin();
+        const bool is_refused = !refused_.empty();
+        started_.set();
+        if (is_refused) return;
+        its_->loop.run();
+        finish();
+    }
+
+    void begin() noexcept try {
+        int is_initialised = 0;
+        int is_finalised = 0;
+        MPI_Initialized(&is_initialised);
+        MPI_Finalized(&is_finalised);
+        if (is_finalised != 0)
+            return refuse(
+                "MPI was finalised in this process, and can't begin again; keep one "
+                "world for the whole program");
+        finalises_ = is_initialised == 0;
+        if (finalises_) {
+            if (MPI_Init_thread(nullptr, nullptr, how_.threads, &level_) != MPI_SUCCESS)
+                return refuse("MPI_Init_thread failed");
+        } else {
+            MPI_Query_thread(&level_);
+        }
+        const int needed = finalises_ || !how_.own_thread ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
+        if (level_ < needed) {
+            if (finalises_) MPI_Finalize();
+            return refuse(finalises_
+                              ? "this MPI knows no threads: it grants only MPI_THREAD_SINGLE"
+                              : "MPI was initialised by the program for one thread only, and a world has "
+                                "its own: let the world initialise MPI, or ask MPI_Init_thread for "
+                                "MPI_THREAD_SERIALIZED");
+        }
+        its_->loop.set_thread(level_ < MPI_THREAD_SERIALIZED);
+        MPI_Comm all = MPI_COMM_NULL;
+        MPI_Comm apart = MPI_COMM_NULL;
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        if (MPI_Comm_dup(MPI_COMM_WORLD, &all) != MPI_SUCCESS ||
+            MPI_Comm_dup(MPI_COMM_WORLD, &apart) != MPI_SUCCESS)
+            return refuse("MPI_Comm_dup failed");
+        all_ = std::make_shared<const group>(its_, all);
+        MPI_Comm_set_errhandler(apart, MPI_ERRORS_RETURN);
+        control_ = apart;
+        health_.emplace(*its_, apart, how_.failures);
+        its_->loop.set_periodic(&*health_);
+        its_->loop.add_background(1);
+        its_->loop.submit(health_->listener());
+    } catch (const std::exception& e) {
+        refuse(e.what());
+    }
+    void refuse(const char* why) noexcept { refused_ = why; }
+
+    void finish() noexcept {
+        MPI_Comm all = all_->comm;
+        MPI_Comm_free(&all);
+        MPI_Comm_free(&control_);
+        if (finalises_) MPI_Finalize();
+    }
+
+    const world_options how_;
+    const std::shared_ptr<connection> its_;
+    std::shared_ptr<const group> all_;
+    std::optional<heartbeat> health_;
+    MPI_Comm control_ = MPI_COMM_NULL;
+    int level_ = MPI_THREAD_SINGLE;
+    bool finalises_ = false;
+    std::string refused_;
+    weir::detail::parker started_;
+    weir::detail::system_thread thread_;
+};
+
+}  // namespace detail
+
+}  // namespace weir::mpi
+
+#endif

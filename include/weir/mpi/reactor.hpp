@@ -1,0 +1,238 @@
+// weir mpi: begins operations of MPI, and polls until they are complete
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_REACTOR_HPP
+#define WEIR_MPI_REACTOR_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/mpi/error.hpp>
+#include <weir/mpi/operations.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/parking.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <algorithm>  // for std::clamp
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint32_t
+#include <memory>     // for std::shared_ptr
+#include <utility>    // for std::exchange, std::move
+
+namespace weir::mpi {
+
+/// How often the world's thread asks MPI whether operations are complete.
+struct polling_options {
+    duration spin = std::chrono::microseconds(20);        ///< after each event: without a pause
+    duration shortest = std::chrono::microseconds(50);    ///< then pauses of an eighth of the time since the
+    duration longest = std::chrono::milliseconds(2);      ///< last event, from `shortest` to `longest`
+    duration background = std::chrono::milliseconds(20);  ///< pauses while no coroutine waits for MPI
+};
+
+namespace detail {
+
+// What a reactor does from time to time: heartbeats.
+class periodic_work {
+  public:
+    // Called under the reactor's lock. Returns when the next call is due.
+    virtual std::int64_t at(std::int64_t now) noexcept = 0;
+
+  protected:
+    ~periodic_work() = default;
+};
+
+// A lock around `operations`, and a list of new ones. The thread that submits an operation begins it, if the
+// lock is free; else the holder of the lock does. The reactor's thread polls, and so may any other. With
+// MPI_THREAD_FUNNELED, only the reactor's thread calls MPI: see `set_thread`.
+class reactor {
+    using platform = standard_platform;
+    using thread_id = decltype(platform::this_thread());
+
+  public:
+    explicit reactor(const polling_options& how) noexcept : how_(how) {}
+    reactor(const reactor&) = delete;
+    reactor& operator=(const reactor&) = delete;
+
+    // Called before any operation. `only_here`: no thread but the caller may call MPI.
+    void set_thread(bool only_here) noexcept { only_ = only_here ? platform::this_thread() : thread_id{}; }
+
+    void submit(operation& o) noexcept {
+        o.next_ = newest_.load(std::memory_order_relaxed);
+        // seq_cst; pairs with unlock(): the caller takes the lock below, or its holder sees the operation.
+        // relaxed on failure: only the address is used
+        while (!newest_.compare_exchange_weak(o.next_, &o, std::memory_order_seq_cst,
+                                              std::memory_order_relaxed)) {
+        }
+        tell();
+        serve(false);
+    }
+
+    // Ends a receive or a probe early, unless it is complete. The operation is not destroyed meanwhile.
+    void cancel(operation& o) noexcept {
+        if (!o.may_cancel_) return;
+        o.must_cancel_.store(true, std::memory_order_relaxed);  // ordered by the next store
+        cancels_.store(true, std::memory_order_seq_cst);        // pairs with unlock(), as in submit()
+        tell();
+        serve(false);
+    }
+
+    // Begins what was submitted, and ends what is complete. Any thread. Returns whether anything has ended.
+    bool poll() noexcept { return serve(true); }
+
+    // Calls the function while no other thread is in MPI.
+    template <class Function>
+    void locked(Function function) noexcept {
+        for (int round = 0; locked_.exchange(1, std::memory_order_seq_cst) != 0; ++round) {
+            if (round < 64) {
+                platform::pause();
+            } else {
+                platform::wait(locked_, 1, how_.shortest.count());
+            }
+        }
+        function();
+        unlock();
+    }
+
+    // Under the lock.
+    void set_periodic(periodic_work* work) noexcept {
+        periodic_ = work;
+        next_period_ = 0;
+    }
+
+    // All operations end with `why`, from now on, without a call of MPI. Under the lock.
+    void fail(std::shared_ptr<const rank_failed> why) noexcept {
+        if (is_failed_.load(std::memory_order_relaxed)) return;  // written under the lock
+        failure_ = std::move(why);
+        next_period_ = 0;
+        is_failed_.store(true, std::memory_order_release);  // pairs with failure()
+    }
+    // Null: there is none. acquire; pairs with fail()
+    const rank_failed* failure() const noexcept {
+        return is_failed_.load(std::memory_order_acquire) ? failure_.get() : nullptr;
+    }
+
+    // How many operations are no reason to poll often, as that which listens for failures.
+    void add_background(std::size_t n) noexcept { background_.fetch_add(n, std::memory_order_relaxed); }
+
+    // The loop of the reactor's thread, until `end` is called.
+    void run() noexcept {
+        std::int64_t last_event = platform::now();
+        std::uint32_t seen = 0;
+        while (!is_ending_.load(std::memory_order_acquire)) {  // pairs with end()
+            const std::uint32_t news = news_.load(std::memory_order_seq_cst);
+            const bool is_event = poll() || news != seen;
+            seen = news;
+            const std::int64_t now = platform::now();
+            if (is_event) last_event = now;
+            if (now - last_event < how_.spin.count() && num_awaited() != 0) {
+                platform::pause();
+            } else {
+                sleep(now, now - last_event, seen);
+            }
+        }
+    }
+    void end() noexcept {
+        is_ending_.store(true, std::memory_order_release);  // pairs with run()
+        parker_.poke();
+    }
+
+  private:
+    bool may_call_here() const noexcept { return only_ == thread_id{} || only_ == platform::this_thread(); }
+
+    // relaxed, both: they only decide how long the thread sleeps; `news_` ends the sleep
+    std::size_t num_awaited() const noexcept {
+        const std::size_t all = num_begun_.load(std::memory_order_relaxed);
+        const std::size_t others = background_.load(std::memory_order_relaxed);
+        return all > others ? all - others : 0;
+    }
+
+    // seq_cst; pairs with sleep(): the thread sees the new count, or this call sees that the thread sleeps
+    void tell() noexcept {
+        news_.fetch_add(1, std::memory_order_seq_cst);
+        if (sleeps_long_.load(std::memory_order_seq_cst)) parker_.poke();
+    }
+
+    // `quiet`: the time since the last event.
+    void sleep(std::int64_t now, std::int64_t quiet, std::uint32_t seen) noexcept {
+        std::int64_t pause = -1;
+        if (num_awaited() != 0) {
+            pause = std::clamp<std::int64_t>(quiet / 8, how_.shortest.count(), how_.longest.count());
+        } else if (num_begun_.load(std::memory_order_relaxed) != 0) {
+            pause = how_.background.count();
+        }
+        if (periodic_ != nullptr) {
+            const std::int64_t due = weir::detail::larger<std::int64_t>(next_period_ - now, 0);
+            pause = pause < 0 ? due : weir::detail::smaller(pause, due);
+        }
+        // A short sleep is not ended by a submission, which began on its own thread.
+        const bool is_long = only_ != thread_id{} || pause < 0 || pause > how_.shortest.count();
+        if (is_long) sleeps_long_.store(true, std::memory_order_seq_cst);
+        if (news_.load(std::memory_order_seq_cst) == seen) static_cast<void>(parker_.wait(pause));
+        sleeps_long_.store(false, std::memory_order_relaxed);  // a needless poke is harmless
+    }
+
+    bool serve(bool polls) noexcept {
+        if (!may_call_here()) return false;
+        bool ended = false;
+        do {
+            if (locked_.exchange(1, std::memory_order_seq_cst) != 0) return ended;
+            ended = work(polls) || ended;
+            unlock();
+            polls = false;
+            // seq_cst; pairs with submit() and cancel(), whose callers could not take the lock
+        } while (newest_.load(std::memory_order_seq_cst) != nullptr ||
+                 cancels_.load(std::memory_order_seq_cst));
+        return ended;
+    }
+    void unlock() noexcept { locked_.store(0, std::memory_order_seq_cst); }
+
+    bool work(bool polls) noexcept {
+        bool ended = begin_new();
+        if (cancels_.exchange(false, std::memory_order_seq_cst)) ended = begun_.cancel_marked() || ended;
+        if (polls && failure() == nullptr) ended = begun_.test() || ended;
+        if (polls && periodic_ != nullptr) {
+            const std::int64_t now = platform::now();
+            if (now >= next_period_) next_period_ = periodic_->at(now);
+        }
+        if (failure() != nullptr) begun_.give_up_all();
+        num_begun_.store(begun_.size(), std::memory_order_relaxed);  // see num_awaited()
+        return ended;
+    }
+
+    bool begin_new() noexcept {
+        operation* newer = newest_.exchange(nullptr, std::memory_order_acquire);  // pairs with submit()
+        operation* row = nullptr;
+        while (newer != nullptr) {
+            operation* const o = std::exchange(newer, newer->next_);
+            o->next_ = row;
+            row = o;
+        }
+        bool ended = false;
+        while (row != nullptr) {
+            operation& o = *std::exchange(row, row->next_);
+            ended = (failure() != nullptr ? operations::give_up(o) : begun_.begin(o)) || ended;
+        }
+        return ended;
+    }
+
+    const polling_options how_;
+    thread_id only_{};  // the thread that alone may call MPI; none: each may
+    platform::atomic<operation*> newest_{nullptr};
+    platform::atomic<bool> cancels_{false};
+    platform::atomic<std::uint32_t> locked_{0};
+    platform::atomic<std::uint32_t> news_{0};
+    platform::atomic<bool> sleeps_long_{false};
+    platform::atomic<bool> is_ending_{false};
+    platform::atomic<bool> is_failed_{false};
+    platform::atomic<std::size_t> num_begun_{0};
+    platform::atomic<std::size_t> background_{0};
+    std::shared_ptr<const rank_failed> failure_;
+    weir::detail::parker parker_;
+    // Under the lock:
+    operations begun_;
+    periodic_work* periodic_ = nullptr;
+    std::int64_t next_period_ = 0;
+};
+
+}  // namespace detail
+
+}  // namespace weir::mpi
+
+#endif

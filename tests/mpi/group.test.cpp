@@ -1,0 +1,48 @@
+#include <weir/mpi/group.hpp>
+
+#include "mpi/support.hpp"
+
+#include <climits>
+#include <cstddef>
+#include <string>
+
+using namespace mpi_tests;
+using weir::mpi::detail::elements;
+
+namespace {
+struct sample {
+    double position[3];
+    int label;
+};
+}  // namespace
+
+TEST_CASE("numbers are sent by their type, and all else as bytes") {
+    CHECK(elements<int>::type() == MPI_INT32_T);
+    CHECK(elements<unsigned char>::type() == MPI_UINT8_T);
+    CHECK(elements<std::size_t>::type() == MPI_UINT64_T);
+    CHECK(elements<long double>::type() == MPI_LONG_DOUBLE);
+    CHECK(elements<float>(7).count == 7);
+    CHECK(elements<std::byte>::type() == MPI_BYTE);
+    CHECK(elements<bool>::type() == MPI_BYTE);
+    CHECK(elements<sample>::type() == MPI_BYTE);
+    CHECK(elements<sample>(3).count == 3 * int{sizeof(sample)});
+}
+
+TEST_CASE("more elements than MPI can count are refused") {
+    constexpr auto most = std::size_t{INT_MAX};
+    CHECK(elements<int>(most).count == INT_MAX);
+    CHECK_THROWS_AS(elements<int>(most + 1), std::length_error);
+    CHECK_THROWS_AS(elements<sample>(most / sizeof(sample) + 1), std::length_error);
+}
+
+TEST_CASE("the last owner of a communicator frees it on a thread that may call MPI") {
+    cluster ranks(1);
+    const std::size_t before = stand_in::look().communicators;
+    {
+        const communicator twin = weir::sync_wait(ranks.all, ranks.of(0).duplicate());
+        CHECK(stand_in::look().communicators == before + 1);
+        const communicator copy = twin;  // NOLINT(performance-unnecessary-copy-initialization): shares it
+        CHECK(copy.handle() == twin.handle());
+    }
+    CHECK(stand_in::look().communicators == before);
+}

@@ -1,0 +1,102 @@
+#include <weir/mpi/heartbeat.hpp>
+
+#include "mpi/support.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace mpi_tests;
+using namespace std::chrono_literals;
+using weir::mpi::failure_options;
+using weir::mpi::polling_options;
+using weir::mpi::detail::connection;
+using weir::mpi::detail::heartbeat;
+
+namespace {
+
+// Heartbeats of ranks, by a clock that the test sets.
+class hearts {
+  public:
+    explicit hearts(int ranks) {
+        stand_in::settings how;
+        how.ranks = ranks;
+        stand_in::reset(how);
+        for (int r = 0; r < ranks; ++r) {
+            stand_in::as(r);
+            int level = 0;
+            MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+            connections.push_back(std::make_unique<connection>(polling_options()));
+            all.push_back(std::make_unique<heartbeat>(*connections.back(), MPI_COMM_WORLD, options));
+            connections.back()->loop.submit(all.back()->listener());
+        }
+        now = weir::detail::standard_platform::now();
+    }
+    // All ranks but `silent` live on for `time`.
+    void live(std::chrono::nanoseconds time, int silent = -1) {
+        for (const std::int64_t end = now + time.count(); now < end; now += 100'000'000) {
+            for (std::size_t r = 0; r < all.size(); ++r) {
+                if (static_cast<int>(r) == silent) continue;
+                stand_in::as(static_cast<int>(r));
+                connections[r]->loop.locked([&]() noexcept { static_cast<void>(all[r]->at(now)); });
+                static_cast<void>(connections[r]->loop.poll());
+            }
+        }
+    }
+    std::string failure(std::size_t r) const {
+        const auto* const f = connections[r]->loop.failure();
+        return f == nullptr ? "" : f->what();
+    }
+
+    static constexpr failure_options options{.heartbeat = 1s, .dead_after = 5s, .grace = 3s, .status = 7};
+    std::vector<std::unique_ptr<connection>> connections;
+    std::vector<std::unique_ptr<heartbeat>> all;
+    std::int64_t now = 0;
+};
+
+}  // namespace
+
+TEST_CASE("ranks that live are not taken for dead") {
+    hearts ranks(3);
+    ranks.live(2s);
+    for (std::size_t r = 0; r < 3; ++r) CHECK(ranks.failure(r).empty());
+    CHECK(stand_in::num_calls("MPI_Isend") >= 3);
+    CHECK_FALSE(stand_in::look().aborted);
+}
+
+TEST_CASE("all ranks hear of a rank that is silent, and the lowest of the others ends the job") {
+    for (const int silent : {0, 1, 2}) {
+        hearts ranks(3);
+        ranks.live(7s, silent);
+        const std::string expected = "weir: rank " + std::to_string(silent) +
+                                     " failed: it was not heard of for 5000 ms: it hangs, or is dead";
+        for (int r = 0; r < 3; ++r) {
+            if (r != silent) CHECK(ranks.failure(static_cast<std::size_t>(r)) == expected);
+        }
+    }
+}
+
+TEST_CASE("after a failure the job ends when all ranks have left, with the status") {
+    hearts ranks(3);
+    ranks.connections[1]->loop.locked([&] { ranks.all[1]->fail(1, "disk full"); });
+    ranks.live(1s);
+    for (std::size_t r = 0; r < 3; ++r) CHECK(ranks.failure(r) == "weir: rank 1 failed: disk full");
+    CHECK_FALSE(stand_in::look().aborted);
+    ranks.all[1]->leave();
+    ranks.all[0]->leave();
+    ranks.live(1s);
+    CHECK_FALSE(stand_in::look().aborted);
+    ranks.all[2]->leave();
+    ranks.live(200ms);
+    CHECK(stand_in::look().aborted == 7);
+}
+
+TEST_CASE("a rank that does not leave its work is waited for until the grace is over") {
+    hearts ranks(2);
+    ranks.connections[0]->loop.locked([&] { ranks.all[0]->fail(0, "out of memory"); });
+    ranks.live(2s);
+    CHECK_FALSE(stand_in::look().aborted);
+    ranks.live(2s);
+    CHECK(stand_in::look().aborted == 7);
+}
