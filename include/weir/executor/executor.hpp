@@ -48,6 +48,7 @@ class forked_error : public std::runtime_error {
 namespace detail {
 class executor_use;
 class inline_start;
+class pollable;
 class registry;
 
 // The state of one worker of an executor, as a watchdog sees it.
@@ -169,20 +170,20 @@ class executor {
     /// executor's threads, which pauses meanwhile: see `run_options::consumers_help`. Returns when `done` is
     /// set or poked.
     /// \returns false if the thread can't work here now: the caller sleeps until `done` is set.
-    virtual bool lend_place(flag& done) noexcept {
-        static_cast<void>(done);
-        return false;
-    }
+    virtual bool lend_place(flag& done) noexcept { return static_cast<void>(done), false; }
 
     /// A coroutine of this executor waits for an item of a run on `other`, which exists until the coroutine
     /// is resumed. If nothing else is ready, this executor's thread may call `other.lend_place`.
     virtual void waits_for(executor& other) noexcept { static_cast<void>(other); }
 
+    /// For headers of weir: an operation of `source` is pending, and a coroutine may wait for it.
+    /// \returns whether idle threads of this executor poll the source from now on, until it is closed.
+    virtual bool polls(detail::pollable& source) noexcept { return static_cast<void>(source), false; }
+
     /// For adapters to other libraries. `library` is an address that identifies one of them.
     /// \returns the object of that library that runs this executor, or null. Lifetime: that of this executor.
     [[nodiscard]] virtual const void* runs_on(const void* library) const noexcept {
-        static_cast<void>(library);
-        return nullptr;
+        return static_cast<void>(library), nullptr;
     }
 
     /// The properties that never change.
@@ -201,8 +202,7 @@ class executor {
         return traits_.has_threads && !users_.is_process_of_origin();
     }
 
-    /// Called by a `watchdog` on its own thread: reports whether coroutines run or are queued. The default
-    /// reports that some may be.
+    /// For a `watchdog`, on its own thread: reports whether coroutines run or are queued; default: maybe.
     /// Errors: `std::bad_alloc`: the watchdog skips this inspection.
     virtual void inspect(detail::executor_view& view) const { static_cast<void>(view); }
 

@@ -173,7 +173,7 @@ class basic_idle_workers {
     // has changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which
     // it has been idle. Searches without naps until `spin_end`; and for `wait_for_young`, as long as there
     // are coroutines that have not been queued long enough to be stolen, unless there is only one
-    // processor: nobody else can run meanwhile.
+    // processor: nobody else can run meanwhile. `timers`: when a timer or a polled source is due.
     template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
     end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                       HasToGo is_surplus, Search search) noexcept {
@@ -184,7 +184,11 @@ class basic_idle_workers {
             const std::int64_t wait_end = one_processor_ ? now : now + wait_for_young;
             auto last = search(now, since);
             bool found_too_young = last.too_young;
-            while (last.found == nullptr && (now < spin_end || (last.too_young && now < wait_end))) {
+            const auto polls = [&] {
+                return !one_processor_ && timers.next() <= now && is_over() == 0 && !is_surplus();
+            };
+            while (last.found == nullptr &&
+                   (now < spin_end || (last.too_young && now < wait_end) || polls())) {
                 for (int i = 0; i < 8; ++i) Platform::pause();
                 now = Platform::now();
                 last = search(now, since);
@@ -211,7 +215,7 @@ class basic_idle_workers {
                 continue;
             }
             me.searches(false);
-            nap(t, end == never ? -1 : end - now);
+            nap(t, end == never ? -1 : end > now ? end - now : one_processor_ ? first_nap : 0);
             me.searches(true);
             if (alone) length = first_nap / 2;
         }

@@ -278,7 +278,7 @@ WEIR_NOINLINE auto basic_thread_pool<Platform>::idle(worker& me) noexcept -> idl
     }
     // A worker that has just run out of work spins first; one that was woken to watch does not.
     const idle_end end = idle_.keep(
-        me, took_watch && !this->one_processor_ ? Platform::now() + spin : 0, timers_,
+        me, took_watch && !this->one_processor_ ? Platform::now() + spin : 0, this->due(),
         [this] { return ends(); }, is_surplus,
         [&](std::int64_t now, std::int64_t since) { return this->search(me, now, since); });
     if (end.over) {

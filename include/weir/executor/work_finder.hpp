@@ -5,11 +5,15 @@
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/idle_workers.hpp>
+#include <weir/executor/locked_timers.hpp>
+#include <weir/executor/polled_source.hpp>
 #include <weir/executor/pool_worker.hpp>
 #include <weir/executor/steal_policy.hpp>
 #include <weir/executor/threaded_executor.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/thread_record.hpp>
 
 #include <coroutine>   // for std::coroutine_handle
 #include <cstddef>     // for std::size_t
@@ -66,6 +70,16 @@ class basic_work_finder : public threaded_executor<Platform> {
     void inspect(executor_view& view) const override {
         inspect_pool(view, workers_, idle_, inbox_, timers_);
         view.busy += static_cast<std::size_t>(blocked_.load(std::memory_order_seq_cst) % change);
+    }
+
+    // A thread of another pool, or of none, wakes the watcher. A worker of this pool does so only if the
+    // watcher naps: without a watcher, the worker itself polls as soon as it finds nothing to run.
+    WEIR_NOINLINE bool polls(pollable& source) noexcept override {
+        if (this->orphaned() || this->is_over() || !polled_.add(source)) return false;
+        const auto* const me = basic_thread_record<Platform>::mine();
+        const bool is_worker = me != nullptr && me->serves() == static_cast<const executor*>(this);
+        if (!is_worker || !idle_.unwatched()) call();
+        return true;
     }
 
     // Called by a worker after it has queued a coroutine that another worker could run. Wakes the watcher if
@@ -170,18 +184,32 @@ class basic_work_finder : public threaded_executor<Platform> {
         timers_.fire(time_point(duration(now)), [&](std::coroutine_handle<> h) { push(me, h.address()); });
     }
 
-    // The search of an idle worker: timers, its own queue, the inbox, and other workers.
+    // The search of an idle worker: timers, polled sources, its own queue, the inbox, and other workers.
     steal_result search(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
         fire(me, now);
-        steal_result result{me.queue.steal()};
+        steal_result result{nullptr};
+        if (polled_.next() <= now) {
+            polled_.poll(*this, now);
+            result.found = me.take_next(me.thread());
+        }
+        if (result.found == nullptr) result.found = me.queue.steal();
         if (result.found == nullptr) result.found = receive(me);
         return result.found != nullptr ? result : thieves_.steal(workers_, me, now, idle_since);
     }
+
+    // When the watcher has to search at the latest.
+    struct due_times {
+        const basic_locked_timers<Platform>& timers;
+        const basic_pollables<Platform>& polled;
+        std::int64_t next() const noexcept { return smaller(timers.next(), polled.next()); }
+    };
+    due_times due() const noexcept { return {timers_, polled_}; }
 
     // Threads that spin take the processor from the worker for which they wait.
     const bool one_processor_;
     basic_worker_places<worker, Platform> workers_;
     basic_thieves<Platform> thieves_;
+    basic_pollables<Platform> polled_;
     watch idle_{0, one_processor_};
     // The number of threads that block in a wait; the upper half counts how often that number has changed.
     static constexpr std::uint64_t change = std::uint64_t{1} << 32;

@@ -1,0 +1,235 @@
+// weir executor, internal: sources of completions that idle workers poll, as a GPU or a message library
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXECUTOR_POLLED_SOURCE_HPP
+#define WEIR_EXECUTOR_POLLED_SOURCE_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/parking.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <cstdint>  // for std::int64_t
+#include <limits>   // for std::numeric_limits
+#include <memory>   // for std::enable_shared_from_this, std::shared_ptr
+#include <mutex>    // for std::lock_guard
+
+namespace weir::detail {
+
+// A source of completions, as an executor sees it. An idle worker of a pool polls the source, and resumes the
+// coroutines that became ready: no other thread and no system call is on that way.
+class pollable : public std::enable_shared_from_this<pollable> {
+  public:
+    static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::max)();
+    static constexpr std::int64_t closed = (std::numeric_limits<std::int64_t>::min)();
+
+    pollable() noexcept = default;
+    pollable(const pollable&) = delete;
+    pollable& operator=(const pollable&) = delete;
+
+    // Called by one worker of `pool` at a time. Posts the coroutines whose operations have ended. Returns
+    // when the pool has to poll again, in ns of its clock: at once, if that is not after `now`; `never`:
+    // not before the next `executor::polls`; or `closed`: never again.
+    virtual std::int64_t poll_for(const executor& pool, std::int64_t now) noexcept = 0;
+
+  protected:
+    ~pollable() = default;
+};
+
+// The sources that the workers of one pool poll. Any thread adds; only the watcher (idle_workers.hpp) polls.
+template <class Platform = standard_platform>
+class basic_pollables {
+    template <class T>
+    using atomic = typename Platform::template atomic<T>;
+
+  public:
+    // The watcher has to poll soon. Returns false if there is no place for another source.
+    bool add(pollable& source) noexcept {
+        if (!has(source) && !enter(source)) return false;
+        next_.store(at_once, std::memory_order_seq_cst);  // pairs with next(), which follows the nap's notice
+        return true;
+    }
+
+    // The instant at which the watcher has to poll. seq_cst; pairs with add()
+    std::int64_t next() const noexcept { return next_.load(std::memory_order_seq_cst); }
+
+    void poll(const executor& pool, std::int64_t now) noexcept {
+        // seq_cst; pairs with add(): a source that is added from here on sets the instant again
+        next_.store(pollable::never, std::memory_order_seq_cst);
+        std::int64_t first = pollable::never;
+        for (place& p : places_) {
+            // acquire; pairs with enter()
+            pollable* const source = p.source.load(std::memory_order_acquire);
+            if (source == nullptr) continue;
+            const std::int64_t next = source->poll_for(pool, now);
+            if (next == pollable::closed) {
+                leave(p);
+            } else {
+                first = smaller(first, next);
+            }
+        }
+        std::int64_t set = pollable::never;
+        // An instant that add() has set meanwhile is earlier.
+        next_.compare_exchange_strong(set, first, std::memory_order_seq_cst);
+    }
+
+  private:
+    struct place {
+        atomic<pollable*> source{nullptr};
+        std::shared_ptr<pollable> kept{};  // under the lock
+    };
+    static constexpr std::int64_t at_once = pollable::closed;
+
+    bool has(const pollable& source) const noexcept {
+        for (const place& p : places_) {
+            // relaxed: only compared
+            if (p.source.load(std::memory_order_relaxed) == &source) return true;
+        }
+        return false;
+    }
+    bool enter(pollable& source) noexcept {
+        const std::lock_guard guard(lock_);
+        if (has(source)) return true;
+        for (place& p : places_) {
+            if (p.kept != nullptr) continue;
+            p.kept = source.weak_from_this().lock();
+            p.source.store(p.kept.get(), std::memory_order_release);  // pairs with poll()
+            return p.kept != nullptr;
+        }
+        return false;
+    }
+    void leave(place& p) noexcept {
+        std::shared_ptr<pollable> last;  // destroyed after the lock is released
+        const std::lock_guard guard(lock_);
+        p.source.store(nullptr, std::memory_order_relaxed);  // relaxed: only the watcher follows it
+        last.swap(p.kept);
+    }
+
+    atomic<std::int64_t> next_{pollable::never};
+    basic_spin_lock<Platform> lock_;
+    place places_[8];
+};
+
+// A source with a thread of its own, the guard, which polls while no worker does: all are busy, or the
+// executor of the waiting coroutine polls nothing. A worker polls from the moment at which it finds nothing
+// to run. The guard then sleeps until shortly after the instant at which a worker promised to poll again.
+class polled_source : public pollable {
+    using platform = standard_platform;
+
+  public:
+    // Called after an operation was made visible to `poll`. `ex`: the executor whose coroutine waits for the
+    // operation; null: unknown. If `ex` polls, makes no system call in the long run.
+    void expect(executor* ex) noexcept {
+        asked_.store(true, std::memory_order_seq_cst);  // pairs with rest()
+        if (ex != nullptr && ex->lasting().polls(*this)) {
+            promise(&ex->lasting(), larger(platform::now(), promised_.load(std::memory_order_relaxed)));
+            if (guards_.load(std::memory_order_seq_cst)) return;  // pairs with rest()
+        }
+        wake();
+    }
+
+    // Ends a nap of the guard.
+    void wake() noexcept { guard_.poke(); }
+
+    std::int64_t poll_for(const executor& pool, std::int64_t now) noexcept override {
+        const std::int64_t other = promised_beside(&pool, first_grace);
+        if (now < other) return other;
+        if (!seat_.try_lock()) return now + retry;
+        const std::int64_t next = closed_ ? closed : poll(now);
+        if (next != closed) promise(&pool, next == never ? now : next);
+        seat_.unlock();
+        return next;
+    }
+
+    // The loop of the guard. `own(now)`: what only this thread does; returns when it has to be called again,
+    // `never`, or `closed`: the loop ends.
+    template <class Own>
+    void guard(Own own) noexcept {
+        guards_.store(true, std::memory_order_seq_cst);
+        for (std::int64_t grace = first_grace;;) {
+            const std::int64_t now = platform::now();
+            const std::int64_t again = own(now);
+            if (again == closed) return;
+            std::int64_t next = promised_beside(this, grace);
+            if (now < next) {
+                grace = smaller(2 * grace, last_grace);
+            } else {
+                next = poll_here(now);
+                grace = first_grace;
+            }
+            next = smaller(next, again);
+            if (next == never) {
+                rest();
+            } else if (next <= now) {
+                platform::pause();  // not yield(): where all cores are busy, that takes milliseconds
+            } else {
+                // No longer: another operation may end earlier, and no worker may poll.
+                guard_.wait(smaller(next - now, longest_nap));
+            }
+        }
+    }
+
+  protected:
+    ~polled_source() = default;
+
+    // Posts the coroutines whose operations have ended. Called by one thread at a time. Returns when to poll
+    // again, as `poll_for`. Asks for a poll at once (a spin) for a bounded time only.
+    virtual std::int64_t poll(std::int64_t now) noexcept = 0;
+
+    // Calls `poll` on the guard. If `last(next)` returns true, nobody polls any more.
+    template <class Last>
+    std::int64_t poll_here(std::int64_t now, Last last) noexcept {
+        const std::lock_guard guard(seat_);
+        const std::int64_t next = poll(now);
+        promise(this, now);
+        closed_ = last(next);
+        return closed_ ? closed : next;
+    }
+
+  private:
+    std::int64_t poll_here(std::int64_t now) noexcept {
+        return poll_here(now, [](std::int64_t) { return false; });
+    }
+
+    // relaxed: the promise only decides who polls. If nobody did, the guard polls after its next nap.
+    void promise(const void* by, std::int64_t until) noexcept {
+        keeper_.store(by, std::memory_order_relaxed);
+        promised_.store(until, std::memory_order_relaxed);
+    }
+    // The instant until which others than `whom` are trusted to poll; the guard is asked by nobody else.
+    std::int64_t promised_beside(const void* whom, std::int64_t grace) const noexcept {
+        const void* const by = keeper_.load(std::memory_order_relaxed);
+        return by == whom || by == this || by == nullptr ? 0
+                                                         : promised_.load(std::memory_order_relaxed) + grace;
+    }
+
+    // Nothing is pending. The guard sleeps until it is woken; but first naps once more if there was an
+    // operation since its last nap: another one may follow, and then needs no system call.
+    void rest() noexcept {
+        if (asked_.exchange(false, std::memory_order_seq_cst)) {
+            guard_.wait(longest_nap);
+            return;
+        }
+        // seq_cst; pairs with expect(): that sees that the guard sleeps, or this sees the operation
+        guards_.store(false, std::memory_order_seq_cst);
+        if (!asked_.load(std::memory_order_seq_cst)) guard_.wait();
+        guards_.store(true, std::memory_order_seq_cst);
+    }
+
+    // In ns. `retry`: a thread that was preempted while it polls needs the processor.
+    static constexpr std::int64_t retry = 10'000;
+    static constexpr std::int64_t first_grace = 50'000;
+    static constexpr std::int64_t last_grace = 250'000;
+    static constexpr std::int64_t longest_nap = 1'000'000;
+
+    spin_lock seat_;       // held by the thread that polls
+    bool closed_ = false;  // under the lock
+    platform::atomic<const void*> keeper_{nullptr};
+    platform::atomic<std::int64_t> promised_{0};
+    platform::atomic<bool> asked_{false};
+    platform::atomic<bool> guards_{false};
+    parker guard_;
+};
+
+}  // namespace weir::detail
+
+#endif
