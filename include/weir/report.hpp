@@ -14,8 +14,13 @@
 #include <weir/report/metrics.hpp>
 #include <weir/report/printable.hpp>
 #include <weir/report/profile.hpp>
+#include <weir/report/rank_metrics.hpp>
+#include <weir/report/rank_record.hpp>
+#include <weir/report/rank_stats.hpp>
+#include <weir/report/rank_table.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/run_recorder.hpp>
+#include <weir/report/straggler.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>
 #include <weir/report/trace.hpp>

@@ -70,10 +70,13 @@
 #include <weir/report/log.ipp>
 #include <weir/report/metrics.ipp>
 #include <weir/report/profile.ipp>
+#include <weir/report/rank_stats.ipp>
+#include <weir/report/rank_table.ipp>
 #include <weir/report/recent_verdict.ipp>
 #include <weir/report/run_record.ipp>
 #include <weir/report/run_recorder.ipp>
 #include <weir/report/run_view.ipp>
+#include <weir/report/straggler.ipp>
 #include <weir/report/structure.ipp>
 #include <weir/report/svg_graph.ipp>
 #include <weir/report/table.ipp>

@@ -12,7 +12,9 @@
 #include <weir/report/log.hpp>
 #include <weir/report/metrics.hpp>
 #include <weir/report/profile.hpp>
+#include <weir/report/rank_stats.hpp>
 #include <weir/report/run_recorder.hpp>
+#include <weir/report/straggler.hpp>
 #include <weir/report/trace.hpp>
 #include <weir/report/watchdog.hpp>
 #include <weir/simulation.hpp>
@@ -522,6 +524,18 @@ void of_predict(const weir::recording& recorded) {
     weir::pipeline_settings changed = recorded.settings;
     changed.stage("decode").concurrency = 4;
     std::cout << weir::predict(changed, recorded).rate;
+}
+
+weir::rank_stats of_ranks(const auto& run, const std::vector<std::string>& outlines, std::size_t rank,
+                          std::span<const std::uint64_t> sum_of_words) {
+    const weir::rank_layout layout(outlines);                     // one rank_outline(run.stats()) each
+    auto words = layout.pack(run.stats(), rank);                  // on each rank
+    const weir::rank_stats of_all = layout.unpack(sum_of_words);  // on the rank that has the sum
+    return of_all;
+}
+void of_stragglers(weir::straggler_watch& watch, const weir::rank_layout& layout,
+                   std::span<const std::uint64_t> sum) {
+    for (const weir::straggler& s : watch.add(layout.unpack(sum))) std::cerr << line_text(s) << '\n';
 }
 
 int main() {}

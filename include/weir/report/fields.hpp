@@ -9,145 +9,16 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/task_sample.hpp>
 #include <weir/report/run_record.hpp>
+#include <weir/report/stats_fields.hpp>
 #include <weir/report/structure.hpp>
 
-#include <concepts>     // for std::integral, std::same_as
-#include <cstddef>      // for std::size_t
-#include <optional>     // for std::optional
-#include <string>       // for std::string
-#include <type_traits>  // for std::remove_const_t
-#include <vector>       // for std::vector
+#include <concepts>  // for std::integral
+#include <cstddef>   // for std::size_t
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+#include <vector>    // for std::vector
 
 namespace weir::detail {
-
-// `T` is `Type` or `const Type`.
-template <class T, class Type>
-concept like = std::same_as<std::remove_const_t<T>, Type>;
-
-// `each_field(object, visit)` calls `visit(name, member)` for each member. The names are the keys of JSON and
-// the columns of CSV and SQLite; their order there is the order here.
-void each_field(like<slot_times> auto& s, auto&& visit) {
-    for (const auto& state : states_by_number) visit(state.name, s.*state.time);
-}
-
-void each_field(like<channel_stats> auto& s, auto&& visit) {
-    visit("name", s.name);
-    visit("size", s.size);
-    visit("capacity", s.capacity);
-    visit("bytes", s.bytes);
-    visit("max_bytes", s.max_bytes);
-    visit("elapsed", s.elapsed);
-    visit("num_put", s.num_put);
-    visit("num_get", s.num_get);
-    visit("num_discarded", s.num_discarded);
-    visit("put_wait", s.put_wait);
-    visit("get_wait", s.get_wait);
-    visit("put_blocked", s.put_blocked);
-    visit("get_blocked", s.get_blocked);
-    visit("empty", s.empty);
-    visit("put_waits", s.put_waits);
-    visit("get_waits", s.get_waits);
-}
-
-void each_field(like<added_stats> auto& s, auto&& visit) {
-    visit("num_added", s.num_added);
-    visit("num_waiting", s.num_waiting);
-    visit("most_waiting", s.most_waiting);
-    visit("num_discarded", s.num_discarded);
-}
-
-void each_field(like<transfer_stats> auto& s, auto&& visit) {
-    visit("num_copies", s.num_copies);
-    visit("bytes", s.bytes);
-    visit("copying", s.copying);
-    visit("num_handed_over", s.num_handed_over);
-    visit("handed_over", s.handed_over);
-    visit("exposed", s.exposed);
-    visit("num_block_waits", s.num_block_waits);
-    visit("block_wait", s.block_wait);
-    visit("num_memory_waits", s.num_memory_waits);
-    visit("memory_wait", s.memory_wait);
-}
-
-void each_field(like<retry_stats> auto& s, auto&& visit) {
-    visit("num_retries", s.num_retries);
-    visit("time", s.time);
-}
-
-void each_field(like<stage_setup> auto& s, auto&& visit) {
-    visit("keeps_order", s.keeps_order);
-    visit("executor", s.executor);
-    visit("threads", s.threads);
-    visit("item_bytes", s.item_bytes);
-}
-
-void each_field(like<task_sample> auto& s, auto&& visit) {
-    visit("at", s.at);
-    visit("run", s.run);
-    visit("await", s.await);
-    visit("runnable", s.runnable);
-    visit("taken", s.taken);
-    visit("results", s.results);
-    visit("failed", s.failed);
-}
-
-void each_field(like<task_samples> auto& s, auto&& visit) {
-    visit("one_in", s.one_in);
-    visit("tasks", s.tasks);
-}
-
-void each_field(like<stage_stats> auto& s, auto&& visit) {
-    visit("name", s.name);
-    visit("kind", s.kind);
-    visit("concurrency", s.concurrency);
-    visit("elapsed", s.elapsed);
-    visit("num_tasks", s.num_tasks);
-    visit("num_failures", s.num_failures);
-    visit("task_time", s.task_time);
-    visit("failure_time", s.failure_time);
-    visit("busy", s.busy);
-    visit("slots", s.per_slot);
-    visit("inputs", s.inputs);
-    visit("outputs", s.outputs);
-    visit("task_times", s.task_times);
-    visit("transfers", s.transfers);
-    visit("added", s.added);
-    visit("retries", s.retries);
-    visit("setup", s.setup);
-    visit("samples", s.samples);
-}
-
-void each_field(like<process_stats> auto& s, auto&& visit) {
-    visit("elapsed", s.elapsed);
-    visit("processors", s.processors);
-    visit("user_time", s.user_time);
-    visit("system_time", s.system_time);
-    visit("minor_faults", s.minor_faults);
-    visit("major_faults", s.major_faults);
-    visit("voluntary_switches", s.voluntary_switches);
-    visit("involuntary_switches", s.involuntary_switches);
-    visit("bytes_read", s.bytes_read);
-    visit("bytes_written", s.bytes_written);
-    visit("resident", s.resident);
-    visit("peak_resident", s.peak_resident);
-}
-
-void each_field(like<first_item_stats> auto& s, auto&& visit) {
-    visit("after", s.after);
-    visit("since", s.since);
-    visit("num_items", s.num_items);
-}
-
-void each_field(like<pipeline_stats> auto& s, auto&& visit) {
-    visit("elapsed", s.elapsed);
-    visit("stages", s.stages);
-    visit("channels", s.channels);
-    visit("process", s.process);
-    visit("idle", s.idle);
-    visit("num_items", s.num_items);
-    visit("first_item", s.first_item);
-    visit("consumer", s.consumer);
-}
 
 void each_field(like<described_stage> auto& s, auto&& visit) {
     visit("name", s.name);
@@ -226,6 +97,7 @@ void each_field(like<run_record> auto& s, auto&& visit) {
     visit("num_failures", s.num_failures);
     visit("failures", s.failures);
     visit("laps", s.laps);
+    visit("ranks", s.ranks);
 }
 
 // A class whose members are listed above.

@@ -14,6 +14,7 @@
 #include <weir/report/escape.hpp>
 #include <weir/report/html_markup.hpp>
 #include <weir/report/html_plots.hpp>
+#include <weir/report/html_ranks.hpp>
 #include <weir/report/html_sections.hpp>
 #include <weir/report/html_style.hpp>
 #include <weir/report/run_view.hpp>
@@ -70,6 +71,7 @@ inline std::string html_page::text() const {
 )",
             plots_.bounds(), plots_.unit());
     append_pipeline(out);
+    append_ranks(out, view_);
     append_plots(out);
     begin(out, "percentiles", "Percentiles");
     append_percentiles(out, view_);

@@ -9,6 +9,7 @@
 #include <weir/measure/task_sample.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/system_info.hpp>
+#include <weir/report/rank_record.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/version.hpp>
 
@@ -74,6 +75,8 @@ struct run_record {
     std::uint64_t num_failures = 0;          ///< of all failures
     std::vector<recorded_failure> failures;  ///< the first failures
     std::vector<pipeline_stats> laps;        ///< in order; the last lap may be shorter
+    /// The figures of each rank, if `total` and `laps` are of several processes: see `rank_stats`.
+    std::vector<rank_record> ranks = {};
 
     [[nodiscard]] friend bool operator==(const run_record&, const run_record&) = default;
 };

@@ -74,6 +74,9 @@ TEST_CASE("each member of a reported type is listed once") {
     check<weir::run_setting>("run_setting");
     check<weir::recorded_failure>("recorded_failure");
     check<weir::run_record>("run_record");
+    check<weir::stage_on_rank>("stage_on_rank");
+    check<weir::queue_on_rank>("queue_on_rank");
+    check<weir::rank_record>("rank_record");
 }
 
 namespace {

@@ -1,0 +1,131 @@
+// weir report: statistics of all ranks of a job: merged by one sum of vectors, and figures of each rank
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_RANK_STATS_HPP
+#define WEIR_REPORT_RANK_STATS_HPP
+
+#include <weir/measure/stats.hpp>
+#include <weir/report/rank_record.hpp>
+
+#include <algorithm>  // for std::ranges::sort
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <optional>   // for std::optional
+#include <span>       // for std::span
+#include <string>     // for std::string
+#include <utility>    // for std::pair
+#include <vector>     // for std::vector
+
+namespace weir {
+
+/// The statistics of all ranks of a job, of a lap or of the whole run. Ranks may have different pipelines:
+/// stages and queues of the same name and kind are one; a second one of the same name is another one.
+///
+/// `run_record{.total = s.all, .ranks = s.ranks}` stores the statistics as JSON, and shows them as a page.
+struct rank_stats {
+    /// All ranks together, with histograms of all. Counts, sizes, concurrency and times of slots are sums,
+    /// and `elapsed` is that of the rank with the longest, so that rates are those of the job. `empty` is the
+    /// average of the ranks, so that `readiness()` is, too. `idle` is the shortest one; `first_item` is the
+    /// first of any rank.
+    pipeline_stats all;
+    std::vector<rank_record> ranks;  ///< by rank
+
+    [[nodiscard]] friend bool operator==(const rank_stats&, const rank_stats&) = default;
+};
+
+/// The names of a pipeline's stages and queues, as text that a rank sends to others, for `rank_layout`.
+/// Errors: `std::bad_alloc`.
+[[nodiscard]] std::string rank_outline(const pipeline_stats& of);
+
+/// Turns the statistics of a rank into a vector of numbers. The sum of the vectors of all ranks, element by
+/// element, contains the statistics of all: one reduction with `MPI_SUM` is enough. All ranks make the same
+/// layout, once, from the outlines of all:
+///
+///     const weir::rank_layout layout(outlines);                     // one rank_outline(run.stats()) each
+///     auto words = layout.pack(run.stats(), rank);                  // on each rank
+///     const weir::rank_stats of_all = layout.unpack(sum_of_words);  // on the rank that has the sum
+///
+/// Threads: its functions can be called at the same time. Cost: 10 KiB for each stage of the job, 20 KiB for
+/// each queue, and about 0.3 KiB for each of both on each rank.
+class rank_layout {
+  public:
+    /// \param outlines  by rank: the texts of `rank_outline`.
+    /// Errors: `std::runtime_error` if a text is no outline; `std::invalid_argument` without one.
+    explicit rank_layout(std::span<const std::string> outlines);
+
+    /// \returns the number of elements of a vector.
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// \returns the number of ranks.
+    [[nodiscard]] std::size_t num_ranks() const noexcept { return num_ranks_; }
+
+    /// \returns the vector of a rank. A vector of zeros stands for a rank without statistics in this lap.
+    /// Errors: `std::invalid_argument` if a stage or queue is in no outline, or if there is no such rank.
+    [[nodiscard]] std::vector<std::uint64_t> pack(const pipeline_stats& of, std::size_t rank) const;
+
+    /// \returns the statistics in the sum of vectors of different ranks.
+    /// Errors: `std::invalid_argument` if the vectors were packed by other layouts, or one of them twice.
+    [[nodiscard]] rank_stats unpack(std::span<const std::uint64_t> sum) const;
+
+  private:
+    // A record of a rank without figures.
+    rank_record blank() const;
+
+    pipeline_stats outline_;  // the stages and queues of all ranks, without figures
+    std::size_t num_ranks_;
+    std::size_t row_ = 0;  // elements of a rank
+    std::size_t size_ = 0;
+    std::uint64_t digest_ = 0;  // of the outline; the first element of each row that has figures
+};
+
+/// \returns the statistics of ranks that are all known here, as of several files.
+/// Errors: `std::invalid_argument` if there is no rank.
+[[nodiscard]] rank_stats merged(std::span<const pipeline_stats> ranks);
+
+/// \returns the figures of one rank in the form of statistics, for reports that take those. The histograms
+///          have only counts, sums and maxima; the slots of a stage are one. A stage that the rank doesn't
+///          have has figures of 0.
+/// Errors: `std::out_of_range` if there is no such rank.
+[[nodiscard]] pipeline_stats of_rank(const rank_stats& stats, std::size_t rank);
+
+/// \returns a sentence if ranks have different stages, or have not reported: `not all ranks have the same
+///          stages: 'train' is on rank 0, 'read' on ranks 1-3`. Otherwise empty.
+[[nodiscard]] std::string differences_text(const rank_stats& stats);
+
+/// How a figure differs over the ranks that have it.
+struct rank_spread {
+    double least = 0;               ///< the least value
+    std::size_t least_rank = 0;     ///< the first rank that has it
+    double median = 0;              ///< of two middle values, the lower one
+    double greatest = 0;            ///< the greatest value
+    std::size_t greatest_rank = 0;  ///< the last rank that has it
+    std::size_t num_ranks = 0;      ///< ranks that have the figure
+
+    [[nodiscard]] friend bool operator==(const rank_spread&, const rank_spread&) = default;
+};
+
+/// \param figure  `figure(rank_record)` returns a `std::optional<double>`; none: the rank has no such figure.
+/// \returns the least, the median and the greatest value; all 0 if no rank has the figure.
+/// Errors: `std::bad_alloc`, and those of `figure`.
+template <class Figure>
+[[nodiscard]] rank_spread spread(const rank_stats& stats, Figure&& figure) {
+    std::vector<std::pair<double, std::size_t>> all;
+    for (std::size_t r = 0; r < stats.ranks.size(); ++r) {
+        if (!stats.ranks[r].reported) continue;
+        if (const std::optional<double> value = figure(stats.ranks[r])) all.emplace_back(*value, r);
+    }
+    if (all.empty()) return {};
+    std::ranges::sort(all);
+    return {.least = all.front().first,
+            .least_rank = all.front().second,
+            .median = all[(all.size() - 1) / 2].first,
+            .greatest = all.back().first,
+            .greatest_rank = all.back().second,
+            .num_ranks = all.size()};
+}
+
+}  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/rank_stats.ipp>
+#endif
+
+#endif

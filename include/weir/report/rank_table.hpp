@@ -1,0 +1,57 @@
+// weir report: statistics of all ranks as tables, which say how ranks differ and name stragglers
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_RANK_TABLE_HPP
+#define WEIR_REPORT_RANK_TABLE_HPP
+
+#include <weir/report/rank_stats.hpp>
+#include <weir/report/straggler.hpp>
+#include <weir/report/table.hpp>
+
+#include <concepts>  // for std::same_as
+#include <cstddef>   // for std::size_t
+#include <ostream>   // for std::ostream
+#include <string>    // for std::string
+#include <vector>    // for std::vector
+
+namespace weir {
+
+/// \returns the statistics as tables in ASCII, at most 120 columns wide: the stages and queues of all ranks
+///          together, as `table_text(pipeline_stats)` has them; how the ranks differ, with the rank of each
+///          least and greatest value in brackets; the `differences_text`; and the stragglers, or that there
+///          is none.
+/// Errors: `std::bad_alloc`.
+[[nodiscard]] std::string table_text(const rank_stats& stats);
+
+/// Writes `table_text(stats)` in one call. The stream's locale and format flags do not matter.
+template <std::same_as<rank_stats> T>
+std::ostream& operator<<(std::ostream& out, const T& stats) {
+    return detail::write_text(out, weir::table_text(stats));
+}
+
+namespace detail {
+
+// One line of what differs over the ranks.
+struct spread_row {
+    std::string name;                // of a stage or queue
+    std::size_t num_ranks;           // that have it
+    std::vector<std::string> cells;  // for `spread_heads`
+};
+// Of a stage: the time at work of an invocation, the rate, the share of the slots' time in which they wait.
+// Of a queue: readiness.
+[[nodiscard]] std::vector<spread_row> stage_spreads(const rank_stats& stats);
+[[nodiscard]] std::vector<spread_row> queue_spreads(const rank_stats& stats);
+[[nodiscard]] std::vector<std::string> stage_spread_heads();
+[[nodiscard]] std::vector<std::string> queue_spread_heads();
+
+// \returns the sentences on stragglers, or that there is none.
+[[nodiscard]] std::vector<std::string> straggler_lines(const rank_stats& stats);
+
+}  // namespace detail
+
+}  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/rank_table.ipp>
+#endif
+
+#endif

@@ -1,0 +1,71 @@
+// weir report: finds the ranks that are slower than the others, and the stage in which they are
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_STRAGGLER_HPP
+#define WEIR_REPORT_STRAGGLER_HPP
+
+#include <weir/measure/clock.hpp>
+#include <weir/measure/slot_times.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/report/rank_record.hpp>
+#include <weir/report/rank_stats.hpp>
+
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <deque>    // for std::deque
+#include <string>   // for std::string
+#include <vector>   // for std::vector
+
+namespace weir {
+
+/// A rank whose invocations of one stage take longer than those of the other ranks.
+struct straggler {
+    std::size_t rank = 0;   ///< the slow one
+    std::size_t place = 0;  ///< of the stage in `rank_stats::all.stages`
+    std::string stage;      ///< its name
+    std::string state;      ///< where the time goes: `at work`, or `awaiting` if the function itself waits
+    double times = 1;       ///< an invocation's time at work and awaiting, as a multiple of the median rank's
+    double lost = 0;        ///< the share of its slots' time that the rank loses by that, 0 to 1
+
+    [[nodiscard]] friend bool operator==(const straggler&, const straggler&) = default;
+};
+
+/// \returns `rank 2: decode at work 1.9 times the median`.
+[[nodiscard]] std::string line_text(const straggler& s);
+
+/// \returns the stragglers of a lap or a whole run, the one that loses most first; at most one stage of each
+///          rank. A stage is compared over the ranks that have it, by the time at work and awaiting of an
+///          invocation: neither the wait for an item nor that for room counts, so ranks that wait for a slow
+///          one are not named. A rank is one if the time is at least 1.25 times the median (of two middle
+///          ranks, the faster one), and the rank loses at least 1 % of its slots' time by that, and the
+///          difference is at least five times its standard error. The last of these needs enough
+///          invocations: with an exponential distribution, for a factor of 1.5, about 200 on each rank.
+/// Cost: O(stages x (ranks + buckets of a histogram)).
+[[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
+
+/// Finds stragglers in the laps of a run. In each lap, a rank can be slow by chance; a straggler is slow in
+/// at least three of the last five laps, by the factor above, and by the rule above in all five together.
+///
+///     for (const weir::straggler& s : watch.add(layout.unpack(sum))) std::cerr << line_text(s) << '\n';
+///
+/// Threads: a value, like `int`.
+/// Cost: keeps five laps; `add` is as `stragglers`.
+class straggler_watch {
+  public:
+    /// Adds the next lap. \returns the stragglers of the last five laps, as `stragglers`; none before the
+    /// third lap.
+    [[nodiscard]] std::vector<straggler> add(const rank_stats& lap);
+
+  private:
+    static constexpr std::size_t most_laps = 5;
+    static constexpr std::size_t slow_laps = 3;
+
+    std::deque<rank_stats> laps_;
+};
+
+}  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/report/straggler.ipp>
+#endif
+
+#endif

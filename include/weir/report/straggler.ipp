@@ -1,0 +1,144 @@
+// weir report, internal: bodies of the functions of report/straggler.hpp
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_REPORT_STRAGGLER_IPP
+#define WEIR_REPORT_STRAGGLER_IPP
+
+#include <weir/report/straggler.hpp>
+
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
+
+#include <algorithm>  // for std::ranges::count_if, std::ranges::sort
+#include <cmath>      // for std::sqrt
+#include <optional>   // for std::optional
+#include <utility>    // for std::move
+
+namespace weir::detail {
+
+// The least factor that makes a rank slow.
+inline constexpr double slow_factor = 1.25;
+
+// The work of a rank's invocation of a stage; none without a slot.
+inline std::optional<double> work_of(const rank_record& rank, std::size_t place) {
+    const stage_on_rank& s = rank.stages[place];
+    return s.exists && s.times.total() > duration(0) ? std::optional(s.work()) : std::nullopt;
+}
+
+inline rank_spread work_over_ranks(const rank_stats& stats, std::size_t place) {
+    return spread(stats, [place](const rank_record& r) { return work_of(r, place); });
+}
+
+// The variance of the time of an invocation, over all ranks. Without a histogram, as if the times had an
+// exponential distribution.
+inline double variance_of(const histogram& times) {
+    const auto count = static_cast<double>(larger<std::uint64_t>(times.count(), 1));
+    const double mean = static_cast<double>(times.sum().count()) / count;
+    if (!times.has_quantiles()) return mean * mean;
+    double sum = 0;
+    for (const histogram_bucket& b : times.buckets()) {
+        const double off = static_cast<double>(b.least.count()) - mean;
+        sum += off * off * static_cast<double>(b.count);
+    }
+    return sum / count;
+}
+
+// The invocations that `stage_on_rank::work` divides by.
+inline double calls_of(const stage_on_rank& s) {
+    return static_cast<double>(larger<std::uint64_t>(s.num_tasks, 1));
+}
+
+// What the rank is in this stage, as a straggler or not. `median`: of all ranks.
+inline straggler comparison(const rank_stats& stats, std::size_t place, std::size_t rank, double median) {
+    const stage_on_rank& s = stats.ranks[rank].stages[place];
+    const auto awaited = [place](const rank_record& r) -> std::optional<double> {
+        if (!work_of(r, place)) return std::nullopt;
+        return static_cast<double>(r.stages[place].times.await.count()) / calls_of(r.stages[place]);
+    };
+    const double more = s.work() - median;
+    const double more_awaited = awaited(stats.ranks[rank]).value_or(0) - spread(stats, awaited).median;
+    return {.rank = rank,
+            .place = place,
+            .stage = stats.all.stages[place].name,
+            .state = states_by_number[static_cast<std::size_t>(more_awaited > more / 2 ? slot_state::await
+                                                                                       : slot_state::run)]
+                         .is,
+            .times = median > 0 ? s.work() / median : 1,
+            .lost = more * calls_of(s) / static_cast<double>(s.times.total().count())};
+}
+
+// Whether the difference is more than chance. The time at work includes a part of the invocations that a
+// lap begins and ends in, one on each slot. A rank close to the median has as many invocations as the average
+// one.
+inline bool is_sure(const rank_stats& stats, const straggler& s, double median, double num_ranks) {
+    const stage_stats& all = stats.all.stages[s.place];
+    const double others = larger(static_cast<double>(all.num_tasks) / num_ranks, 1.0);
+    const stage_on_rank& own = stats.ranks[s.rank].stages[s.place];
+    const double error = std::sqrt(variance_of(all.task_times) * (1 / calls_of(own) + 1 / others));
+    const double cut = median * static_cast<double>(own.concurrency) / calls_of(own);
+    return median * (s.times - 1) >= 5 * error + cut;
+}
+
+// Adds the work of a lap to that of earlier laps.
+inline void add_work(rank_stats& sum, const rank_stats& lap) {
+    for (std::size_t i = 0; i < lap.all.stages.size(); ++i) {
+        sum.all.stages[i].num_tasks += lap.all.stages[i].num_tasks;
+        sum.all.stages[i].task_times += lap.all.stages[i].task_times;
+        for (std::size_t r = 0; r < lap.ranks.size(); ++r) {
+            sum.ranks[r].reported = sum.ranks[r].reported || lap.ranks[r].reported;
+            stage_on_rank& s = sum.ranks[r].stages[i];
+            s.exists = s.exists || lap.ranks[r].stages[i].exists;
+            s.num_tasks += lap.ranks[r].stages[i].num_tasks;
+            s.times += lap.ranks[r].stages[i].times;
+        }
+    }
+}
+
+}  // namespace weir::detail
+
+namespace weir {
+
+WEIR_INLINE std::string line_text(const straggler& s) {
+    return "rank " + std::to_string(s.rank) + ": " + s.stage + " " + s.state + " " +
+           units::fixed(s.times, 1) + " times the median";
+}
+
+WEIR_INLINE std::vector<straggler> stragglers(const rank_stats& stats) {
+    std::vector<straggler> found;
+    for (std::size_t rank = 0; rank < stats.ranks.size(); ++rank) {
+        std::optional<straggler> worst;
+        for (std::size_t i = 0; i < stats.all.stages.size(); ++i) {
+            if (!stats.ranks[rank].reported || !detail::work_of(stats.ranks[rank], i)) continue;
+            const rank_spread work = detail::work_over_ranks(stats, i);
+            straggler s = detail::comparison(stats, i, rank, work.median);
+            if (s.times < detail::slow_factor || s.lost < 0.01 || (worst && s.lost <= worst->lost)) continue;
+            if (detail::is_sure(stats, s, work.median, static_cast<double>(work.num_ranks)))
+                worst = std::move(s);
+        }
+        if (worst) found.push_back(*std::move(worst));
+    }
+    std::ranges::sort(found, [](const straggler& a, const straggler& b) { return a.lost > b.lost; });
+    return found;
+}
+
+WEIR_INLINE std::vector<straggler> straggler_watch::add(const rank_stats& lap) {
+    laps_.push_back(lap);
+    if (laps_.size() > most_laps) laps_.pop_front();
+    if (laps_.size() < slow_laps) return {};
+    rank_stats sum = laps_.front();
+    for (std::size_t i = 1; i < laps_.size(); ++i) detail::add_work(sum, laps_[i]);
+    std::vector<straggler> found = weir::stragglers(sum);
+    std::erase_if(found, [this](const straggler& s) {
+        const auto slow = std::ranges::count_if(laps_, [&s](const rank_stats& one) {
+            const std::optional<double> work = detail::work_of(one.ranks[s.rank], s.place);
+            return work && *work >= detail::slow_factor * detail::work_over_ranks(one, s.place).median;
+        });
+        return slow < std::ptrdiff_t{slow_laps};
+    });
+    return found;
+}
+
+}  // namespace weir
+
+#endif
