@@ -27,7 +27,9 @@ class output_file {
     static output_file append_to(std::string path);
     // Replaces the whole file atomically: a reader sees the old or the new content. To a pipe or a terminal,
     // the text is only written.
-    static void replace(const std::string& path, std::string_view text);
+    static void replace(const std::string& path, std::string_view text) { replace(path, text, false); }
+    // The same, and also after a crash of the system, once this has returned. Waits for the storage.
+    static void replace_durably(const std::string& path, std::string_view text) { replace(path, text, true); }
 
     output_file(output_file&& other) noexcept
         : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
@@ -54,6 +56,7 @@ class output_file {
   private:
     explicit output_file(std::string path) : path_(std::move(path)) {}
 
+    static void replace(const std::string& path, std::string_view text, bool durably);
     void open(const std::string& path, bool anew);
     [[noreturn]] void fail() const { throw std::system_error(errno, std::generic_category(), path_); }
 

@@ -25,7 +25,7 @@ WEIR_INLINE output_file output_file::append_to(std::string path) {
     return file;
 }
 
-WEIR_INLINE void output_file::replace(const std::string& path, std::string_view text) {
+WEIR_INLINE void output_file::replace(const std::string& path, std::string_view text, bool durably) {
     output_file file(path);
     if (is_device(path.c_str())) {
         file.open(path, false);
@@ -35,8 +35,10 @@ WEIR_INLINE void output_file::replace(const std::string& path, std::string_view 
     file.open(other, true);
     try {
         file.write(text);
+        if (durably && sync_output(file.file_) != 0) file.fail();
         file.close();
         if (rename_output(other.c_str(), path.c_str()) != 0) file.fail();
+        if (durably) sync_folder_of(path.c_str());
     } catch (...) {
         remove_output(other.c_str());
         throw;

@@ -9,6 +9,7 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
 #include <cstdio>       // for std::rename
+#include <string>       // for std::string
 #include <string_view>  // for std::string_view
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
@@ -24,7 +25,6 @@
 #include <fcntl.h>     // for _O_APPEND
 #include <io.h>        // for _wopen, _write
 #include <sys/stat.h>  // for _S_IREAD
-#include <string>      // for std::wstring
 #endif
 
 namespace weir::detail {
@@ -72,6 +72,18 @@ inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, 
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
 inline int rename_output(const char* from, const char* to) noexcept { return std::rename(from, to); }
 inline void remove_output(const char* path) noexcept { std::remove(path); }
+// Waits until the storage has what was written.
+inline int sync_output(int file) noexcept { return ::fsync(file); }
+// The same for the names in the folder of a file. A system that can't do this for folders does it by itself.
+inline void sync_folder_of(const char* path) {
+    const std::string_view whole(path);
+    const std::size_t slash = whole.rfind('/');
+    const std::string folder(slash == std::string_view::npos ? "." : whole.substr(0, slash + 1));
+    const int file = ::open(folder.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    static_cast<void>(::fsync(file));
+    ::close(file);
+}
 
 // Waits for an exclusive advisory lock of the file. No effect if the system has no such locks. The end of the
 // process releases it.
@@ -169,6 +181,8 @@ inline int rename_output(const char* from, const char* to) {
     return -1;
 }
 inline void remove_output(const char* path) { _wremove(wide(path).c_str()); }
+inline int sync_output(int file) noexcept { return _commit(file); }
+inline void sync_folder_of(const char*) noexcept {}
 
 // Locks on Windows are mandatory: so locks a byte beyond any file's end.
 struct lock_place {  // an OVERLAPPED

@@ -1,0 +1,58 @@
+// weir sampling: a checkpoint in a file, which survives a crash while it is written
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_SAMPLING_CHECKPOINT_FILE_HPP
+#define WEIR_SAMPLING_CHECKPOINT_FILE_HPP
+
+#include <weir/platform/output_file.hpp>
+#include <weir/sampling/checkpoint.hpp>
+
+#include <cerrno>        // for ENOENT, errno
+#include <cstddef>       // for std::byte, std::size_t
+#include <cstdint>       // for std::int64_t
+#include <optional>      // for std::nullopt, std::optional
+#include <span>          // for std::as_bytes, std::span
+#include <stdexcept>     // for std::invalid_argument
+#include <string>        // for std::string
+#include <string_view>   // for std::string_view
+#include <system_error>  // for std::system_error
+#include <vector>        // for std::vector
+
+namespace weir {
+
+/// Replaces a file by a checkpoint: the file has the old content or the whole new one, whenever the process
+/// or the machine crashes, and the new one once this has returned. The bytes are those of
+/// `checkpoint::to_bytes`, which end with a checksum.
+///
+///     weir::save_checkpoint("training.weir", weir::checkpoint::merge(those_of_all_ranks));
+///
+/// Errors: `std::system_error` with the path; the errors of `to_bytes`. The old content stays.
+/// Cost:   waits for the storage, for 1 to 100 ms; a file `path` + `.new` meanwhile.
+inline void save_checkpoint(const std::string& path, const checkpoint& done) {
+    const std::vector<std::byte> bytes = done.to_bytes();
+    const auto* const text = reinterpret_cast<const char*>(bytes.data());
+    detail::output_file::replace_durably(path, std::string_view(text, bytes.size()));
+}
+
+/// \returns the checkpoint in a file; nothing if there is no such file.
+/// Errors: `std::invalid_argument` with the path and what is wrong, if the file is cut short, was changed or
+///         is no checkpoint; `std::system_error` with the path if it can't be read.
+[[nodiscard]] inline std::optional<checkpoint> load_checkpoint(const std::string& path) {
+    std::string text;
+    for (std::int64_t n = 1; n > 0;) {
+        char part[4096];
+        errno = 0;
+        n = detail::read_of_file(path.c_str(), static_cast<std::int64_t>(text.size()), part, sizeof part);
+        if (n < 0 && errno == ENOENT) return std::nullopt;
+        if (n < 0) throw std::system_error(errno, std::generic_category(), path);
+        text.append(part, static_cast<std::size_t>(n));
+    }
+    try {
+        return checkpoint::from_bytes(std::as_bytes(std::span(text)));
+    } catch (const std::invalid_argument& why) {
+        throw std::invalid_argument(path + ": " + why.what());
+    }
+}
+
+}  // namespace weir
+
+#endif

@@ -1,0 +1,95 @@
+#include <weir/sampling/checkpoint_file.hpp>
+
+#include "support/catch.hpp"
+#include "support/folder.hpp"
+
+#include <weir/sampling/sampler.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using weir::checkpoint;
+
+namespace {
+
+// The checkpoint of a run that has taken some draws out of order.
+checkpoint some(std::uint64_t seed) {
+    weir::progress done(weir::sampler({.size = 100, .seed = seed}).start());
+    for (const std::uint64_t position : {0U, 1U, 5U, 300U}) done.took(position);
+    return done.checkpoint();
+}
+
+void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+std::string refusal(const std::string& path) {
+    try {
+        static_cast<void>(weir::load_checkpoint(path));
+    } catch (const std::invalid_argument& e) {
+        return e.what();
+    }
+    return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint that was saved is loaded, and a later one replaces it") {
+    const files::folder here("weir checkpoint_file test");
+    const std::string path = here / "a.weir";
+    CHECK(!weir::load_checkpoint(path));
+    weir::save_checkpoint(path, some(1));
+    CHECK(weir::load_checkpoint(path) == some(1));
+    weir::save_checkpoint(path, some(2));
+    CHECK(weir::load_checkpoint(path) == some(2));
+    CHECK_FALSE(std::filesystem::exists(path + ".new"));
+    // More than is read at once.
+    weir::progress done(weir::sampler({.size = 10'000}).start());
+    for (std::uint64_t position = 1; position < 10'000; position += 2) done.took(position);
+    weir::save_checkpoint(path, done.checkpoint());
+    CHECK(weir::load_checkpoint(path) == done.checkpoint());
+}
+
+TEST_CASE("a file that was cut short or changed is refused, with its path") {
+    const files::folder here("weir checkpoint_file test");
+    const std::string path = here / "a.weir";
+    weir::save_checkpoint(path, some(1));
+    const std::string whole = files::text_of(path);
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        put(path, whole.substr(0, size));
+        CHECK_THAT(refusal(path), StartsWith(path + ": weir: these bytes are no checkpoint"));
+    }
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        std::string changed = whole;
+        changed[at] = static_cast<char>(changed[at] ^ 4);
+        put(path, changed);
+        CHECK(refusal(path) != "accepted");
+    }
+    put(path, whole + "x");
+    CHECK(refusal(path) != "accepted");
+}
+
+TEST_CASE("what a crash while it was written has left hurts no later checkpoint") {
+    const files::folder here("weir checkpoint_file test");
+    const std::string path = here / "a.weir";
+    weir::save_checkpoint(path, some(1));
+    put(path + ".new", "half of a");
+    CHECK(weir::load_checkpoint(path) == some(1));
+    weir::save_checkpoint(path, some(2));
+    CHECK(weir::load_checkpoint(path) == some(2));
+}
+
+TEST_CASE("a path that can't be written or read is an error with the path") {
+    const files::folder here("weir checkpoint_file test");
+    const std::string path = here / "none/a.weir";
+    CHECK_THROWS_WITH(weir::save_checkpoint(path, some(1)), ContainsSubstring(path));
+    CHECK(!weir::load_checkpoint(path));
+#if !defined(_WIN32)
+    CHECK_THROWS_AS(weir::load_checkpoint(here.path.string()), std::system_error);
+#endif
+}
