@@ -17,6 +17,7 @@
 #include <weir/report/straggler.hpp>
 #include <weir/report/trace.hpp>
 #include <weir/report/watchdog.hpp>
+#include <weir/sampling/checkpoint_file.hpp>
 #include <weir/simulation.hpp>
 #include <weir/task/stop_on_signals.hpp>
 #include <weir/weir.hpp>
@@ -536,6 +537,10 @@ weir::rank_stats of_ranks(const auto& run, const std::vector<std::string>& outli
 void of_stragglers(weir::straggler_watch& watch, const weir::rank_layout& layout,
                    std::span<const std::uint64_t> sum) {
     for (const weir::straggler& s : watch.add(layout.unpack(sum))) std::cerr << line_text(s) << '\n';
+}
+
+void of_checkpoint_file(const std::vector<weir::checkpoint>& those_of_all_ranks) {
+    weir::save_checkpoint("training.weir", weir::checkpoint::merge(those_of_all_ranks));
 }
 
 int main() {}

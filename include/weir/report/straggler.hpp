@@ -35,10 +35,11 @@ struct straggler {
 /// \returns the stragglers of a lap or a whole run, the one that loses most first; at most one stage of each
 ///          rank. A stage is compared over the ranks that have it, by the time at work and awaiting of an
 ///          invocation: neither the wait for an item nor that for room counts, so ranks that wait for a slow
-///          one are not named. A rank is one if the time is at least 1.25 times the median (of two middle
+///          one are not named. What a source or a `sink_to` awaits does not count either: it may be others,
+///          at a channel. A rank is a straggler if the time is at least 1.25 times the median (of two middle
 ///          ranks, the faster one), and the rank loses at least 1 % of its slots' time by that, and the
 ///          difference is at least five times its standard error. The last of these needs enough
-///          invocations: with an exponential distribution, for a factor of 1.5, about 200 on each rank.
+///          invocations: with an exponential distribution, for a factor of 1.5, about 400 on each rank.
 /// Cost: O(stages x (ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 

@@ -20,14 +20,29 @@ namespace weir::detail {
 // The least factor that makes a rank slow.
 inline constexpr double slow_factor = 1.25;
 
+// The invocations that a rank's work is divided by: one that has not ended counts if no other has.
+inline double calls_of(const stage_on_rank& s) {
+    return static_cast<double>(larger<std::uint64_t>(s.num_tasks, 1));
+}
+
+// Whether an invocation of the stage awaits other ranks or threads, and not something of its own.
+inline bool awaits_others(const stage_stats& s) { return s.kind == "source" || s.kind == "sink_to"; }
+
+// The time that a rank's invocation of a stage awaits something of its own.
+inline double awaited_by(const rank_stats& stats, const stage_on_rank& s, std::size_t place) {
+    return awaits_others(stats.all.stages[place]) ? 0
+                                                  : static_cast<double>(s.times.await.count()) / calls_of(s);
+}
+
 // The work of a rank's invocation of a stage; none without a slot.
-inline std::optional<double> work_of(const rank_record& rank, std::size_t place) {
+inline std::optional<double> work_of(const rank_stats& stats, const rank_record& rank, std::size_t place) {
     const stage_on_rank& s = rank.stages[place];
-    return s.exists && s.times.total() > duration(0) ? std::optional(s.work()) : std::nullopt;
+    if (!s.exists || s.times.total() <= duration(0)) return std::nullopt;
+    return static_cast<double>(s.times.run.count()) / calls_of(s) + awaited_by(stats, s, place);
 }
 
 inline rank_spread work_over_ranks(const rank_stats& stats, std::size_t place) {
-    return spread(stats, [place](const rank_record& r) { return work_of(r, place); });
+    return spread(stats, [&stats, place](const rank_record& r) { return work_of(stats, r, place); });
 }
 
 // The variance of the time of an invocation, over all ranks. Without a histogram, as if the times had an
@@ -44,28 +59,23 @@ inline double variance_of(const histogram& times) {
     return sum / count;
 }
 
-// The invocations that `stage_on_rank::work` divides by.
-inline double calls_of(const stage_on_rank& s) {
-    return static_cast<double>(larger<std::uint64_t>(s.num_tasks, 1));
-}
-
-// What the rank is in this stage, as a straggler or not. `median`: of all ranks.
-inline straggler comparison(const rank_stats& stats, std::size_t place, std::size_t rank, double median) {
+// What the rank is in this stage, as a straggler or not. `work`: of this rank; `median`: of all ranks.
+inline straggler comparison(const rank_stats& stats, std::size_t place, std::size_t rank, double work,
+                            double median) {
     const stage_on_rank& s = stats.ranks[rank].stages[place];
-    const auto awaited = [place](const rank_record& r) -> std::optional<double> {
-        if (!work_of(r, place)) return std::nullopt;
-        return static_cast<double>(r.stages[place].times.await.count()) / calls_of(r.stages[place]);
-    };
-    const double more = s.work() - median;
-    const double more_awaited = awaited(stats.ranks[rank]).value_or(0) - spread(stats, awaited).median;
+    const double usual =
+        spread(stats, [&](const rank_record& r) {
+            const bool has = work_of(stats, r, place).has_value();
+            return has ? std::optional(awaited_by(stats, r.stages[place], place)) : std::nullopt;
+        }).median;
+    const bool awaits = awaited_by(stats, s, place) - usual > (work - median) / 2;
+    const slot_state state = awaits ? slot_state::await : slot_state::run;
     return {.rank = rank,
             .place = place,
             .stage = stats.all.stages[place].name,
-            .state = states_by_number[static_cast<std::size_t>(more_awaited > more / 2 ? slot_state::await
-                                                                                       : slot_state::run)]
-                         .is,
-            .times = median > 0 ? s.work() / median : 1,
-            .lost = more * calls_of(s) / static_cast<double>(s.times.total().count())};
+            .state = states_by_number[static_cast<std::size_t>(state)].is,
+            .times = median > 0 ? work / median : 1,
+            .lost = (work - median) * calls_of(s) / static_cast<double>(s.times.total().count())};
 }
 
 // Whether the difference is more than chance. The time at work includes a part of the invocations that a
@@ -109,9 +119,10 @@ WEIR_INLINE std::vector<straggler> stragglers(const rank_stats& stats) {
     for (std::size_t rank = 0; rank < stats.ranks.size(); ++rank) {
         std::optional<straggler> worst;
         for (std::size_t i = 0; i < stats.all.stages.size(); ++i) {
-            if (!stats.ranks[rank].reported || !detail::work_of(stats.ranks[rank], i)) continue;
+            const std::optional<double> own = detail::work_of(stats, stats.ranks[rank], i);
+            if (!stats.ranks[rank].reported || !own) continue;
             const rank_spread work = detail::work_over_ranks(stats, i);
-            straggler s = detail::comparison(stats, i, rank, work.median);
+            straggler s = detail::comparison(stats, i, rank, *own, work.median);
             if (s.times < detail::slow_factor || s.lost < 0.01 || (worst && s.lost <= worst->lost)) continue;
             if (detail::is_sure(stats, s, work.median, static_cast<double>(work.num_ranks)))
                 worst = std::move(s);
@@ -131,7 +142,7 @@ WEIR_INLINE std::vector<straggler> straggler_watch::add(const rank_stats& lap) {
     std::vector<straggler> found = weir::stragglers(sum);
     std::erase_if(found, [this](const straggler& s) {
         const auto slow = std::ranges::count_if(laps_, [&s](const rank_stats& one) {
-            const std::optional<double> work = detail::work_of(one.ranks[s.rank], s.place);
+            const std::optional<double> work = detail::work_of(one, one.ranks[s.rank], s.place);
             return work && *work >= detail::slow_factor * detail::work_over_ranks(one, s.place).median;
         });
         return slow < std::ptrdiff_t{slow_laps};

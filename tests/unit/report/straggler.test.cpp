@@ -197,6 +197,18 @@ TEST_CASE("a difference that chance explains, or that costs nothing, makes no st
     CHECK(stragglers(weir::merged(job)).size() == 1);
 }
 
+TEST_CASE(
+    "a source or a sink_to that awaits what others do makes no straggler, but one that is at work does") {
+    for (const char* const kind : {"source", "sink_to"}) {
+        auto job = ranks::job();
+        job[2] = ranks::rank(19ms, 9ms);
+        for (pipeline_stats& each : job) each.stages[1].kind = kind;
+        CHECK(stragglers(weir::merged(job)).empty());
+        job[2].stages[1].per_slot[0].run += job[2].stages[1].per_slot[0].wait_get;
+        CHECK(stragglers(weir::merged(job)).size() == 1);
+    }
+}
+
 TEST_CASE("an invocation that never ends makes its rank a straggler") {
     auto job = ranks::job();
     job[2] = ranks::rank(10ms);
