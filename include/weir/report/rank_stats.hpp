@@ -98,8 +98,6 @@ struct rank_spread {
     double greatest = 0;            ///< the greatest value
     std::size_t greatest_rank = 0;  ///< the last rank that has it
     std::size_t num_ranks = 0;      ///< ranks that have the figure
-
-    [[nodiscard]] friend bool operator==(const rank_spread&, const rank_spread&) = default;
 };
 
 /// \param figure  `figure(rank_record)` returns a `std::optional<double>`; none: the rank has no such figure.

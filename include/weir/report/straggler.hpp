@@ -25,8 +25,6 @@ struct straggler {
     std::string state;      ///< where the time goes: `at work`, or `awaiting` if the function itself waits
     double times = 1;       ///< an invocation's time at work and awaiting, as a multiple of the median rank's
     double lost = 0;        ///< the share of its slots' time that the rank loses by that, 0 to 1
-
-    [[nodiscard]] friend bool operator==(const straggler&, const straggler&) = default;
 };
 
 /// \returns `rank 2: decode at work 1.9 times the median`.
