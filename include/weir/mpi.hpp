@@ -6,7 +6,9 @@
 #include <weir/mpi/communicator.hpp>
 #include <weir/mpi/error.hpp>
 #include <weir/mpi/heartbeat.hpp>
+#include <weir/mpi/job_checkpoint.hpp>
 #include <weir/mpi/process.hpp>
+#include <weir/mpi/rank_report.hpp>
 #include <weir/mpi/reactor.hpp>
 #include <weir/mpi/world.hpp>
 

@@ -71,6 +71,18 @@ if(WEIR_TURBOJPEG_INCLUDE_DIR AND WEIR_TURBOJPEG_LIBRARY)
     target_link_libraries(weir_turbojpeg INTERFACE "${WEIR_TURBOJPEG_LIBRARY}")
 endif()
 
+# MPI, for programs that mpirun starts. find_package takes a second, and is left out where there is no mpirun.
+find_program(WEIR_MPIRUN mpirun DOC "What starts the ranks of weir's programs that need MPI")
+mark_as_advanced(WEIR_MPIRUN)
+if(WEIR_MPIRUN)
+    find_package(MPI QUIET COMPONENTS CXX)
+    if(TARGET MPI::MPI_CXX)
+        add_library(weir_found_mpi INTERFACE IMPORTED)
+        target_link_libraries(weir_found_mpi INTERFACE MPI::MPI_CXX)
+        target_compile_definitions(weir_found_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    endif()
+endif()
+
 # As README advises for several files: all of them compile in less time. `examples/run` and `bench/run` build one, header-only.
 option(WEIR_SEPARATE_PROGRAMS "Whether weir's examples and benchmarks link weir::compiled" OFF)
 mark_as_advanced(WEIR_SEPARATE_PROGRAMS)

@@ -1,0 +1,140 @@
+// weir mpi: a report that merges the statistics of all ranks, lap by lap
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_RANK_REPORT_HPP
+#define WEIR_MPI_RANK_REPORT_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/mpi/communicator.hpp>
+#include <weir/report/rank_stats.hpp>
+#include <weir/report/run_record.hpp>
+#include <weir/report/straggler.hpp>
+#include <weir/run/run_report.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
+
+#include <cstddef>      // for std::byte, std::size_t
+#include <cstdint>      // for std::uint64_t
+#include <functional>   // for std::function
+#include <optional>     // for std::nullopt, std::optional
+#include <span>         // for std::as_bytes, std::span
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <utility>      // for std::exchange, std::move
+#include <vector>       // for std::vector
+
+namespace weir::mpi {
+
+/// Merges the statistics of the runs of all ranks: one reduction for each lap, and one for the whole runs.
+/// Each rank gives its run a report; the pipelines may differ.
+///
+///     const auto ranks = std::make_shared<weir::mpi::rank_report>(co_await all.duplicate(), pool, show);
+///     auto run = loader.start(pool, {.lap = 1s, .reports = {ranks}});
+///     for (auto& batch : run) train(batch);
+///     const weir::rank_stats stats = co_await ranks->total();
+///
+/// Lap number k of one rank is merged with lap number k of the others. A rank whose run has ended takes part
+/// without figures until all runs have. So ranks that are slower or faster wait for nobody; laps that can't
+/// be merged yet are kept, and joined from the 64th on.
+///
+/// Errors:   after a failure of MPI or of another rank, no more laps are merged; `total` throws the error.
+/// Threads:  `show` and the reductions: the executor's.
+/// Lifetime: the destructor waits until all ranks have destroyed theirs, or have ended their runs. The
+///           executor outlives it.
+/// Cost:     a vector of `rank_layout::size()` numbers for each lap.
+class rank_report final : public run_report {
+  public:
+    /// Called on each rank when a lap was merged, with the stragglers of the last laps.
+    using shown = std::function<void(const rank_stats& lap, const std::vector<straggler>& slow)>;
+
+    /// \param all   a communicator for this report alone: `duplicate`.
+    /// \param home  runs the reductions.
+    /// \param show  optional.
+    rank_report(communicator all, executor& home, shown show = {})
+        : all_(std::move(all)), show_(std::move(show)), laps_(64), group_(home) {
+        group_.spawn(merge());
+    }
+    ~rank_report() override { laps_.close(); }
+
+    [[nodiscard]] std::string name() const override { return "the report of all ranks"; }
+    void begins(const pipeline_stats& all) override { add(all); }
+    void lap(const pipeline_stats& one) override { add(one); }
+    void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
+        total_ = all;
+        add(rest);
+        laps_.close();
+    }
+
+    /// \returns  the statistics of the whole runs, on each rank. To be awaited once.
+    /// Suspends: until the runs of all ranks have ended. Resumes: on the coroutine's executor.
+    /// Errors:   those of `communicator`, and of `show`.
+    [[nodiscard]] task<rank_stats> total() {
+        co_await group_.join();
+        co_return of_all_;
+    }
+
+  private:
+    // Adds a lap for `merge`. If too many wait, the lap is joined with the next one.
+    void add(const pipeline_stats& lap) {
+        pipeline_stats one = kept_ ? weir::joined(*std::exchange(kept_, std::nullopt), lap) : lap;
+        if (laps_.try_put(std::move(one)) != channel_status::success) kept_ = std::move(one);
+    }
+
+    // The layout for the pipelines of all ranks.
+    task<rank_layout> agree(pipeline_stats mine) {
+        const std::string outline = rank_outline(mine);
+        auto parts = co_await all_.gather_bytes(std::as_bytes(std::span(std::string_view(outline))), 0);
+        // An outline is one line.
+        std::vector<std::byte> lines;
+        for (const auto& each : parts) {
+            lines.insert(lines.end(), each.begin(), each.end());
+            lines.push_back(std::byte{'\n'});
+        }
+        lines = co_await all_.broadcast_bytes(std::move(lines), 0);
+        std::vector<std::string> outlines;
+        std::string_view rest(reinterpret_cast<const char*>(lines.data()), lines.size());
+        for (; !rest.empty(); rest.remove_prefix(outlines.back().size() + 1))
+            outlines.emplace_back(rest.substr(0, rest.find('\n')));
+        co_return rank_layout(outlines);
+    }
+
+    task<> merge() {
+        std::optional<pipeline_stats> lap = co_await laps_.get();
+        pipeline_stats names;
+        if (lap) names = *std::move(lap);
+        const rank_layout layout = co_await agree(std::move(names));
+        straggler_watch watch;
+        std::vector<std::uint64_t> words;
+        for (bool some = true; some;) {
+            lap = co_await laps_.get();
+            // The channel is closed, and nobody adds any more.
+            if (!lap) lap = std::exchange(kept_, std::nullopt);
+            words.assign(layout.size(), 0);
+            if (lap) words = layout.pack(*lap, my_rank());
+            words.push_back(lap ? 1 : 0);
+            co_await all_.all_reduce(std::span(words), reduction::sum);
+            some = words.back() != 0;
+            words.pop_back();
+            if (!some || !show_) continue;
+            const rank_stats merged = layout.unpack(words);
+            show_(merged, watch.add(merged));
+        }
+        words = layout.pack(total_, my_rank());
+        co_await all_.all_reduce(std::span(words), reduction::sum);
+        of_all_ = layout.unpack(words);
+    }
+    std::size_t my_rank() const { return static_cast<std::size_t>(all_.rank()); }
+
+    const communicator all_;
+    const shown show_;
+    channel<pipeline_stats> laps_;
+    std::optional<pipeline_stats> kept_;  // a lap for which `laps_` had no room
+    pipeline_stats total_;
+    rank_stats of_all_;
+    task_group group_;
+};
+
+}  // namespace weir::mpi
+
+#endif

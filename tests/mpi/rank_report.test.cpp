@@ -1,0 +1,92 @@
+#include <weir/mpi/rank_report.hpp>
+
+#include "mpi/support.hpp"
+#include "unit/report/ranks.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mpi_tests;
+using weir::pipeline_stats;
+using weir::rank_stats;
+using weir::mpi::rank_report;
+using namespace std::chrono_literals;
+
+TEST_CASE("the laps of all ranks are merged, and the straggler is named on each rank") {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        cluster all(4, seed);
+        const auto job = ranks::job();
+        std::vector<std::string> named(4);
+        const int failed = all.run([&](communicator c) -> weir::task<> {
+            const auto me = static_cast<std::size_t>(c.rank());
+            const communicator own = co_await c.duplicate();
+            std::size_t laps = 0;
+            rank_report report(own, all.all, [&](const rank_stats& lap, const auto& slow) {
+                ++laps;
+                CHECK(lap.ranks.size() == 4);
+                for (const auto& each : slow)
+                    named[me] += std::to_string(laps) + ": " + line_text(each) + "\n";
+            });
+            report.begins(job[me]);
+            for (int lap = 0; lap < 3; ++lap) report.lap(job[me]);
+            report.ends(job[me], job[me]);
+            const rank_stats total = co_await report.total();
+            CHECK(total == weir::merged(job));
+            CHECK(laps == 4);
+        });
+        CHECK(failed == 0);
+        for (const std::string& each : named) {
+            CHECK(each ==
+                  "3: rank 2: decode at work 1.9 times the median\n"
+                  "4: rank 2: decode at work 1.9 times the median\n");
+        }
+    }
+}
+
+TEST_CASE("ranks with other pipelines, with fewer laps, or without a run, hold up nobody") {
+    cluster all(3);
+    const int failed = all.run([&](communicator c) -> weir::task<> {
+        const communicator own = co_await c.duplicate();
+        std::vector<std::size_t> reported;
+        rank_report report(own, all.all, [&](const rank_stats& lap, const auto&) {
+            reported.push_back(0);
+            for (const auto& each : lap.ranks) reported.back() += each.reported ? 1 : 0;
+        });
+        pipeline_stats mine = ranks::rank(10ms);
+        if (c.rank() == 1) mine.stages[1].name = "train";
+        if (c.rank() != 2) {
+            report.begins(mine);
+            for (int lap = 0; lap < 2 + 3 * c.rank(); ++lap) report.lap(mine);
+            report.ends(mine, mine);
+        } else {
+            report.ends({}, {});
+        }
+        const rank_stats total = co_await report.total();
+        CHECK(total.all.stages.size() == 3);
+        CHECK(total.all.stages[0].num_tasks == 1600);
+        CHECK(reported == std::vector<std::size_t>{2, 2, 2, 1, 1, 1});
+    });
+    CHECK(failed == 0);
+}
+
+TEST_CASE("laps that can't be merged yet are joined, and nothing is lost") {
+    cluster all(2);
+    const pipeline_stats one = ranks::rank(10ms);
+    const int failed = all.run([&](communicator c) -> weir::task<> {
+        const communicator own = co_await c.duplicate();
+        std::uint64_t num_tasks = 0;
+        rank_report report(own, all.all, [&](const rank_stats& lap, const auto&) {
+            num_tasks += lap.all.stages[0].num_tasks;
+        });
+        report.begins(one);
+        for (int lap = 0; lap < 100; ++lap) report.lap(one);  // more than there is room for
+        report.ends(one, one);
+        co_await report.total();
+        CHECK(num_tasks == std::uint64_t{2} * 101 * 800);
+    });
+    CHECK(failed == 0);
+}
