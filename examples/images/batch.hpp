@@ -8,20 +8,13 @@
 
 #include <algorithm>  // for std::clamp, std::min
 #include <cstddef>    // for std::size_t
+#include <span>       // for std::span
 #include <vector>     // for std::vector
 
 namespace images {
 
-/// Values from 0 to 1 in the order NCHW: all red values of the first image, row by row, its green values, its blue
-/// values; then the next image.
-struct batch {
-    std::size_t count = 0;
-    std::size_t side = 0;
-    std::vector<float> values;
-
-    /// How many values one colour of one image has.
-    [[nodiscard]] std::size_t plane() const noexcept { return side * side; }
-};
+/// How many values an image of this size has.
+[[nodiscard]] constexpr std::size_t values_of(std::size_t side) noexcept { return 3 * side * side; }
 
 /// The two pixels beside a position, and the weight of the second.
 struct place {
@@ -45,15 +38,17 @@ struct place {
     return result;
 }
 
-/// \returns the largest square in the middle, scaled to `side` pixels (bilinear interpolation).
-[[nodiscard]] inline image square(const image& from, int side) {
+/// Writes the largest square in the middle, scaled to `side` pixels (bilinear interpolation): values from 0 to 1,
+/// all red ones row by row, then the green, then the blue. So several images in a row are in the order NCHW.
+/// \param to  `values_of(side)` values.
+inline void write_square(const image& from, int side, std::span<float> to) {
     const int length = std::min(from.width, from.height);
     const std::vector<place> columns = places((from.width - length) / 2, length, side);
     const std::vector<place> rows = places((from.height - length) / 2, length, side);
     const std::size_t pitch = std::size_t{3} * static_cast<std::size_t>(from.width);
-    image to{side, side, {}};
-    to.pixels.reserve(3 * rows.size() * columns.size());
+    const std::size_t plane = rows.size() * columns.size();
     const auto between = [](float a, float b, float share) { return a + (b - a) * share; };
+    float* value = to.data();
     for (const place& y : rows) {
         const unsigned char* const upper = from.pixels.data() + y.first * pitch;
         const unsigned char* const lower = from.pixels.data() + y.second * pitch;
@@ -61,28 +56,13 @@ struct place {
             for (std::size_t colour = 0; colour < 3; ++colour) {
                 const std::size_t left = 3 * x.first + colour;
                 const std::size_t right = 3 * x.second + colour;
-                const float value = between(between(upper[left], upper[right], x.share),
-                                            between(lower[left], lower[right], x.share), y.share);
-                to.pixels.push_back(static_cast<unsigned char>(value + 0.5F));
+                value[colour * plane] = between(between(upper[left], upper[right], x.share),
+                                                between(lower[left], lower[right], x.share), y.share) /
+                                        255.0F;
             }
+            ++value;
         }
     }
-    return to;
-}
-
-/// \param squares  all of one size.
-[[nodiscard]] inline batch collate(const std::vector<image>& squares) {
-    batch to;
-    to.count = squares.size();
-    to.side = static_cast<std::size_t>(squares.front().width);
-    to.values.resize(3 * to.count * to.plane());
-    float* value = to.values.data();
-    for (const image& from : squares) {
-        for (std::size_t colour = 0; colour < 3; ++colour) {
-            for (std::size_t i = colour; i < from.pixels.size(); i += 3) *value++ = from.pixels[i] / 255.0F;
-        }
-    }
-    return to;
 }
 
 }  // namespace images

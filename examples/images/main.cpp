@@ -41,7 +41,7 @@ int run_images(const images::settings& s) {
 
     weir::thread_pool workers(static_cast<unsigned>(s.threads));
     weir::blocking_pool readers(static_cast<unsigned>(s.readers));
-    const auto loader = there.behind(images::make_loader(paths, s, readers));
+    const auto loader = there.behind(images::make_loader(paths, s, readers, there.blocks()));
 
     // The loader tolerates broken files; the report at the end names each.
     std::ostringstream broken;
@@ -56,7 +56,7 @@ int run_images(const images::settings& s) {
 
     images::learned network;
     for (auto& batch : run) {
-        network.add(there.take(batch));
+        network.add(there.take(batch), static_cast<std::size_t>(s.side));
         examples::be_busy(std::chrono::milliseconds(s.train_ms));  // stands for a larger network
     }
     run.stop();

@@ -7,6 +7,7 @@
 #include "../common/options.hpp"
 
 #include <algorithm>  // for std::max
+#include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t
 #include <optional>   // for std::optional
 #include <string>     // for std::string
@@ -23,6 +24,16 @@ struct settings {
     std::int64_t readers = 4;
     std::int64_t train_ms = 0;
 };
+
+/// \returns the size of a batch of values (batch.hpp).
+[[nodiscard]] inline std::size_t bytes_of_batch(const settings& s) {
+    return static_cast<std::size_t>(s.batch * 3 * s.side * s.side) * sizeof(float);
+}
+/// \returns how many batches may be filled, wait, be copied and be in use: more than the queues and the consumer hold,
+///          so that the decoders need not wait for a block.
+[[nodiscard]] inline std::size_t blocks_of(const settings& s) {
+    return 8 + static_cast<std::size_t>(s.threads / s.batch);
+}
 
 /// \returns the exit status if the program has to end now; nothing if it continues.
 [[nodiscard]] inline std::optional<int> parse(settings& s, int argc, const char* const* argv) {

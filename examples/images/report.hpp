@@ -14,6 +14,7 @@
 #include <iomanip>  // for std::setprecision
 #include <numeric>  // for std::accumulate
 #include <ostream>  // for std::ostream
+#include <span>     // for std::span
 #include <string>   // for std::string
 
 namespace images {
@@ -24,12 +25,14 @@ struct learned {
     std::size_t images = 0;
     std::array<double, 3> sums{};  // of each image's mean red, green and blue
 
-    void add(const batch& b) {
+    /// \param values  of the images of a batch, each with `side` pixels on each side.
+    void add(std::span<const float> values, std::size_t side) {
         ++batches;
-        images += b.count;
-        const float* plane = b.values.data();
-        for (std::size_t i = 0; i < 3 * b.count; ++i, plane += b.plane()) {
-            sums[i % 3] += std::accumulate(plane, plane + b.plane(), 0.0) / static_cast<double>(b.plane());
+        images += values.size() / values_of(side);
+        const std::size_t plane = side * side;
+        for (std::size_t i = 0; i < values.size() / plane; ++i) {
+            const auto from = values.subspan(i * plane, plane);
+            sums[i % 3] += std::accumulate(from.begin(), from.end(), 0.0) / static_cast<double>(plane);
         }
     }
 };

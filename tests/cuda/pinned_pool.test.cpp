@@ -222,3 +222,22 @@ TEST_CASE("parts lie in a block one behind the other, until it is given away") {
     }
     CHECK(pool.stats().size == 1);
 }
+
+TEST_CASE("a pool lends arrays without a wait, or until a stop, and an array can be cut with its block") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 100, 1);
+    std::optional<pinned_buffer<int>> a = pool.try_acquire<int>(20);
+    REQUIRE(a);
+    CHECK(a->size() == 20);
+    CHECK_FALSE(pool.try_acquire<int>(1));
+    weir::stop_source stop;
+    stop.request_stop();
+    weir::thread_pool threads(1);
+    CHECK_FALSE(weir::sync_wait(threads, pool.acquire<int>(1, stop.get_token())));
+    a->resize(5);
+    a->resize(50);
+    CHECK(a->size() == 5);
+    const lease block = std::move(*a).release();
+    CHECK(block.bytes().size() == 5 * sizeof(int));
+}

@@ -45,6 +45,7 @@ ELSEWHERE = {
     "stages/feeder.hpp": ("tests/unit/stages/traverse.test.cpp", "what the function of a traversal is given, and how its slots take"),
     "stages/traversal.hpp": ("tests/unit/stages/traverse.test.cpp", "what its slots share"),
     "graph/fan_in.hpp": ("tests/unit/graph/merge.test.cpp", "a merge, and what joins a route"),
+    "stages/running_batch_slots.hpp": ("tests/unit/stages/batch_slots.test.cpp", "the stage that batch_slots describes"),
     "stages/stage_row.hpp": ("tests/unit/stages/pipeline.test.cpp", "how a pipeline puts stages in a row"),
     "stages/source_items.hpp": ("tests/unit/stages/source.test.cpp", "what a source is made from"),
     "stages/stage_task.hpp": ("tests/unit/stages/stage_of.test.cpp", "a base of each worker"),

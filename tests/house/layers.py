@@ -48,9 +48,9 @@ report
 # Rooms for tests, or that need a library, and the highest room that each includes.
 BESIDE = {"simulation": "executor", "asio": "task", "execution": "task", "cuda": "stages", "mpi": "report"}
 BY_NAME = {"report": {"table.hpp"}, "insight": set()}  # room: what of it weir.hpp includes, instead of its face
-# Headers in no face: they need a library, or (the last two) few programs need them.
+# Headers in no face: they need a library, or (the last line) few programs need them.
 NEEDS_A_LIBRARY = {"report/fmt.hpp", "report/format.hpp", "report/sqlite.hpp", "asio/awaited.hpp", "asio/native_awaitable.hpp",
-                   "sampling/checkpoint_file.hpp", "task/stop_on_signals.hpp"}
+                   "sampling/checkpoint_file.hpp", "task/stop_on_signals.hpp", "stages/batch_slots.hpp", "stages/block_pool.hpp"}
 UMBRELLA = "weir.hpp"
 VERSION = "version.hpp"
 CONFIG = "platform/config.hpp"

@@ -19,6 +19,8 @@
 #include <weir/report/watchdog.hpp>
 #include <weir/sampling/checkpoint_file.hpp>
 #include <weir/simulation.hpp>
+#include <weir/stages/batch_slots.hpp>
+#include <weir/stages/block_pool.hpp>
 #include <weir/task/stop_on_signals.hpp>
 #include <weir/weir.hpp>
 
@@ -365,6 +367,19 @@ void of_samplers(const std::vector<double>& weights) {
         weir::sampler mine({.size = 50'000, .seed = 7, .shard = {2, 8}, .tail = weir::tail::pad});
     }
     weir::weighted_sampler mine(weights, {.draws = 10'000, .seed = 7, .shard = {2, 8}});
+}
+
+struct file {
+    void decode(std::span<std::uint8_t>) const {}
+};
+void of_batch_slots(const std::vector<file>& files) {
+    constexpr std::size_t pixels = 224UL * 224 * 3;
+    weir::block_pool blocks(64 * pixels, 6);
+    const auto decode = [](const file& f, std::span<std::uint8_t> place) { f.decode(place); };
+    auto p = weir::source(files) |
+             weir::batch_slots<std::uint8_t>(blocks, {.places = 64, .elements = pixels}, decode,
+                                             {.name = "decode", .concurrency = 8}) |
+             weir::sink(3);
 }
 
 auto of_shuffle(const std::vector<std::string>& files) {

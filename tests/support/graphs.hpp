@@ -4,6 +4,8 @@
 #ifndef WEIR_TESTS_SUPPORT_GRAPHS_HPP
 #define WEIR_TESTS_SUPPORT_GRAPHS_HPP
 
+#include "support/blocks.hpp"
+
 #include <weir/graph/merge.hpp>
 #include <weir/graph/route.hpp>
 #include <weir/graph/split.hpp>
@@ -12,6 +14,7 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/stages/aggregate.hpp>
+#include <weir/stages/batch_slots.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -29,6 +32,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -136,7 +140,7 @@ inline int mix(int n, int salt) {
 
 // One stage, as a value; `a`, `b`: what is in its branches.
 struct stage_plan {
-    enum { map, drop, twice, fails, batch, side, route, split } kind = map;
+    enum { map, drop, twice, fails, batch, fill, side, route, split } kind = map;
     int salt = 0;
     int unit = 0;
     weir::stage_options how;
@@ -146,6 +150,10 @@ struct stage_plan {
 
     duration delay_of(int n) const { return duration(unit == 0 ? 0 : mix(n, salt) % unit); }
     bool drops(int n) const { return mix(n, salt) % 5 == 1; }
+    // In the order of the input, no other item takes the place of one that fails.
+    bool loses(int n) const {
+        return drops(n) && (kind != fill || how.output_order == weir::output_order::completion);
+    }
 };
 using plan = std::vector<stage_plan>;
 
@@ -170,7 +178,8 @@ class reference {
                 std::ranges::copy_if(in, std::back_inserter(out), [&s](int n) { return !s.drops(n); });
                 break;
             case stage_plan::fails:
-                std::ranges::copy_if(in, std::back_inserter(out), [&s](int n) { return !s.drops(n); });
+            case stage_plan::fill:
+                std::ranges::copy_if(in, std::back_inserter(out), [&s](int n) { return !s.loses(n); });
                 failures_ += in.size() - out.size();
                 break;
             case stage_plan::twice:
@@ -251,6 +260,22 @@ void add(weir::stage_list<int, Policies>& list, const stage_plan& s) {
                                  weir::branch(s.how.name + "_part",
                                               weir::aggregate(s.size) | weir::disaggregate())));
             break;
+        case stage_plan::fill: {
+            static blocks::vectors pool;
+            const auto write = [s](int n, std::span<int> place) -> task<> {
+                co_await weir::sleep_for(s.delay_of(n));
+                if (s.loses(n)) throw std::runtime_error("tolerated");
+                place[0] = n;
+            };
+            list.add(weir::route(only, {.name = s.how.name, .capacity = s.how.capacity},
+                                 weir::branch(s.how.name + "_part",
+                                              weir::batch_slots<int>(pool, {.places = s.size}, write,
+                                                                     {.concurrency = s.how.concurrency,
+                                                                      .output_order = s.how.output_order,
+                                                                      .capacity = s.how.capacity}) |
+                                                  weir::disaggregate())));
+            break;
+        }
         case stage_plan::side:
             list.add(weir::tee(stages_of<Policies>(s.a), {.name = s.how.name, .capacity = s.how.capacity}));
             break;
@@ -404,7 +429,7 @@ class random_graph {
             s.kind = kind == 0   ? stage_plan::drop
                      : kind == 1 ? stage_plan::twice
                      : kind == 2 ? stage_plan::fails
-                     : kind == 3 ? stage_plan::batch
+                     : kind == 3 ? (pick(0, 1) == 0 ? stage_plan::batch : stage_plan::fill)
                      : kind == 4 ? stage_plan::split
                      : kind == 6 ? stage_plan::side
                      : kind >= 8 ? stage_plan::route

@@ -27,7 +27,7 @@ enum class admission : std::uint8_t { wait, go, refused };
 // If an admission changes the rule, `ask` is not const, and a const function `judge` gives the same answer
 // without the change. The rule is used only under the lock of the queue. `update` changes the rule, then asks
 // the rule again for each waiting coroutine, first come, first served, and wakes those that are admitted or
-// refused.
+// refused. If that changes the rule, those that still wait are asked for once more.
 template <class Rule>
 class wait_queue final : public wait_site {
   public:
@@ -96,8 +96,10 @@ class wait_queue final : public wait_site {
         waiter* previous = nullptr;
     };
 
+    static constexpr bool admissions_change_rule = requires(const Rule& r, const ticket& t) { r.judge(t); };
+
     admission judge(const ticket& t) const noexcept {
-        if constexpr (requires(const Rule& r) { r.judge(t); }) {
+        if constexpr (admissions_change_rule) {
             return rule_.judge(t);
         } else {
             return rule_.ask(t);
@@ -108,18 +110,21 @@ class wait_queue final : public wait_site {
     waiter* unlink_answered() noexcept {
         waiter* woken = nullptr;
         waiter** end = &woken;
-        for (waiter* w = line_.front(); w != nullptr;) {
-            waiter* const next = w->next;
-            w->answer = rule_.ask(w->request);
-            if (w->answer != admission::wait) {
-                line_.remove(*w);
-                if (w->measured) w->owner->enter(slot_state::runnable, detail::clock_of(*w->owner));
-                *end = w;
-                end = &w->next;
+        while (true) {
+            waiter** const before = end;
+            for (waiter* w = line_.front(); w != nullptr;) {
+                waiter* const next = w->next;
+                w->answer = rule_.ask(w->request);
+                if (w->answer != admission::wait) {
+                    line_.remove(*w);
+                    if (w->measured) w->owner->enter(slot_state::runnable, detail::clock_of(*w->owner));
+                    *end = w;
+                    end = &w->next;
+                }
+                w = next;
             }
-            w = next;
+            if (!admissions_change_rule || end == before) return woken;
         }
-        return woken;
     }
 
     waiter* apply(auto& change) noexcept {

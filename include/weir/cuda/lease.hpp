@@ -9,6 +9,7 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
+#include <weir/platform/bounds.hpp>
 
 #include <array>      // for std::array
 #include <cstddef>    // for std::byte, std::size_t
@@ -142,6 +143,9 @@ class [[nodiscard("the block goes back at once")]] lease {
     [[nodiscard]] std::span<std::byte> bytes() const noexcept {
         return block_ == nullptr ? std::span<std::byte>() : std::span(block_, size_);
     }
+
+    /// Keeps the first bytes. \param size  in bytes, at most `bytes().size()`.
+    void resize(std::size_t size) noexcept { size_ = weir::detail::smaller(size, size_); }
 
     /// Queues a copy of `bytes()` to device memory. The block goes back to its pool when the copy is done.
     /// Errors: `weir::cuda::error`: then no copy is pending. `std::logic_error` if the stream's context is

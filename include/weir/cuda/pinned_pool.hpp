@@ -6,6 +6,7 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
@@ -53,6 +54,12 @@ class [[nodiscard("the block goes back at once")]] pinned_buffer {
     [[nodiscard]] T* end() const noexcept { return data() + size(); }
     /// As of a `std::vector`.
     [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
+
+    /// Keeps the first elements, and of the block their bytes. \param size  in elements, at most `size()`.
+    void resize(std::size_t size) noexcept {
+        size_ = weir::detail::smaller(size, size_);
+        block_.resize(size_ * sizeof(T));
+    }
 
     /// \returns the block, for `lease::copy_to` or another function that takes a `lease`.
     [[nodiscard]] lease release() && noexcept { return std::move(block_); }
@@ -123,7 +130,13 @@ class pinned_pool {
     /// \returns awaitable of a `pinned_buffer<T>`.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<pinned_buffer<T>> acquire(std::size_t n) {
-        return get_as<T>(shared_, checked(n > SIZE_MAX / sizeof(T) ? SIZE_MAX : n * sizeof(T)), n);
+        return get_as<T>(shared_, bytes_of<T>(n), n);
+    }
+    /// The same, until a stop is requested. \returns awaitable of an optional `pinned_buffer<T>`.
+    template <class T>
+    [[nodiscard("co_await this, or nothing is got")]] task<std::optional<pinned_buffer<T>>> acquire(
+        std::size_t n, stop_token stop) {
+        return get_as_unless<T>(shared_, bytes_of<T>(n), n, std::move(stop));
     }
     /// The same, until a stop is requested. \returns awaitable of an optional lease: none after a stop.
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<lease>> acquire(std::size_t bytes,
@@ -138,6 +151,13 @@ class pinned_pool {
         auto block = shared_->free.try_get();
         if (!block) return std::nullopt;
         return lease(shared_, *block, bytes);
+    }
+    /// The same for `n` elements.
+    template <class T>
+    [[nodiscard]] std::optional<pinned_buffer<T>> try_acquire(std::size_t n) {
+        std::optional<lease> block = try_acquire(bytes_of<T>(n));
+        if (!block) return std::nullopt;
+        return pinned_buffer<T>(*std::move(block), n);
     }
 
     /// As constructed.
@@ -178,7 +198,18 @@ class pinned_pool {
         from->of()->check_device();
         co_return std::move(got);
     }
+    template <class T>
+    static task<std::optional<pinned_buffer<T>>> get_as_unless(blocks_ptr from, std::size_t bytes,
+                                                               std::size_t n, stop_token stop) {
+        std::optional<lease> got = co_await get_unless(std::move(from), bytes, std::move(stop));
+        if (!got) co_return std::nullopt;
+        co_return pinned_buffer<T>(*std::move(got), n);
+    }
 
+    template <class T>
+    std::size_t bytes_of(std::size_t n) const {
+        return checked(n > SIZE_MAX / sizeof(T) ? SIZE_MAX : n * sizeof(T));
+    }
     std::size_t checked(std::size_t bytes) const {
         if (bytes <= shared_->block_bytes) return bytes;
         throw std::invalid_argument("weir: " + std::to_string(bytes) + " bytes don't fit into a block of '" +

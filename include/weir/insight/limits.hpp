@@ -28,7 +28,7 @@ enum class limit_cause : std::uint8_t {
     failures,    ///< items that fail, and take time before they do
     retries,     ///< calls that fail and are repeated: see `retry`
     bytes,       ///< a limit of bytes: `stage_options::max_bytes`, `run_options::max_bytes`
-    blocks,      ///< page-locked blocks, or memory of the device: a stage waits for a free one
+    blocks,      ///< blocks of a pool, or memory of the device: a stage waits for a free one
     copies,      ///< copies to or from a device
     overhead,    ///< the time to move items, as the tasks are as short
     balanced,    ///< nothing alone: no change brings 5 %

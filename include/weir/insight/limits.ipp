@@ -69,25 +69,30 @@ WEIR_INLINE double busy_consumer(const pipeline_stats& stats) {
     return last == nullptr ? 0 : 1 - smaller(1.0, share_of_time(last->get_blocked, stats.elapsed));
 }
 
+inline constexpr double much = 0.3;  // of a time: worth naming
+
+// Says that a stage waits for a block or for memory, if it does so for much of `whole`.
+WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& stage, duration whole) {
+    if (!stage.transfers) return std::nullopt;
+    const double block = share_of_time(stage.transfers->block_wait, whole);
+    const double memory = share_of_time(stage.transfers->memory_wait, whole);
+    if (larger(block, memory) <= much) return std::nullopt;
+    const bool is_block = block > memory;
+    return visible_limit{limit_cause::blocks, stage.name, 0,
+                         "stage '" + stage.name + "' waits for " +
+                             (is_block ? "a free block " : "memory of the device ") +
+                             percent_text(larger(block, memory)) + " of its time: give it more " +
+                             (is_block ? "blocks" : "memory") + ", or let go of its results earlier"};
+}
+
 // Says why a stage takes its time, if that is not its function's work.
 WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stage) {
-    constexpr double much = 0.3;
     const std::string name = "stage '" + stage.name + "'";
-    if (stage.transfers) {
-        const transfer_stats& t = *stage.transfers;
-        const double block = share_of_time(t.block_wait, stage.busy);
-        const double memory = share_of_time(t.memory_wait, stage.busy);
-        if (larger(block, memory) > much) {
-            const bool is_block = block > memory;
-            return visible_limit{limit_cause::blocks, stage.name, 0,
-                                 name + " waits for " +
-                                     (is_block ? "a free page-locked block " : "memory of the device ") +
-                                     percent_text(larger(block, memory)) + " of its time: give it more " +
-                                     (is_block ? "blocks" : "memory") + ", or let go of its results earlier"};
-        }
+    if (auto waits = reason_of_blocks(stage, stage.busy)) return waits;
+    if (stage.transfers && stage.transfers->num_copies != 0) {
         return visible_limit{limit_cause::copies, stage.name, 0,
                              name + " copies as fast as the device takes it, " +
-                                 units::bytes(static_cast<std::uint64_t>(t.rate())) +
+                                 units::bytes(static_cast<std::uint64_t>(stage.transfers->rate())) +
                                  "/s while it copies: copy less, larger pieces, or several at once"};
     }
     const double repeated = stage.retries ? share_of_time(stage.retries->time, stage.busy) : 0;
@@ -243,6 +248,8 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
                         " of its time: raise run_options::max_bytes, or let stages make smaller items");
     }
     if (most_order > for_order && most < nearly_always) {
+        if (const auto waits = reason_of_blocks(*ordered, stats.elapsed))
+            return says(waits->cause, waits->stage, waits->sentence);
         return says(limit_cause::order, ordered->name,
                     "stage '" + ordered->name + "' holds finished items back to keep an order, " +
                         percent_text(most_order) + " of its time");
@@ -272,6 +279,9 @@ WEIR_INLINE std::optional<visible_limit> deeper_limit(const pipeline_stats& stat
     const stage_stats* at = nullptr;
     for (const stage_stats& each : stats.stages) {
         if (each.name == stage) at = &each;
+        // Behind a slow consumer, blocks are short, too.
+        const auto waits = reason_of_blocks(each, stats.elapsed);
+        if (waits && found != limit_cause::consumer) return waits;
     }
     if (found == limit_cause::stage && at != nullptr) {
         if (auto reason = reason_in_stage(*at)) return reason;

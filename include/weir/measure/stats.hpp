@@ -86,7 +86,7 @@ struct channel_stats {
     [[nodiscard]] friend bool operator==(const channel_stats&, const channel_stats&) = default;
 };
 
-/// The statistics of a stage that copies its items to a device: see `weir/cuda/to_device.hpp`.
+/// The statistics of a stage that copies its items to a device (`to_device`), or waited for blocks.
 struct transfer_stats {
     std::uint64_t num_copies = 0;        ///< completed copies
     std::uint64_t bytes = 0;             ///< bytes of these copies
@@ -94,7 +94,7 @@ struct transfer_stats {
     std::uint64_t num_handed_over = 0;   ///< copies whose batch a consumer's stream took over
     duration handed_over{};              ///< the part of `copying` for these copies
     duration exposed{};                  ///< the part of that in which the consumer's stream was idle
-    std::uint64_t num_block_waits = 0;   ///< waits for a free page-locked block
+    std::uint64_t num_block_waits = 0;   ///< waits for a free block of a pool
     duration block_wait{};               ///< the time of these waits, summed over slots
     std::uint64_t num_memory_waits = 0;  ///< waits for memory of the device
     duration memory_wait{};              ///< the time of these waits, summed over slots
@@ -179,7 +179,7 @@ struct stage_stats {
     std::vector<std::size_t> inputs;   ///< its input channels, as indices into `pipeline_stats::channels`
     std::vector<std::size_t> outputs;  ///< its output channels, likewise
     histogram task_times;              ///< of the time of each successful invocation
-    std::optional<transfer_stats> transfers = std::nullopt;  ///< if the stage copies to a device
+    std::optional<transfer_stats> transfers = std::nullopt;  ///< if it copies, or has waited for blocks
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
     std::optional<stage_setup> setup = std::nullopt;         ///< none: unknown, as of a sink

@@ -217,7 +217,7 @@ inline constexpr metric<transfer_stats> transfers[] = {
       "The part of the handovers' time in which the consumer's stream had nothing to do."},
      add_member<&transfer_stats::exposed>},
     {{"weir.device.waits", "{wait}", counter,
-      "Times that a page-locked block, or the device's memory, ran out."},
+      "Times that the blocks of a pool, or the device's memory, ran out."},
      [](metric_samples& to, const transfer_stats& t) {
          to.add("resource", "block", t.num_block_waits);
          to.add("resource", "memory", t.num_memory_waits);

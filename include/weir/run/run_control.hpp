@@ -54,10 +54,11 @@ class run_control {
     ///
     /// Which stages allow a checkpoint:
     /// - At any time: `pipe`, `filter`, `retry`, `shuffle`, `route`, `tee`, `for_each`, of any order and
-    ///   any number of slots; `aggregate` and `split`; `disaggregate` behind `aggregate`, if only `shuffle`,
-    ///   `route`, `tee` and `stage_options::elementwise` functions are between them.
+    ///   any number of slots; `aggregate`, `batch_slots` and `split`; `disaggregate` behind `aggregate`, or
+    ///   behind a `batch_slots` with one element in each place, if only `shuffle`, `route`, `tee` and
+    ///   `stage_options::elementwise` functions are between them.
     /// - Only when all elements of a batch are taken, or none: `disaggregate` behind another function, a
-    ///   `split`, or one of these: an `aggregate` with `drop_last`, an `aggregate<Batch>` whose batches are
+    ///   `split`, or one of these: one with `drop_last`, an `aggregate<Batch>` whose batches are
     ///   no vectors, or an `aggregate` with an aggregator, which is an object of the user.
     /// - Only when all results of a draw are taken, or none: `flat_map`, a `pipe` with a generator.
     /// - `aggregate` with an aggregator: only if this has `keeps_last()`, which tells whether the last item

@@ -13,6 +13,8 @@
 #include <weir/report/structure.hpp>
 #include <weir/report/trace.hpp>
 #include <weir/simulation.hpp>
+#include <weir/stages/batch_slots.hpp>
+#include <weir/stages/block_pool.hpp>
 #include <weir/weir.hpp>
 
 #include <chrono>
@@ -21,6 +23,7 @@
 #include <iostream>
 #include <memory>
 #include <ranges>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -104,6 +107,12 @@ void rows(weir::executor& home) {
     equal("epochs", sum_of(weir::source(lap) | weir::sink(), home), 3U);
     const auto kept = weir::source(std::vector<int>{1, 2}) | weir::cache(3) | weir::sink();
     equal("a cache", sum_of(kept, home), 9U);
+    weir::block_pool blocks(2 * sizeof(int), 3);
+    const auto write = [](int n, std::span<int> place) { place[0] = n; };
+    const auto places = weir::source({1, 2, 3}) |
+                        weir::batch_slots<int>(blocks, {.places = 2}, write, {.concurrency = 2}) |
+                        weir::disaggregate() | weir::sink();
+    equal("places of batches", sum_of(places, home), 6U);
     const auto halve = [](int n, weir::feeder<int>& more) {
         if (n > 1) more.add(n / 2);
         return n;

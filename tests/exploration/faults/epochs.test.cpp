@@ -1,6 +1,7 @@
 // Faults and stops in pipelines whose source begins again and again.
 #include "reference.hpp"
 
+#include "support/blocks.hpp"
 #include "support/catch.hpp"
 
 #include <weir/graph/merge.hpp>
@@ -11,6 +12,7 @@
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/aggregate.hpp>
+#include <weir/stages/batch_slots.hpp>
 #include <weir/stages/cache.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/flat_map.hpp>
@@ -24,6 +26,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -115,6 +118,34 @@ faults::reference shuffled() {
         faults::no_options, by_epochs());
 }
 
+// Items in places, of which none is there at first. Two slots, in an order and in none.
+template <weir::output_order Order>
+faults::reference filled() {
+    static blocks::vectors pool;
+    return faults::make_reference(
+        Order == weir::output_order::input ? "filled in order" : "filled",
+        [] {
+            return epochs_of(5, 2) |
+                   weir::batch_slots<std::optional<item>>(
+                       pool, {.places = 2},
+                       [part = fragile()](item i, std::span<std::optional<item>> place) -> weir::task<bool> {
+                           co_await weir::sleep_for(weir::duration(i.value() % 3));
+                           point("a stage that fills");
+                           const bool is_kept = i.value() % 4 != 2;
+                           place[0].emplace(std::move(i));
+                           co_return is_kept;
+                       },
+                       {.name = "a stage that fills", .concurrency = 2, .output_order = Order}) |
+                   weir::flat_map([](std::vector<std::optional<item>> batch) {
+                       std::vector<item> all;
+                       for (auto& each : batch) all.push_back(*std::move(each));
+                       return all;
+                   }) |
+                   weir::sink();
+        },
+        faults::no_options, by_epochs());
+}
+
 faults::reference cached() {
     return faults::make_reference(
         "cached",
@@ -170,6 +201,10 @@ faults::reference rows() {
 }  // namespace
 
 TEST_CASE("each fault in what is drawn is told, and the books are right") { explore_faults(drawn()); }
+TEST_CASE("each fault in batches whose places are filled is told, and nothing is lost") {
+    explore_faults(filled<weir::output_order::completion>());
+    explore_faults(filled<weir::output_order::input>());
+}
 TEST_CASE("each fault in epochs that are shuffled is told, and nothing is lost") {
     explore_faults(shuffled());
 }
@@ -178,6 +213,10 @@ TEST_CASE("each fault where epochs branch is told, and nothing is lost") { explo
 TEST_CASE("each fault in rows of epochs is told, and nothing is lost") { explore_faults(rows()); }
 
 TEST_CASE("what is drawn can be stopped at each step") { explore_stops(drawn()); }
+TEST_CASE("batches whose places are filled can be stopped at each step") {
+    explore_stops(filled<weir::output_order::completion>());
+    explore_stops(filled<weir::output_order::input>());
+}
 TEST_CASE("epochs that are shuffled can be stopped at each step") { explore_stops(shuffled()); }
 TEST_CASE("a cache can be stopped at each step") { explore_stops(cached()); }
 TEST_CASE("epochs that branch can be stopped at each step") { explore_stops(mixed()); }

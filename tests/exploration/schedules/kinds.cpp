@@ -5,6 +5,8 @@
 #include "support/item_stages.hpp"
 
 #include <weir/stages/aggregate.hpp>
+#include <weir/stages/batch_slots.hpp>
+#include <weir/stages/block_pool.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
@@ -20,6 +22,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -256,6 +260,114 @@ void batches_of_epochs(world& w) {
     }
 }
 
+// Slots write the numbers of items into places; some items fail, some are dropped, and blocks may be short. Each
+// number that was written is in one batch, and only the last one of an epoch is not full.
+void written(world& w) {
+    ledger book;
+    const manner how(w);
+    constexpr std::size_t places = 2;
+    weir::block_pool blocks(places * sizeof(int), 1 + w.draw(2));
+    const std::size_t leaves_out = w.draw(items + 1);
+    const bool fails = w.draw(2) == 1;
+    const auto write = [&](item i, std::span<int> place) -> weir::task<bool> {
+        const std::size_t nth = i.nth();
+        book.dropped(i);
+        co_await weir::sleep_for(duration(static_cast<weir::duration::rep>(nth * 2 % 5)));
+        if (nth == leaves_out && fails) throw std::runtime_error("left out");
+        place[0] = static_cast<int>(nth);
+        co_return nth != leaves_out;
+    };
+    weir::batch_slots_options options;
+    options.concurrency = how.slots;
+    options.output_order = how.order();
+    options.capacity = 1;
+    options.max_failures = weir::unlimited;
+    const bool stops = w.draw(2) == 1;
+    std::size_t count = 0, batches = 0;
+    std::vector<bool> seen(items);
+    {
+        auto run = (weir::source(maker(book, items), {.capacity = 1}) |
+                    weir::batch_slots<int>(blocks, {.places = places}, write, options) | weir::sink(1))
+                       .start<stepwise>(w);
+        if (stops) at_any_step(w, 60, [&run] { run.stop(); });
+        while (auto batch = run.get()) {
+            ++batches;
+            book.check(batch->size() == places || count + batch->size() + 1 >= items,
+                       "only the last batch is not full");
+            int before = -1;
+            for (const int nth : *batch) {
+                book.check(!seen.at(static_cast<std::size_t>(nth)), "an item is in one batch");
+                seen[static_cast<std::size_t>(nth)] = true;
+                if (how.keeps_order() && leaves_out >= items) {
+                    book.check(nth > before && nth == static_cast<int>(count), "the order is kept");
+                }
+                before = nth;
+                ++count;
+            }
+        }
+    }
+    const std::size_t kept = items - (leaves_out < items ? 1 : 0);
+    book.check(stops || (count == kept && batches == (kept + places - 1) / places),
+               "all that was written comes");
+    book.check(blocks.stats().size == blocks.blocks(), "all blocks are free again");
+    if (stops) {
+        book.settle_stopped(items);
+    } else {
+        book.settle_run();
+    }
+}
+
+// The same with epochs of 0 to 2 items.
+void written_in_epochs(world& w) {
+    ledger book;
+    const manner how(w);
+    weir::block_pool blocks(2 * sizeof(std::size_t), 1 + w.draw(2));
+    const auto make = [&book](std::uint64_t number) {
+        std::vector<item> some;
+        for (std::uint64_t i = 0; i < number; ++i)
+            some.push_back(book.make(static_cast<std::size_t>(number)));
+        return some;
+    };
+    const std::size_t leaves_out = w.draw(3);
+    const auto write = [&](item i, std::span<std::size_t> place) -> weir::task<bool> {
+        const std::size_t nth = i.nth(), epoch = i.producer();
+        book.dropped(i);
+        co_await weir::sleep_for(duration(static_cast<weir::duration::rep>((nth + epoch) * 2 % 5)));
+        place[0] = epoch;
+        co_return nth + epoch != leaves_out;
+    };
+    const bool stops = w.draw(2) == 1;
+    {
+        auto run = (weir::source(weir::epochs(make, 3), {.capacity = 1}) |
+                    weir::batch_slots<std::size_t>(
+                        blocks, {.places = 2}, write,
+                        {.concurrency = how.slots, .output_order = how.order(), .capacity = 1}) |
+                    weir::sink(1))
+                       .start<stepwise>(w);
+        if (stops) at_any_step(w, 60, [&run] { run.stop(); });
+        std::size_t number = 0;
+        for (auto& epoch : run.epochs()) {
+            std::size_t count = 0, kept = 0;
+            for (std::size_t i = 0; i < number; ++i) kept += i + number != leaves_out ? 1U : 0U;
+            book.check(epoch.number() == number, "each epoch comes once");
+            for (auto& batch : epoch) {
+                for (const std::size_t of : batch)
+                    book.check(of == number, "a batch holds items of one epoch");
+                count += batch.size();
+            }
+            book.check(count == kept || stops, "an epoch ends behind all of its items");
+            ++number;
+        }
+        book.check(stops || number == 3, "all epochs come");
+    }
+    book.check(blocks.stats().size == blocks.blocks(), "all blocks are free again");
+    if (stops) {
+        book.settle_stopped(6);
+    } else {
+        book.settle_run();
+    }
+}
+
 // The end acts on each item; the run of which nobody takes anything ends, and who waits for that goes on.
 void acted_on(world& w) {
     ledger book;
@@ -319,6 +431,8 @@ const schedules::registered all("kinds", {{"batches", batches},
                                           {"skipped", skipped},
                                           {"epochs", epochs},
                                           {"batches_of_epochs", batches_of_epochs},
+                                          {"written", written},
+                                          {"written_in_epochs", written_in_epochs},
                                           {"acted_on", acted_on},
                                           {"traversed", traversed}});
 

@@ -13,6 +13,7 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/report/table.hpp>
 #include <weir/run/failure.hpp>
 
 #include <turbojpeg.h>
@@ -83,6 +84,17 @@ class folder {
     fs::path path_;
 };
 
+// The values of a square, as bytes: red, green and blue of each pixel.
+std::vector<int> square_of(const image& from, int side) {
+    const auto n = static_cast<std::size_t>(side);
+    std::vector<float> planes(values_of(n));
+    write_square(from, side, planes);
+    std::vector<int> pixels;
+    for (std::size_t i = 0; i < planes.size(); ++i)
+        pixels.push_back(static_cast<int>(std::lround(255 * planes[i % 3 * n * n + i / 3])));
+    return pixels;
+}
+
 std::string refusal(const photo& p) {
     try {
         static_cast<void>(decoder().decode(p, 8));
@@ -109,12 +121,9 @@ bool contains(const std::string& text, const std::string& part) {
 
 TEST_CASE("a photograph of one colour is a batch of that colour") {
     const image decoded = decoder().decode(in_memory(jpeg(300, 200, orange)), 32);
-    const batch b = collate({square(decoded, 32)});
-    REQUIRE(b.count == 1);
-    REQUIRE(b.side == 32);
-    REQUIRE(b.values.size() == 3 * 32 * 32);
-    for (std::size_t i = 0; i < b.values.size(); ++i)
-        REQUIRE(near(b.values[i], orange[i / (32 * 32)] / 255.0));
+    std::vector<float> values(values_of(32));
+    write_square(decoded, 32, values);
+    for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(near(values[i], orange[i / (32 * 32)] / 255.0));
 }
 
 TEST_CASE("a photograph without colours is grey in all three") {
@@ -148,10 +157,10 @@ TEST_CASE("a square is the middle of a photograph") {
         }
     }
     for (const int side : {1, 2, 3, 7}) {
-        image green{side, side, {}};
-        for (int i = 0; i < side * side; ++i) green.pixels.insert(green.pixels.end(), {0, 255, 0});
-        CHECK(square(wide, side).pixels == green.pixels);
-        CHECK(square(high, side).pixels == green.pixels);
+        std::vector<int> green;
+        for (int i = 0; i < side * side; ++i) green.insert(green.end(), {0, 255, 0});
+        CHECK(square_of(wide, side) == green);
+        CHECK(square_of(high, side) == green);
     }
 }
 
@@ -160,9 +169,9 @@ TEST_CASE("between pixels a colour lies in between") {
     for (const int v : {0, 100, 40, 140})
         from.pixels.insert(from.pixels.end(), 3, static_cast<unsigned char>(v));
     const auto grey = [&](int side) {
-        const image to = square(from, side);
+        const std::vector<int> to = square_of(from, side);
         std::vector<int> values;
-        for (std::size_t i = 0; i < to.pixels.size(); i += 3) values.push_back(to.pixels[i]);
+        for (std::size_t i = 0; i < to.size(); i += 3) values.push_back(to[i]);
         return values;
     };
     CHECK(grey(1) == std::vector{70});
@@ -170,15 +179,12 @@ TEST_CASE("between pixels a colour lies in between") {
     CHECK(grey(4) == std::vector{0, 25, 75, 100, 10, 35, 85, 110, 30, 55, 105, 130, 40, 65, 115, 140});
 }
 
-TEST_CASE("a batch has for each image its red, its green, its blue") {
-    const image first{2, 2, {255, 51, 0, 204, 102, 0, 153, 0, 0, 102, 51, 255}};
-    const image second{1, 1, {51, 102, 0}};
-    const auto fifths = [](batch b) {
-        for (float& v : b.values) v *= 5;
-        return b.values;
-    };
-    CHECK(fifths(collate({first})) == std::vector<float>{5, 4, 3, 2, 1, 2, 0, 1, 0, 0, 0, 5});
-    CHECK(fifths(collate({second, second})) == std::vector<float>{1, 2, 0, 1, 2, 0});
+TEST_CASE("an image is its red, its green, its blue") {
+    const image from{2, 2, {255, 51, 0, 204, 102, 0, 153, 0, 0, 102, 51, 255}};
+    std::vector<float> values(values_of(2));
+    write_square(from, 2, values);
+    for (float& v : values) v *= 5;
+    CHECK(values == std::vector<float>{5, 4, 3, 2, 1, 2, 0, 1, 0, 0, 0, 5});
 }
 
 TEST_CASE("a decoder that met a damaged photograph decodes the next one as ever") {
@@ -234,12 +240,10 @@ TEST_CASE("the loader gives each photograph in each epoch, and tells of the brok
         failures.push_back(f.message());
     };
     host here(s);
-    auto run = here.behind(make_loader(paths, s, time)).start(time, {.on_failure = note});
-    for (const batch& each : run) {
-        const batch& b = here.take(each);
-        sizes.push_back(b.count);
-        CHECK(b.side == 16);
-        network.add(b);
+    auto run = here.behind(make_loader(paths, s, time, here.blocks())).start(time, {.on_failure = note});
+    for (const auto& each : run) {
+        sizes.push_back(here.take(each).size() / values_of(16));
+        network.add(here.take(each), 16);
     }
     CHECK(sizes == std::vector<std::size_t>{8, 8, 8, 6});
     CHECK(network.images == 30);
@@ -265,17 +269,18 @@ TEST_CASE("batches come to a GPU whole, and to the host where there is none") {
         weir::thread_pool workers(1);
         gpu there(s);
         CHECK(there.name() == std::string(is_there ? "a GPU" : "the host (no GPU was found)"));
-        auto run = there.behind(make_loader(find_photos(dir.path()), s, workers)).start(workers);
-        std::size_t images = 0;
-        for (auto& each : run) {
-            const batch& b = there.take(each);
-            images += b.count;
-            REQUIRE(each.data.size() == b.values.size());
-            stand_in::wait_until_idle();
-            CHECK(std::equal(b.values.begin(), b.values.end(), each.data.data()));
-        }
-        CHECK(images == 20);
-        CHECK(run.stats().stages.back().name == "sink");
+        auto run =
+            there.behind(make_loader(find_photos(dir.path()), s, workers, there.blocks())).start(workers);
+        learned network;
+        for (auto& each : run) network.add(there.take(each), 8);
+        CHECK(network.images == 20);
+        CHECK(network.batches == 5);
+        for (std::size_t c = 0; c < 3; ++c) CHECK(near(network.sums[c] / 20, (orange[c] + blue[c]) / 510.0));
+        run.stop();
+        std::ostringstream table;
+        table << run.stats();
+        CHECK(contains(table.str(), "to_device"));
+        CHECK(contains(table.str(), "copies") == is_there);
     }
     stand_in::wait_until_idle();
     CHECK(stand_in::misuses().empty());

@@ -249,6 +249,21 @@ TEST_CASE("a stage that copies tells copies from waits for blocks and for memory
     };
     CHECK(deeper(0s, 0s).cause == limit_cause::copies);
     CHECK(deeper(400ms, 0s).cause == limit_cause::blocks);
-    CHECK_THAT(deeper(400ms, 0s).sentence, ContainsSubstring("page-locked block 40 % of its time"));
+    CHECK_THAT(deeper(400ms, 0s).sentence, ContainsSubstring("a free block 40 % of its time"));
     CHECK_THAT(deeper(0s, 400ms).sentence, ContainsSubstring("memory of the device 40 % of its time"));
+}
+
+TEST_CASE("a stage that waits for blocks is named, unless the consumer is the bottleneck") {
+    pipeline_stats stats = figures().stage("fill", {.await = 400ms, .wait_turn = 600ms}).consumed(500ms);
+    stats.stages[0].transfers = weir::transfer_stats{.num_block_waits = 4, .block_wait = 400ms};
+    const auto deeper = weir::detail::deeper_limit(stats, limit_cause::room, "fill");
+    REQUIRE(deeper);
+    CHECK(deeper->cause == limit_cause::blocks);
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::consumer, ""));
+    const auto seen = weir::detail::limit_by_states(stats);
+    CHECK(seen.cause == limit_cause::blocks);
+    CHECK(seen.stage == "fill");
+
+    stats.stages[0].transfers->block_wait = 100ms;
+    CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::order);
 }

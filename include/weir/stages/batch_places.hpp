@@ -1,0 +1,263 @@
+// weir stages, internal: which item of a `batch_slots` gets which place, and which batch leaves next
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_BATCH_PLACES_HPP
+#define WEIR_STAGES_BATCH_PLACES_HPP
+
+#include <weir/channel/wait_queue.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::uint8_t, std::uint64_t
+#include <memory>    // for std::unique_ptr
+#include <optional>  // for std::optional
+#include <utility>   // for std::exchange, std::move
+#include <vector>    // for std::vector
+
+namespace weir::detail {
+
+// A batch that is being filled: the state of each of its places. The class that is derived from it has the
+// memory. Changed under the lock of the queue that has the `place_rule`, and allocates only in the
+// constructor.
+class open_batch {
+  public:
+    static constexpr std::uint64_t nobody = UINT64_MAX;
+
+    explicit open_batch(std::size_t places) : numbers_(places, nobody) { freed_.reserve(places); }
+    open_batch(const open_batch&) = delete;
+    open_batch& operator=(const open_batch&) = delete;
+    virtual ~open_batch() = default;
+
+    std::size_t size() const noexcept { return numbers_.size(); }
+    bool has_place() const noexcept { return given_ != size() || !freed_.empty(); }
+    bool is_full() const noexcept { return filled_ == size(); }
+    std::size_t num_filled() const noexcept { return filled_; }
+    // The number of the item that has filled the place, or `nobody`.
+    std::uint64_t number_at(std::size_t place) const noexcept { return numbers_[place]; }
+
+    // Gives out a place: one that an item has left unfilled, else the next one.
+    std::size_t give() noexcept {
+        if (freed_.empty()) return given_++;
+        const std::size_t place = freed_.back();
+        freed_.pop_back();
+        return place;
+    }
+    void take_back(std::size_t place) noexcept { freed_.push_back(place); }
+    void fill(std::size_t place, std::uint64_t number) noexcept {
+        numbers_[place] = number;
+        ++filled_;
+    }
+
+    std::unique_ptr<open_batch> next;  // the batch that was begun after this one
+
+  protected:
+    void set_filled(std::size_t count) noexcept { filled_ = count; }
+
+  private:
+    std::vector<std::uint64_t> numbers_;
+    std::vector<std::size_t> freed_;
+    std::size_t given_ = 0;
+    std::size_t filled_ = 0;
+};
+
+// The form of a batch, and whether one that is not full is dropped.
+struct batch_form {
+    std::size_t places;
+    std::size_t elements;
+    bool drop_last;
+};
+
+// A request of a slot, and the answer of `place_rule`.
+struct place_request {
+    enum class kind : std::uint8_t {
+        item,   // a place for an item
+        mark,   // all items of the epoch are filled or dropped
+        at_end  // the input has ended, and no slot has an item
+    };
+    kind what = kind::item;
+    std::uint64_t number = open_batch::nobody;  // of the item, or of all items before the mark
+    std::uint64_t epoch = open_batch::nobody;
+    open_batch* batch = nullptr;  // null: no place yet
+    std::size_t place = 0;
+    bool fetches = false;     // the slot gets the memory of the next batch; other slots wait for it
+    bool gives = false;       // the slot gives finished batches and marks on; one slot at a time
+    bool is_settled = false;  // the item has filled its place, or never will
+};
+
+// The rule of a wait queue: the slots of a `batch_slots` wait for places. Places are given out in the order
+// of the requests, or in that of the items' numbers. Finished batches wait here until the one slot that gives
+// batches on takes them; all other slots work meanwhile. So batches and marks leave in an order, and no slot
+// waits for a turn. Items of a later epoch wait until the mark of this one is given on.
+class place_rule {
+  public:
+    using ticket = place_request*;
+
+    place_rule(bool in_order, std::uint64_t first_epoch) noexcept
+        : in_order_(in_order), epoch_(first_epoch) {}
+
+    admission judge(const ticket& asked) const noexcept {
+        const place_request& t = *asked;
+        if (is_closed_) return admission::refused;
+        switch (t.what) {
+            case place_request::kind::item:
+                if (t.epoch > blocked_epoch_ || t.number > last_number()) return admission::refused;
+                if (t.epoch != epoch_ || (in_order_ && t.number != next_)) return admission::wait;
+                return fetcher_ == nullptr || batch_with_place() != nullptr ? admission::go : admission::wait;
+            case place_request::kind::mark:
+                if (t.epoch >= blocked_epoch_) return admission::refused;
+                return t.epoch == epoch_ && num_settled_ == t.number ? admission::go : admission::wait;
+            case place_request::kind::at_end:
+                break;
+        }
+        return num_working_ == 0 ? admission::go : admission::wait;
+    }
+    // If places are given out in order, the caller asks for the other slots again after `go`.
+    admission ask(const ticket& asked) noexcept {
+        const admission answer = judge(asked);
+        if (answer != admission::go) return answer;
+        place_request& t = *asked;
+        if (t.what == place_request::kind::item) {
+            give_place(t);
+        } else {
+            (t.what == place_request::kind::mark ? mark_is_due_ : end_is_due_) = true;
+            t.gives = !std::exchange(has_giver_, true);
+        }
+        return answer;
+    }
+
+    // A slot begins to take items, or takes no more.
+    void begin_work() noexcept { ++num_working_; }
+    void end_work() noexcept { --num_working_; }
+
+    // The slot that fetches has the memory of a batch, and gets its first place.
+    void add(std::unique_ptr<open_batch> batch, place_request& t) noexcept {
+        std::unique_ptr<open_batch>* at = &first_;
+        while (*at) at = &(*at)->next;
+        *at = std::move(batch);
+        stop_fetching(t);
+        give_place(t);
+    }
+    // The slot that fetches has to wait; `stop`, which exists until `stop_fetching`, ends this wait. False: a
+    // place has become free meanwhile.
+    bool wait_for_memory(place_request& t, const stop_source& stop) noexcept {
+        if (batch_with_place() != nullptr) {
+            stop_fetching(t);
+            return false;
+        }
+        fetch_stop_ = &stop;
+        return true;
+    }
+    // The slot fetches no more: it has the memory, asks for a place again, or gives up.
+    void stop_fetching(place_request& t) noexcept {
+        if (!std::exchange(t.fetches, false)) return;
+        fetcher_ = nullptr;
+        fetch_stop_ = nullptr;
+    }
+
+    // The item has filled its place.
+    void fill(place_request& t) noexcept {
+        t.batch->fill(t.place, t.number);
+        settle(t);
+        const bool is_ready = t.batch->is_full() && (!in_order_ || t.batch == first_.get());
+        if (is_ready) t.gives = !std::exchange(has_giver_, true);
+    }
+    // The item has failed, or was dropped: the next item gets its place. Returns what ends the wait of the
+    // slot that fetches memory, which can have this place instead. To be used without the lock.
+    std::optional<stop_source> leave_out(place_request& t) noexcept {
+        if (t.is_settled) return std::nullopt;
+        stop_fetching(t);
+        settle(t);
+        if (t.batch == nullptr) {
+            if (in_order_ && t.number == next_) ++next_;
+            return std::nullopt;
+        }
+        t.batch->take_back(t.place);
+        return stop_of_fetch();
+    }
+    // The request will never be answered, or its slot ends with it: nothing may leave that has to leave
+    // later. If the slot gives batches on, nobody takes them any more. Returns the same as `leave_out`.
+    std::optional<stop_source> block(place_request& t) noexcept {
+        std::optional<stop_source> stop;
+        if (t.what == place_request::kind::item) stop = leave_out(t);
+        blocked_number_ = detail::smaller(blocked_number_, t.number);
+        blocked_epoch_ = detail::smaller(blocked_epoch_, t.epoch);
+        if (!std::exchange(t.gives, false)) return stop;
+        is_closed_ = true;
+        return stop_of_fetch();
+    }
+
+    // What is given on next: a full batch; all batches that are left; or the mark of an epoch.
+    struct gift {
+        std::unique_ptr<open_batch> batches;
+        std::optional<std::uint64_t> ended_epoch;
+    };
+    // Called by the slot that gives. If there is nothing, the slot does not give any more.
+    gift take(place_request& t) noexcept {
+        if (first_ && (mark_is_due_ || end_is_due_)) return {std::move(first_), std::nullopt};
+        for (std::unique_ptr<open_batch>* at = &first_; *at; at = &(*at)->next) {
+            if ((*at)->is_full()) {
+                std::unique_ptr<open_batch> batch = std::move(*at);
+                *at = std::move(batch->next);
+                return {std::move(batch), std::nullopt};
+            }
+            if (in_order_) break;
+        }
+        if (std::exchange(mark_is_due_, false)) return {nullptr, epoch_++};
+        t.gives = has_giver_ = false;
+        return {};
+    }
+    // The number of the last item that may leave: in order, none leaves behind a failed one.
+    std::uint64_t last_number() const noexcept { return in_order_ ? blocked_number_ : UINT64_MAX; }
+
+  private:
+    std::optional<stop_source> stop_of_fetch() const noexcept {
+        if (fetch_stop_ == nullptr) return std::nullopt;
+        return *fetch_stop_;
+    }
+    open_batch* batch_with_place() const noexcept {
+        open_batch* b = first_.get();
+        while (b != nullptr && !b->has_place()) b = b->next.get();
+        return b;
+    }
+    void give_place(place_request& t) noexcept {
+        t.batch = batch_with_place();
+        t.fetches = t.batch == nullptr;
+        if (t.fetches) {
+            fetcher_ = &t;
+            return;
+        }
+        t.place = t.batch->give();
+        if (in_order_) ++next_;
+    }
+    void settle(place_request& t) noexcept {
+        t.is_settled = true;
+        if (t.epoch == epoch_) ++num_settled_;
+    }
+
+    const bool in_order_;
+    std::uint64_t epoch_;                // the epoch of the batches
+    std::unique_ptr<open_batch> first_;  // in the order in which they were begun
+    std::uint64_t next_ = 0;             // in order: the number of the item that gets the next place
+    std::uint64_t num_settled_ = 0;  // items that were filled, failed or dropped, of this epoch and earlier
+    std::size_t num_working_ = 0;    // slots that may have an item, or get one
+    const place_request* fetcher_ = nullptr;
+    const stop_source* fetch_stop_ = nullptr;
+    bool has_giver_ = false;
+    bool mark_is_due_ = false;
+    bool end_is_due_ = false;
+    bool is_closed_ = false;
+    std::uint64_t blocked_number_ = UINT64_MAX;
+    std::uint64_t blocked_epoch_ = UINT64_MAX;
+};
+
+// Whether a slot counts as working: see `place_rule::begin_work`. `Own`: what each slot has for itself.
+template <class Own>
+struct counted_slot : Own {
+    bool is_counted = false;
+};
+
+using place_queue = wait_queue<place_rule>;
+
+}  // namespace weir::detail
+
+#endif

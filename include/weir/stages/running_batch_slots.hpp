@@ -1,0 +1,300 @@
+// weir stages, internal: the stage of a run that writes items into the places of batches
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_RUNNING_BATCH_SLOTS_HPP
+#define WEIR_STAGES_RUNNING_BATCH_SLOTS_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/epoch_item.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/slot_times.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/run/run_context.hpp>
+#include <weir/run/stage_options.hpp>
+#include <weir/stages/batch_places.hpp>
+#include <weir/stages/iteration.hpp>
+#include <weir/stages/stage_kind.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/task.hpp>
+
+#include <coroutine>  // for std::coroutine_handle
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <exception>  // for std::current_exception
+#include <memory>     // for std::make_unique
+#include <optional>   // for std::optional
+#include <utility>    // for std::declval, std::exchange, std::forward, std::move
+
+namespace weir::detail {
+
+// `Types`: see `batch_slots_types`; `Given`: the function, or a factory of functions.
+template <class Types, class Pool, class Given, class C, class Policy>
+class running_batch_slots : public function_stage<Given, typename Types::call, C, typename Types::D, Policy> {
+    using base = function_stage<Given, typename Types::call, C, typename Types::D, Policy>;
+    using D = typename Types::D;
+    using batch = typename Types::batch;
+    using T = typename Types::element;
+
+  public:
+    using typename base::output_queue;
+    using typename base::slot;
+    using resources = counted_slot<typename base::resources>;
+    using iteration = typename base::template iteration_with<typename Types::state, resources>;
+    static constexpr stage_traits traits{.makes_results_later = true,
+                                         .works_without_item = true,
+                                         .origin = result_origin::unknown};
+
+    template <class G>
+    running_batch_slots(run_context& run, const stage_options& options, Pool& pool, const batch_form& form,
+                        G&& f, channel<C, Policy>& in, output_queue& out)
+        : base(run, "batch_slots", options, std::forward<G>(f), in, out), pool_(pool), form_(form),
+          limit_(options.time_limit), in_order_(options.output_order == output_order::input ||
+                                                (run.is_profiled() && options.concurrency == 1)),
+          places_(place_rule(in_order_, run.first_epoch()), "for a place in a batch") {}
+
+    duration time_limit() const noexcept { return limit_; }
+
+    bool acquire_resources(auto& context) noexcept {
+        if (!std::exchange(context.resources.is_counted, true))
+            places_.update([](place_rule& rule) { rule.begin_work(); });
+        return base::acquire_resources(context);
+    }
+    void release_resources(auto& context) noexcept {
+        base::release_resources(context);
+        leave_work(context);
+    }
+
+    void on_item(iteration& it) noexcept {
+        base::on_item(it);
+        if (it.place.mark) it.asked.what = place_request::kind::mark;
+        it.asked.number = this->number_of(it.place);
+        it.asked.epoch = it.place.epoch;
+    }
+    // An item waits for its place, a mark for the items before it, and the end of the input for all slots.
+    bool is_ordered() const noexcept { return true; }
+    auto wait_for_turn(iteration& it, slot& me) noexcept {
+        if (it.item == nullptr) {
+            it.asked.what = place_request::kind::at_end;
+            leave_work(*it.context);
+        }
+        return place_wait(*this, it, me);
+    }
+    // After a failed item, the slot still takes the end of the input: the last slot gives the rest on.
+    void block_turns(iteration& it) noexcept {
+        if (it.asked.what == place_request::kind::item && it.task >= task_end::last && !it.asked.gives) {
+            this->in_->cancel();
+            it.ends_stage = false;
+        }
+        change(it, [&](place_rule& rule) { return rule.block(it.asked); });
+    }
+
+    decltype(auto) work(iteration& it) {
+        if constexpr (base::waits) {
+            return this->call(it);
+        } else if (it.has_work) {
+            if constexpr (Types::call::is_void) {
+                this->call(it);
+            } else {
+                it.is_kept = this->call(it);
+            }
+        }
+    }
+    void store_result(iteration& it, bool is_kept = true) noexcept { it.is_kept = is_kept; }
+
+    void end_task(iteration& it) noexcept {
+        if (it.error && it.asked.what == place_request::kind::item) leave_out(it);
+    }
+    // A failure to give batches on is none of the item.
+    bool tolerates_failure(const iteration& it) const noexcept {
+        return it.has_work && !it.asked.gives && !it.has_lost_turn;
+    }
+
+    // Settles the item, and takes what is to be given on next.
+    void fetch_result(iteration& it) {
+        it.result.reset();
+        if (it.has_work && !it.asked.is_settled) it.is_kept ? fill(it) : leave_out(it);
+        while (!it.result && (it.to_give || it.asked.gives)) {
+            if (it.to_give) {
+                const auto given = std::exchange(it.to_give, std::move(it.to_give->next));
+                give(it, static_cast<batch&>(*given));
+                continue;
+            }
+            place_rule::gift next;
+            places_.update([&](place_rule& rule) { next = rule.take(it.asked); }, it.context->slot);
+            it.to_give = std::move(next.batches);
+            const auto last = places_.read([](const place_rule& rule) { return rule.last_number(); });
+            if (it.to_give) static_cast<batch&>(*it.to_give).close_gaps(last);
+            if constexpr (is_epoch_item<D>) {
+                if (next.ended_epoch) it.result.emplace(D::end_of_epoch(*next.ended_epoch));
+            }
+        }
+    }
+    D* next_result(iteration& it) noexcept { return it.result ? &*it.result : nullptr; }
+    bool is_last_result(const iteration&) const noexcept { return false; }
+    bool is_finished(const iteration& it) const noexcept { return it.input_ended; }
+
+  private:
+    // Awaitable of bool: waits for a place. False: the run ends. Resumes on the stage's executor.
+    class place_wait {
+        using waiting = decltype(detail::get_awaiter(std::declval<task<bool>>()));
+
+      public:
+        place_wait(running_batch_slots& stage, iteration& it, slot& me) noexcept
+            : stage_(stage), it_(it), me_(me) {}
+        bool await_ready() noexcept {
+            auto ask = stage_.places_.wait(&it_.asked, me_, slot_state::wait_turn);
+            it_.has_lost_turn = !ask.await_ready();
+            try {
+                if (it_.has_lost_turn || (it_.asked.fetches && !stage_.fetch_at_once(it_))) {
+                    task_.emplace(stage_.find_place(it_, me_));
+                    it_.has_lost_turn = false;
+                    return false;
+                }
+                is_admitted_ = ask.await_resume();
+            } catch (...) {
+                it_.error = std::current_exception();
+            }
+            stage_.answer(it_);
+            return true;
+        }
+        template <class Promise>  // Resumes on the stage's executor, as a task does.
+        auto await_suspend(std::coroutine_handle<Promise> h) {
+            awaiter_.emplace(detail::get_awaiter(std::move(*task_)));
+            return awaiter_->await_suspend(h);
+        }
+        bool await_resume() noexcept {
+            try {
+                return awaiter_ ? awaiter_->await_resume() : is_admitted_;
+            } catch (...) {
+                it_.error = std::current_exception();
+            }
+            stage_.answer(it_);
+            return true;
+        }
+
+      private:
+        running_batch_slots& stage_;
+        iteration& it_;
+        slot& me_;
+        bool is_admitted_ = true;
+        std::optional<task<bool>> task_;
+        std::optional<waiting> awaiter_;
+    };
+
+    // The request is answered, or has failed. In order, the item behind may ask now.
+    void answer(iteration& it) noexcept {
+        if (in_order_ || it.error)
+            places_.update([&](place_rule& rule) { rule.stop_fetching(it.asked); }, it.context->slot);
+        if (it.asked.batch == nullptr) return;
+        it.place_of_item = static_cast<batch*>(it.asked.batch)->place(it.asked.place);
+        it.more = &it.place_of_item;
+    }
+    bool fetch_at_once(iteration& it) {
+        auto block = pool_.template try_acquire<T>(form_.places * form_.elements);
+        if (!block) return false;
+        add(it, *std::move(block));
+        return true;
+    }
+    void add(iteration& it, typename Types::block&& block) {
+        auto made = std::make_unique<batch>(std::move(block), form_);
+        places_.update([&](place_rule& rule) { rule.add(std::move(made), it.asked); }, it.context->slot);
+    }
+    // The same as `place_wait`, with waits. Sets the error of the iteration.
+    task<bool> find_place(iteration& it, slot& me) {
+        while (true) {
+            if (it.asked.fetches) {
+                co_await fetch(it);
+                if (it.error || it.asked.batch != nullptr) break;
+                if (this->run_.ends().stop_requested()) co_return false;
+            }
+            auto ask = places_.wait(&it.asked, me, slot_state::wait_turn);
+            const bool is_admitted = co_await ask;
+            if (!is_admitted) co_return false;
+            if (!it.asked.fetches) break;
+        }
+        answer(it);
+        co_return true;
+    }
+    // Waits for a block, until another item has left a place, or the run ends.
+    task<void> fetch(iteration& it) {
+        const stop_source stop;
+        const stop_callback on_end(this->run_.ends(), [&stop] { stop.request_stop(); });
+        bool has_to_wait = false;
+        places_.update([&](place_rule& rule) { has_to_wait = rule.wait_for_memory(it.asked, stop); });
+        if (!has_to_wait) co_return;
+        const std::int64_t begin = this->now();
+        try {
+            auto block = co_await pool_.template acquire<T>(form_.places * form_.elements, stop.get_token());
+            if (block) add(it, *std::move(block));
+        } catch (...) {
+            it.error = std::current_exception();
+        }
+        count_wait(this->now() - begin);
+        places_.update([&](place_rule& rule) { rule.stop_fetching(it.asked); });
+    }
+
+    template <class Change>
+    void change(iteration& it, Change what) noexcept {
+        std::optional<stop_source> stop;
+        places_.update([&](place_rule& rule) { stop = what(rule); }, it.context->slot);
+        if (stop) stop->request_stop();
+    }
+    void leave_work(auto& context) noexcept {
+        if (std::exchange(context.resources.is_counted, false))
+            places_.update([](place_rule& rule) { rule.end_work(); }, context.slot);
+    }
+    void fill(iteration& it) noexcept {
+        static_cast<batch*>(it.asked.batch)->about(it.asked.place) = std::move(it.item_provenance);
+        places_.update([&](place_rule& rule) { rule.fill(it.asked); }, it.context->slot);
+    }
+    void leave_out(iteration& it) noexcept {
+        change(it, [&](place_rule& rule) { return rule.leave_out(it.asked); });
+    }
+
+    // Makes the result of a finished batch, unless the batch is empty, or is dropped.
+    void give(iteration& it, batch& made) {
+        typename epoch_item_traits<C>::provenance all;
+        const std::size_t count = made.num_filled();
+        const bool is_dropped = form_.drop_last && count != form_.places;
+        for (std::size_t i = 0; i < count; ++i) {
+            // As for an `aggregate`: a run that continues repeats items that were perhaps dropped too early.
+            if (!is_dropped) {
+                all.add(std::move(made.about(i)));
+            } else if (!it.input_ended && !this->may_end_early()) {
+                made.about(i).acknowledge();
+            }
+        }
+        if (is_dropped || count == 0) return;
+        if (form_.drop_last) all.forget_places();
+        it.result.emplace(base::item_traits::carry(made.block(), std::move(all)));
+    }
+
+    void count_wait(std::int64_t ns) noexcept {
+        if constexpr (Policy::statistics) {
+            // relaxed, both: counts
+            num_waits_.fetch_add(1, std::memory_order_relaxed);
+            waited_.fetch_add(ns, std::memory_order_relaxed);
+        }
+    }
+    std::optional<transfer_stats> transfers() const override {
+        transfer_stats all;
+        // relaxed, both: counts; when the stage has ended they are complete
+        all.num_block_waits = num_waits_.load(std::memory_order_relaxed);
+        all.block_wait = duration(waited_.load(std::memory_order_relaxed));
+        if (all.num_block_waits == 0) return std::nullopt;
+        return all;
+    }
+
+    Pool& pool_;
+    const batch_form form_;
+    const duration limit_;
+    const bool in_order_;
+    place_queue places_;
+    standard_platform::atomic<std::uint64_t> num_waits_{0};
+    standard_platform::atomic<std::int64_t> waited_{0};
+};
+
+}  // namespace weir::detail
+
+#endif
