@@ -128,7 +128,7 @@ class rank_report final : public run_report {
 
     const communicator all_;
     const shown show_;
-    channel<pipeline_stats> laps_;
+    weir::channel<pipeline_stats> laps_;
     std::optional<pipeline_stats> kept_;  // a lap for which `laps_` had no room
     pipeline_stats total_;
     rank_stats of_all_;
