@@ -87,7 +87,7 @@ class rank_layout {
 [[nodiscard]] pipeline_stats of_rank(const rank_stats& stats, std::size_t rank);
 
 /// \returns a sentence if ranks have different stages, or have not reported: `not all ranks have the same
-///          stages: 'train' is on rank 0, 'read' on ranks 1-3`. Otherwise empty.
+///          stages: only rank 0 has 'train'; only ranks 1-3 have 'read'`. Otherwise empty.
 [[nodiscard]] std::string differences_text(const rank_stats& stats);
 
 /// How a figure differs over the ranks that have it.

@@ -14,7 +14,8 @@
 #include <weir/report/rank_outline.hpp>
 #include <weir/report/rank_words.hpp>
 
-#include <algorithm>  // for std::ranges::copy
+#include <algorithm>  // for std::ranges::copy, std::ranges::find_if
+#include <utility>    // for std::move, std::pair
 
 namespace weir::detail {
 
@@ -219,15 +220,26 @@ WEIR_INLINE std::string differences_text(const rank_stats& stats) {
     for (std::size_t r = 0; r < stats.ranks.size(); ++r) {
         if (stats.ranks[r].reported) reported.push_back(r);
     }
-    std::string text;
+    std::vector<std::pair<std::vector<std::size_t>, std::string>> sets;  // of ranks, and what they have
     for (std::size_t i = 0; i < stats.all.stages.size(); ++i) {
         std::vector<std::size_t> having;
         for (const std::size_t r : reported) {
             if (stats.ranks[r].stages[i].exists) having.push_back(r);
         }
         if (having == reported) continue;
-        text += (text.empty() ? "not all ranks have the same stages: '" : ", '") + stats.all.stages[i].name +
-                "' is on " + detail::ranks_text(having);
+        const auto known =
+            std::ranges::find_if(sets, [&having](const auto& one) { return one.first == having; });
+        const std::string name = "'" + stats.all.stages[i].name + "'";
+        if (known != sets.end()) {
+            known->second += ", " + name;
+        } else {
+            sets.emplace_back(std::move(having), name);
+        }
+    }
+    std::string text;
+    for (const auto& [ranks, names] : sets) {
+        text += text.empty() ? "not all ranks have the same stages: only " : "; only ";
+        text += detail::ranks_text(ranks) + (ranks.size() == 1 ? " has " : " have ") + names;
     }
     if (reported.size() == stats.ranks.size()) return text;
     return (text.empty() ? "" : text + "; ") + std::to_string(stats.ranks.size() - reported.size()) + " of " +

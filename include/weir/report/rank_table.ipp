@@ -9,6 +9,7 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/report/verdict_text.hpp>
 
 #include <optional>  // for std::optional
 #include <utility>   // for std::move
@@ -102,7 +103,11 @@ namespace weir {
 
 WEIR_INLINE std::string table_text(const rank_stats& stats) {
     std::string text = std::to_string(stats.ranks.size()) + (stats.ranks.size() == 1 ? " rank" : " ranks");
-    text += ", " + units::time(stats.all.elapsed) + " elapsed; " + detail::first_item_text(stats.all) + "\n";
+    text += ", " + units::time(stats.all.elapsed) + " elapsed";
+    const std::string differences = differences_text(stats);
+    // Items that go through several pipelines count several times.
+    if (differences.empty()) text += "; " + detail::first_item_text(stats.all);
+    text += '\n';
     for (const detail::text_table& each :
          {detail::table_of(stats.all.stages), detail::table_of(stats.all.channels),
           detail::failures_table(stats.all.stages), detail::added_table(stats.all.stages),
@@ -120,9 +125,10 @@ WEIR_INLINE std::string table_text(const rank_stats& stats) {
     queues.add_group(2, 4, "readiness");
     detail::append_spreads(text, std::move(queues), detail::queue_spreads(stats));
     text += detail::notes_of(stats.all.stages);
-    if (const std::string differences = differences_text(stats); !differences.empty())
-        text += differences + ".\n";
-    for (const std::string& line : detail::straggler_lines(stats)) text += line + ".\n";
+    std::vector<std::string> lines = detail::straggler_lines(stats);
+    if (!differences.empty()) lines.insert(lines.begin(), differences);
+    for (const std::string& line : lines)
+        text += detail::in_lines(detail::ascii_only(line + "."), detail::text_table::max_width) + "\n";
     return text;
 }
 

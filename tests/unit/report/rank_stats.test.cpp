@@ -134,8 +134,8 @@ TEST_CASE("ranks with other stages are merged by name and kind, and a sentence s
     CHECK(!s.ranks[0].stages[4].exists);
     CHECK(s.ranks[3].stages[5].num_tasks == 7);
     CHECK(weir::differences_text(s) ==
-          "not all ranks have the same stages: 'receive' is on rank 0, 'train' is on rank 0, 'read' is on "
-          "ranks 1-3, 'filter' is on rank 3, 'decode' is on ranks 1-3, 'decode' is on rank 3");
+          "not all ranks have the same stages: only rank 0 has 'receive', 'train'; only ranks 1-3 have "
+          "'read', 'decode'; only rank 3 has 'filter', 'decode'");
 }
 
 TEST_CASE("the vectors of ranks are summed in any order, and a missing one is known as missing") {

@@ -50,7 +50,7 @@ TEST_CASE("the tables of balanced ranks name no straggler; those of different ra
     out << weir::merged(job);
     CHECK_THAT(out.str(), ContainsSubstring("\ndecode          2   10.0 ms"));
     CHECK_THAT(out.str(),
-               ContainsSubstring("\nnot all ranks have the same stages: 'decode' is on ranks 1-2.\n"
+               ContainsSubstring("\nnot all ranks have the same stages: only ranks 1-2 have 'decode'.\n"
                                  "no rank is slower in a stage than the others.\n"));
 }
 
