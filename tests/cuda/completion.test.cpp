@@ -3,15 +3,15 @@
 #include "cuda/support.hpp"
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <thread>
 #include <vector>
 
 using namespace cuda_tests;
-using weir::cuda::detail::blocking_threads;
 using weir::cuda::detail::completion;
 using weir::cuda::detail::mailbox;
-using weir::cuda::detail::run_on_context_thread;
 
 namespace {
 
@@ -51,7 +51,7 @@ TEST_CASE("what the driver calls marks the work as done and wakes the reactor, a
     completion& one = completion::make(box, nullptr, nothing);
     one.own();
     std::thread driver([&] { completion::on_host_function(&one); });
-    while (!one.called) box->wait(-1);
+    box->guard([&](std::int64_t) { return one.called ? mailbox::closed : mailbox::never; });
     driver.join();
     CHECK(stand_in::calls() == calls);
     one.disown();
@@ -101,53 +101,4 @@ TEST_CASE("what several threads put into a mailbox is all there, once") {
     }
     for (std::thread& t : putting) t.join();
     CHECK(got == threads * each);
-}
-
-TEST_CASE(
-    "a call that needs a current device is made by the thread of the context, which has chosen the device") {
-    const fresh_runtime runtime;
-    stand_in::set_device_count(2);
-    const weir::cuda::context gpu(weir::cuda::device(1));
-    std::thread::id here;
-    int current = -1;
-    const auto call = [&]() noexcept {
-        here = std::this_thread::get_id();
-        return cudaGetDevice(&current);
-    };
-    CHECK(gpu.shared()->call_on_context_thread(call) == cudaSuccess);
-    const std::thread::id first = here;
-    CHECK(gpu.shared()->call_on_context_thread(call) == cudaSuccess);
-    CHECK(here == first);
-    CHECK(here != std::this_thread::get_id());
-    CHECK(current == 1);
-    CHECK(gpu.shared()->call_on_context_thread([]() noexcept { return cudaErrorInvalidValue; }) ==
-          cudaErrorInvalidValue);
-}
-
-TEST_CASE("after the end of the thread of a context, such a call is made by a new thread") {
-    const fresh_runtime runtime;
-    stand_in::set_device_count(2);
-    const auto box = std::make_shared<mailbox>();
-    REQUIRE(box->try_close());
-    int current = -1;
-    CHECK(run_on_context_thread(box, 1, [&]() noexcept { return cudaGetDevice(&current); }) == cudaSuccess);
-    CHECK(current == 1);
-    CHECK(run_on_context_thread(box, 7, []() noexcept { return cudaSuccess; }) == cudaErrorInvalidDevice);
-}
-
-TEST_CASE("each blocking call has a thread, so that one may wait for the next; and all are waited for") {
-    blocking_threads threads;
-    std::atomic<int> begun{0};
-    std::atomic<int> over{0};
-    for (int i = 0; i < 8; ++i) {
-        CHECK(threads.start([&] {
-            ++begun;
-            wait_for([&] { return begun == 8; });
-            ++over;
-        }));
-    }
-    threads.end();
-    CHECK(over == 8);
-    CHECK_FALSE(threads.start([] {}));
-    threads.end();
 }

@@ -257,7 +257,10 @@ TEST_CASE("memory comes back behind what its stream had to do when the capture o
     stand_in::hold(s.get());
     cudaGraph_t graph = nullptr;
     REQUIRE(cudaStreamBeginCapture(s.get(), cudaStreamCaptureModeGlobal) == cudaSuccess);
+    const std::size_t asked = stand_in::calls("cudaStreamIsCapturing");
     there.reset();
+    // This thread has asked once; then the context's.
+    wait_for([&] { return stand_in::calls("cudaStreamIsCapturing") >= asked + 2; });
     REQUIRE(cudaStreamEndCapture(s.get(), &graph) == cudaSuccess);
     REQUIRE(cudaGraphDestroy(graph) == cudaSuccess);
     wait_for([] { return stand_in::calls("cudaFreeAsync") == 1; });

@@ -235,6 +235,30 @@ TEST_CASE(
     stand_in::release(s.get());
 }
 
+TEST_CASE("who finds out that the device is broken tells those at whom a worker has promised to look later") {
+    const fresh_runtime runtime;
+    context gpu({.how = completion_by::host_function, .watchdog = std::chrono::hours(1)});
+    weir::thread_pool home(1);
+    const stream s(gpu);
+    const stream other(gpu);
+    weir::cuda::event pending(gpu);
+    weir::cuda::event over(gpu);
+    outcome end;
+    weir::task_group group(home);
+    stand_in::hold(s.get());
+    REQUIRE(stand_in::launch(s.get(), [] {}) == cudaSuccess);
+    s.record(pending);
+    other.record(over);
+    group.spawn(end_of(s, end));
+    wait_for([&] { return stand_in::calls("cudaLaunchHostFunc") == 1; });
+    weir::sync_wait(home, [](weir::cuda::event e) -> weir::task<> { co_await e.done(); }(over));
+    stand_in::poison(cudaErrorLaunchFailure);
+    CHECK(pending.ready());
+    weir::sync_wait(group.join());
+    CHECK(end.code == cudaErrorLaunchFailure);
+    stand_in::release(s.get());
+}
+
 TEST_CASE("a runtime that for once can't say whether work is done is asked again") {
     const fresh_runtime runtime;
     context gpu(either_way());

@@ -57,6 +57,7 @@ class ticket {
             core_.fail(code, "cudaEventRecord", measured);
         }
         completion& c = *completion_;
+        c.on = stream;
         if (core_.uses_host_functions()) {
             c.own();
             c.has_function = without_last_error(cudaLaunchHostFunc(stream, &completion::on_host_function,

@@ -1,20 +1,21 @@
-// weir cuda, internal: operations that the context's thread finishes, and CUDA calls on other threads
+// weir cuda, internal: pending operations on a device, and the queue in which their reactor finds them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_COMPLETION_HPP
 #define WEIR_CUDA_COMPLETION_HPP
 
 #include <weir/cuda/runtime.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/executor/polled_source.hpp>
+#include <weir/platform/env.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/platform/system_thread.hpp>
 #include <weir/task/external_wait.hpp>
 
 #include <cstddef>   // for std::byte, std::size_t
 #include <cstdint>   // for std::uint32_t
-#include <list>      // for std::list
 #include <memory>    // for std::shared_ptr
-#include <mutex>     // for std::mutex, std::scoped_lock
+#include <mutex>     // for std::scoped_lock
 #include <new>       // for placement new
 #include <optional>  // for std::optional
 #include <utility>   // for std::move
@@ -25,13 +26,13 @@ using weir::detail::standard_platform;
 
 class mailbox;
 
-// The record of one pending operation on a device. The reactor (the loop of the context's thread), the
-// waiting coroutine and the driver share a completion. After an error the driver may keep its pointer for
+// The record of one pending operation on a device. The reactor (reactor.hpp), the waiting coroutine and the
+// driver share a completion. After an error the driver may keep its pointer for
 // ever. So completions lie in memory that is never freed; a completion is reused only after all owners have
 // called disown().
 class completion {
   public:
-    // Called once, at the end of the operation, on the reactor's thread.
+    // Called once, at the end of the operation, by the reactor: on the context's thread or on an idle worker.
     using reaction = void (*)(completion&) noexcept;
 
     // Errors: std::bad_alloc.
@@ -48,6 +49,15 @@ class completion {
     cudaError_t result = cudaSuccess;
     reaction then;
     completion* next = nullptr;  // in the list of the mailbox or of the reactor
+    // Only the context's thread finishes this: a call that needs a current device, or the end of a capture.
+    bool needs_guard() const noexcept { return event == nullptr || captured.has_value(); }
+
+    // What the time of the end is guessed from (usual_times.hpp). Instants in ns of the platform's clock.
+    cudaStream_t on = nullptr;   // null: unknown
+    std::size_t bytes = 0;       // 0: no copy, or unknown
+    std::int64_t submitted = 0;  // when it was put into the mailbox
+    std::int64_t begun = 0;      // 0: an earlier operation of the stream is pending
+    bool begun_late = false;     // it began at an unknown time before `begun`
 
     // If a coroutine awaits the operation: resumes the coroutine.
     std::optional<weir::detail::async_completion> waiting;
@@ -120,39 +130,63 @@ class completion_pool {
 
 inline constinit weir::detail::no_destroy<completion_pool> all_completions;
 
-// The queue of new completions for the reactor; wakes the reactor's thread. The driver may release the last
-// reference to the mailbox, and the driver's thread must not make a CUDA call: so the destructor makes none.
-class mailbox {
+// The queue of new completions, which the reactor polls: on the context's thread, or, for a coroutine of a
+// pool, on an idle worker. The driver may release the last reference to the mailbox, and the driver's thread
+// must not make a CUDA call: so the destructor makes none.
+class mailbox final : public weir::detail::polled_source {
   public:
-    mailbox() noexcept = default;
-    mailbox(const mailbox&) = delete;
-    mailbox& operator=(const mailbox&) = delete;
+    // The owner of what was put, which polls the device.
+    class reader {
+      public:
+        virtual std::int64_t look(std::int64_t now, bool by_guard) noexcept = 0;
 
-    // Returns false if the mailbox is closed; then `c` was not put.
+      protected:
+        ~reader() = default;
+    };
+
+    mailbox() noexcept = default;
+
+    // Called before anything is put. `by` lives until the mailbox is closed.
+    void read_by(reader& by) noexcept { reader_ = &by; }
+
+    // Makes a thread poll. Returns false if the mailbox is closed; then `c` was not put.
     bool put(completion& c) noexcept {
+        const bool needs_guard = c.needs_guard();
+        // A host function tells the context's thread.
+        executor* const waits = needs_guard || c.has_function ? nullptr : weir::detail::current_executor();
+        c.submitted = standard_platform::now();
+        if (needs_guard) for_guard_.fetch_add(1, std::memory_order_relaxed);  // published by the exchange
         completion* head = newest_.load(std::memory_order_relaxed);
         // release; pairs with take_all(), which reads the completion
         do {
-            if (head == closed()) return false;
+            if (head == end_of_all()) return false;
             c.next = head;
         } while (
             !newest_.compare_exchange_weak(head, &c, std::memory_order_release, std::memory_order_relaxed));
-        parker_.poke();
+        expect(waits);
         return true;
     }
 
     // Returns a list, the newest completion first. acquire; pairs with put()
     completion* take_all() noexcept { return newest_.exchange(nullptr, std::memory_order_acquire); }
 
+    // Whether only the context's thread can finish some of what was put. relaxed: wake() follows the addition
+    bool has_work_for_guard() const noexcept { return for_guard_.load(std::memory_order_relaxed) != 0; }
+    void finished_for_guard() noexcept { for_guard_.fetch_sub(1, std::memory_order_relaxed); }
+
+    // The same as a worker's poll, on the context's thread, for all that was put. `is_last(next)`: whether
+    // the mailbox is closed.
+    template <class IsLast>
+    std::int64_t look_here(std::int64_t now, IsLast is_last) noexcept {
+        return poll_here(now, is_last);
+    }
+
     // Closes the mailbox if it is empty: from then on put() returns false. Returns whether it was closed.
     bool try_close() noexcept {
         completion* nothing = nullptr;
         // relaxed: no data is passed on
-        return newest_.compare_exchange_strong(nothing, closed(), std::memory_order_relaxed);
+        return newest_.compare_exchange_strong(nothing, end_of_all(), std::memory_order_relaxed);
     }
-
-    void wake() noexcept { parker_.poke(); }
-    void wait(std::int64_t ns) noexcept { static_cast<void>(parker_.wait(ns)); }
 
     // Asks the reactor to finish all completions in the mailbox, and then to end.
     void ask_to_end() noexcept {
@@ -162,12 +196,19 @@ class mailbox {
     bool is_ending() const noexcept { return ending_.load(std::memory_order_acquire); }
 
   private:
+    std::int64_t poll(std::int64_t now, bool by_guard) noexcept override {
+        return reader_ == nullptr ? never : reader_->look(now, by_guard);
+    }
+
     // The value of `newest_` after try_close(): an address that no completion has.
-    completion* closed() const noexcept { return reinterpret_cast<completion*>(const_cast<mailbox*>(this)); }
+    completion* end_of_all() const noexcept {
+        return reinterpret_cast<completion*>(const_cast<mailbox*>(this));
+    }
 
     standard_platform::atomic<completion*> newest_{nullptr};
     standard_platform::atomic<bool> ending_{false};
-    weir::detail::parker parker_;
+    standard_platform::atomic<std::uint32_t> for_guard_{0};
+    reader* reader_ = nullptr;
 };
 
 inline completion& completion::make(std::shared_ptr<mailbox> box, cudaEvent_t event, reaction then) {
@@ -188,96 +229,6 @@ inline void CUDART_CB completion::on_host_function(void* self) noexcept {
     box->wake();
     c.disown();
 }
-
-// Makes a CUDA call that needs a current device on the context's thread, waits for its end, and returns its
-// result. `call` must not throw. After the end of the context's thread, uses a new thread. Must not be called
-// on the context's thread.
-// Reason: streams and memory are created on the current device of the calling thread. For a thread that never
-// chose a device this is GPU 0; to choose another one for a moment, and then GPU 0 again, would begin to use
-// GPU 0. The context's thread has chosen its device for good.
-// Errors: std::bad_alloc; std::system_error if a thread can't be started.
-template <class Call>
-cudaError_t run_on_context_thread(const std::shared_ptr<mailbox>& box, int device, Call call) {
-    struct pending_call {
-        Call function;
-        cudaError_t result = cudaSuccess;
-        weir::detail::parker done{};
-    };
-    pending_call mine{std::move(call)};
-    completion& c = completion::make(box, nullptr, [](completion& ended) noexcept {
-        auto& its = *static_cast<pending_call*>(ended.kept.get());
-        its.result = its.function();
-        its.done.set();  // `its` may be destroyed from here on
-    });
-    c.returns_event = false;
-    c.kept = std::shared_ptr<void>(std::shared_ptr<void>(), &mine);  // no owner: this function waits
-    if (box->put(c)) {
-        while (!mine.done.wait()) {
-        }
-        return mine.result;
-    }
-    c.disown();
-    weir::detail::system_thread([&mine, device] {
-        mine.result = cudaSetDevice(device);
-        const exempt_from_captures calling;
-        if (mine.result == cudaSuccess) mine.result = mine.function();
-    }).join();
-    return mine.result;
-}
-
-// Threads for CUDA calls that block, one for each call: with fewer threads, a call might wait for work that
-// another call has not begun.
-class blocking_threads {
-  public:
-    blocking_threads() noexcept = default;
-    blocking_threads(const blocking_threads&) = delete;
-    blocking_threads& operator=(const blocking_threads&) = delete;
-
-    // Calls the function on a new thread. Returns false after end(). Errors: std::bad_alloc;
-    // std::system_error if a thread can't be started.
-    template <class Function>
-    bool start(Function function) {
-        const std::scoped_lock held(lock_);
-        if (ended_) return false;
-        std::erase_if(all_, [](one& t) {
-            const bool over = t.over.load(std::memory_order_acquire);  // pairs with the store below
-            if (over) t.thread.join();
-            return over;
-        });
-        one& t = all_.emplace_back();
-        try {
-            t.thread = weir::detail::system_thread([function = std::move(function), &t] {
-                function();
-                t.over.store(true, std::memory_order_release);  // pairs with the load above
-            });
-        } catch (...) {
-            all_.pop_back();
-            throw;
-        }
-        return true;
-    }
-
-    // Waits for all threads; no more are started.
-    void end() noexcept {
-        std::list<one> last;
-        {
-            const std::scoped_lock held(lock_);
-            ended_ = true;
-            last.swap(all_);
-        }
-        for (one& t : last) t.thread.join();
-    }
-
-  private:
-    struct one {
-        standard_platform::atomic<bool> over{false};
-        weir::detail::system_thread thread;
-    };
-
-    std::mutex lock_;
-    bool ended_ = false;
-    std::list<one> all_;
-};
 
 }  // namespace weir::cuda::detail
 

@@ -1,9 +1,10 @@
-// weir cuda: a GPU in use, and the thread that resumes coroutines that wait for it
+// weir cuda: a GPU in use, and the thread that finishes work where no worker of a pool polls
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_CONTEXT_HPP
 #define WEIR_CUDA_CONTEXT_HPP
 
 #include <weir/cuda/completion.hpp>
+#include <weir/cuda/other_threads.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/executor/executor.hpp>
@@ -206,8 +207,8 @@ class core {
 
 }  // namespace detail
 
-/// A GPU in use, and the thread that resumes coroutines that wait for the GPU. Streams, events and pools are
-/// made from a context.
+/// A GPU in use, which resumes the coroutines that wait for it. Streams, events and pools are made from a
+/// context.
 ///
 ///     weir::cuda::context gpu;                     // the GPU of this process's rank
 ///     weir::cuda::stream stream(gpu);
@@ -222,7 +223,8 @@ class core {
 /// Threads:  any.
 /// Watchdog: each wait counts as an `external_wait`. Not on virtual time, which has no waits for events
 ///           outside.
-/// Cost:     a thread, which sleeps while no work is awaited.
+/// Cost:     a thread, which sleeps while no work is awaited, and while idle workers of the `thread_pool` of
+///           the waiting coroutine poll the GPU.
 ///
 /// After an error that breaks the device (`status`), each pending wait, and each wait that begins later,
 /// throws that error.

@@ -194,6 +194,7 @@ class [[nodiscard("the block goes back at once")]] lease {
         detail::completion& c = t->get();
         c.kept = pool_;
         c.block = block_;
+        c.bytes = size_;
         c.promised.emplace();
         t->submit(s.get());
         block_ = nullptr;

@@ -1,24 +1,28 @@
-// weir cuda: the thread that finds out which work on a device is done
+// weir cuda: finds out which work on a device is done, on an idle worker of a pool or on the context's thread
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_REACTOR_HPP
 #define WEIR_CUDA_REACTOR_HPP
 
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/runtime.hpp>
+#include <weir/cuda/usual_times.hpp>
+#include <weir/executor/polled_source.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/platform/system.hpp>
 
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::int64_t
-#include <mutex>    // for std::mutex, std::scoped_lock
-#include <vector>   // for std::vector
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::int64_t
+#include <mutex>     // for std::mutex, std::scoped_lock
+#include <optional>  // for std::optional
+#include <vector>    // for std::vector
 
 namespace weir::cuda {
 
 /// How a `context` finds out that work on the device is done.
 enum class completion_by : std::uint8_t {
-    polling,       ///< the context's thread queries the device again and again while work is pending
+    polling,       ///< an idle worker of a pool, or the context's thread, queries the device again and
+                   ///< again while work is pending
     host_function  ///< the driver calls a host function from its own thread. After an error the driver never
                    ///< calls; so the context's thread also queries, at `watchdog` intervals. Work behind it
                    ///< in the stream waits for the host function: there are gaps between copies
@@ -28,9 +32,11 @@ enum class completion_by : std::uint8_t {
 struct context_options {
     completion_by how = completion_by::polling;  ///< how the end of work is detected
     bool or_host = false;  ///< without a device or a driver, the host does the work: see `context::on_host`
-    duration spin = std::chrono::microseconds(20);      ///< time of polling without a pause after work was
-                                                        ///< queued or has ended
-    duration period = std::chrono::microseconds(50);    ///< interval of polling after `spin`
+    /// The time of polling without a pause after work was queued or has ended, while it is unknown how long
+    /// such work takes.
+    duration spin = std::chrono::microseconds(20);
+    duration period = std::chrono::microseconds(50);  ///< interval of polling after `spin`, and of work that
+                                                      ///< takes longer than usual
     duration watchdog = std::chrono::milliseconds(10);  ///< interval of polling with `host_function`
 };
 
@@ -99,64 +105,121 @@ class device_status {
     standard_platform::atomic<int> refusal_{cudaSuccess};
 };
 
-// Watches all completions of a context. Runs on the context's thread, whose current device is the context's.
-// The clock only decides when the reactor polls again.
-class reactor {
+// Finds out which completions of a context are over, and finishes them. `look` is called by whoever polls the
+// mailbox: an idle worker of a pool, or the context's thread, whose current device is the context's.
+class reactor final : private mailbox::reader {
     using platform = standard_platform;
+    static constexpr std::int64_t never = weir::detail::pollable::never;
 
   public:
     reactor(mailbox& box, event_pool& events, device_status& broken, context_options options) noexcept
-        : box_(box), events_(events), broken_(broken), options_(options) {}
+        : box_(box), events_(events), broken_(broken), options_(options) {
+        box.read_by(*this);
+    }
 
-    // Runs until mailbox::ask_to_end() was called and all completions are finished.
+    // The loop of the context's thread: ends when mailbox::ask_to_end() was called and all is finished.
     void run() noexcept {
-        weir::detail::end_waits_on_time();
-        for (;;) {
-            bool news = collect();
-            if (look_at_all()) news = true;
-            if (first_ == nullptr && box_.is_ending() && box_.try_close()) return;
-            wait(news);
-        }
+        box_.guard([this](std::int64_t now) {
+            // A worker that found that the device is broken may not look at the others soon.
+            const bool has_to_look =
+                box_.has_work_for_guard() || box_.is_ending() || broken_.get() != cudaSuccess;
+            if (!has_to_look) return never;
+            const auto is_last = [this](std::int64_t) {
+                return first_ == nullptr && box_.is_ending() && box_.try_close();
+            };
+            return box_.look_here(now, is_last);
+        });
     }
 
   private:
+    std::int64_t look(std::int64_t now, bool by_guard) noexcept override {
+        bool news = collect();
+        if (first_ == nullptr) return never;
+        std::optional<exempt_from_captures> asking;  // the context's thread is exempt for good
+        if (!by_guard) asking.emplace();
+        if (finish_all(now, by_guard)) news = true;
+        last_look_ = now;
+        if (news) spins_until_ = now + options_.spin.count();
+        return next_look(now, by_guard);
+    }
+
     // Appends new completions from the mailbox to the list, the oldest first. Returns whether there were any.
     bool collect() noexcept {
         completion* c = box_.take_all();
         if (c == nullptr) return false;
         completion* row = nullptr;
-        completion* const last = c;
         while (c != nullptr) {
             completion* const older = c->next;
             c->next = row;
             row = c;
             c = older;
         }
-        *end_ = row;
-        end_ = &last->next;
+        for (c = row; c != nullptr; c = c->next) {
+            *end_ = c;  // so that the search sees the new ones before `c`, too
+            c->begun = first_of(c->on) == c || c->on == nullptr ? c->submitted : 0;
+            end_ = &c->next;
+        }
         return true;
     }
 
+    // The first pending operation of a stream. Null: there is none.
+    completion* first_of(cudaStream_t stream) const noexcept {
+        completion* c = first_;
+        while (c != nullptr && c->on != stream) c = c->next;
+        return c;
+    }
+
     // Finishes all completions whose operations are over. Returns whether there were any.
-    bool look_at_all() noexcept {
+    bool finish_all(std::int64_t now, bool by_guard) noexcept {
         bool news = false;
-        const std::int64_t now = platform::now();
         const bool asks_all = now >= next_watch_;
         if (asks_all) next_watch_ = now + options_.watchdog.count();
-        polls_ = false;
         completion** at = &first_;
         while (completion* const c = *at) {
-            if (!is_over(*c, asks_all)) {
-                if (!c->has_function) polls_ = true;
+            if ((c->needs_guard() && !by_guard) || !is_over(*c, asks_all)) {
                 at = &c->next;
                 continue;
             }
             *at = c->next;
             if (*at == nullptr) end_ = at;
+            learn_from(*c, now);
             finish(*c);
             news = true;
         }
         return news;
+    }
+
+    // The next operation of the stream begins now.
+    void learn_from(const completion& c, std::int64_t now) noexcept {
+        const std::int64_t gap = now - last_look_;
+        if (is_predictable(c) && c.result == cudaSuccess) times_.learn(c.bytes, now - c.begun, gap);
+        completion* const next = c.on == nullptr ? nullptr : first_of(c.on);
+        if (next == nullptr) return;
+        next->begun = weir::detail::larger(next->submitted, now);
+        next->begun_late = next->submitted < now && gap > usual_times::lead;
+    }
+
+    // Whether the operation began at a known instant.
+    static bool is_predictable(const completion& c) noexcept {
+        return c.on != nullptr && c.begun != 0 && !c.begun_late;
+    }
+
+    std::int64_t next_look(std::int64_t now, bool by_guard) const noexcept {
+        std::int64_t next = never;
+        for (const completion* c = first_; c != nullptr; c = c->next) {
+            next = weir::detail::smaller(next, next_look_at(*c, now, by_guard));
+        }
+        return next;
+    }
+    std::int64_t next_look_at(const completion& c, std::int64_t now, bool by_guard) const noexcept {
+        if (c.needs_guard()) return by_guard ? now + options_.period.count() : never;
+        if (c.has_function) return next_watch_;
+        if (c.begun == 0) return never;  // an operation before it is looked at
+        const std::int64_t usual = is_predictable(c) ? times_.of(c.bytes) : usual_times::unknown;
+        if (usual != usual_times::unknown) {
+            return usual_times::next_look(c.begun, usual, now, options_.period.count());
+        }
+        return now < spins_until_ ? now : now + options_.period.count();
     }
 
     // `asks_all`: also polls completions with a host function.
@@ -170,7 +233,7 @@ class reactor {
         // The driver calls only after work that succeeded. acquire; pairs with on_host_function()
         if (c.called.load(std::memory_order_acquire)) return true;
         if (c.has_function && !asks_all) return false;
-        c.result = cudaEventQuery(c.event);
+        c.result = without_last_error(cudaEventQuery(c.event));
         const bool says = c.result == cudaSuccess || c.result == cudaErrorNotReady;
         broken_.set_refusal(says ? cudaSuccess : c.result);
         if (says) return c.result == cudaSuccess;
@@ -185,6 +248,7 @@ class reactor {
 
     void finish(completion& c) noexcept {
         if (c.returns_event && c.result != cudaErrorInvalidResourceHandle) events_.give(c.event);
+        if (c.needs_guard()) box_.finished_for_guard();
         c.then(c);
         // Reset here: the driver may disown the completion last, and these destructors may make CUDA calls.
         c.kept.reset();
@@ -192,34 +256,17 @@ class reactor {
         c.disown();
     }
 
-    void wait(bool news) noexcept {
-        if (first_ == nullptr) {
-            box_.wait(-1);
-            return;
-        }
-        if (broken_.get() != cudaSuccess) return;  // then the remaining completions end at once
-        if (!polls_) {
-            box_.wait(options_.watchdog.count());
-            return;
-        }
-        const std::int64_t now = platform::now();
-        if (news) spins_until_ = now + options_.spin.count();
-        if (now < spins_until_) {
-            platform::pause();  // not yield(): where all cores are busy, that takes milliseconds
-        } else {
-            box_.wait(options_.period.count());
-        }
-    }
-
     mailbox& box_;
     event_pool& events_;
     device_status& broken_;
     const context_options options_;
+    usual_times times_;
+    // All members below are used by whoever polls.
     completion* first_ = nullptr;
     completion** end_ = &first_;
-    bool polls_ = false;            // the list has a completion without a host function
-    std::int64_t spins_until_ = 0;  // polls without a pause until this time
+    std::int64_t spins_until_ = 0;  // looks again and again until then at what takes an unknown time
     std::int64_t next_watch_ = 0;   // when completions with a host function are polled, too
+    std::int64_t last_look_ = 0;
 };
 
 }  // namespace detail

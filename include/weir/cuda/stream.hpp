@@ -179,7 +179,8 @@ class stream {
 
     /// \returns  awaitable of nothing: waits for all work that is queued when it is awaited.
     /// Suspends: always, except in a context without a device.
-    /// Resumes:  on the coroutine's executor; a post by the context's thread, never by the driver's.
+    /// Resumes:  on the coroutine's executor; posted by an idle worker of the executor or by the context's
+    ///           thread, never by the driver's.
     /// Errors:   `weir::cuda::error` if the device breaks before, with the error that broke it, or if the
     ///           stream is captured into a graph; `std::logic_error` if the context is gone.
     /// Stops:    not: queued work can't be cancelled. Destroying a coroutine that waits blocks until the work
@@ -226,6 +227,7 @@ struct copy_work {
         const auto queue = [what = what, s = stream->get()]() noexcept {
             return cudaMemcpyAsync(what.to, what.from, what.bytes, cudaMemcpyDefault, s);
         };
+        t.get().bytes = what.bytes;
         if (may_block(what)) return t.submit_blocking(stream->get(), queue);
         of.check_call(queue(), call, measured);
         t.submit(stream->get(), measured);
@@ -251,6 +253,7 @@ struct copies_work {
         };
         for (const piece& p : pieces) {
             if (may_block(p)) return t.submit_blocking(stream->get(), queue);
+            t.get().bytes += p.bytes;
         }
         const cudaError_t code = queue();
         if (code != cudaSuccess) {

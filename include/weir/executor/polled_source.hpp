@@ -7,11 +7,13 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/platform/system.hpp>
 
 #include <cstdint>  // for std::int64_t
 #include <limits>   // for std::numeric_limits
 #include <memory>   // for std::enable_shared_from_this, std::shared_ptr
 #include <mutex>    // for std::lock_guard
+#include <utility>  // for std::exchange
 
 namespace weir::detail {
 
@@ -134,7 +136,8 @@ class polled_source : public pollable {
         const std::int64_t other = promised_beside(&pool, first_grace);
         if (now < other) return other;
         if (!seat_.try_lock()) return now + retry;
-        const std::int64_t next = closed_ ? closed : poll(now);
+        nap_on_time();
+        const std::int64_t next = closed_ ? closed : poll(now, false);
         if (next != closed) promise(&pool, next == never ? now : next);
         seat_.unlock();
         return next;
@@ -144,6 +147,7 @@ class polled_source : public pollable {
     // `never`, or `closed`: the loop ends.
     template <class Own>
     void guard(Own own) noexcept {
+        nap_on_time();
         guards_.store(true, std::memory_order_seq_cst);
         for (std::int64_t grace = first_grace;;) {
             const std::int64_t now = platform::now();
@@ -171,15 +175,16 @@ class polled_source : public pollable {
   protected:
     ~polled_source() = default;
 
-    // Posts the coroutines whose operations have ended. Called by one thread at a time. Returns when to poll
-    // again, as `poll_for`. Asks for a poll at once (a spin) for a bounded time only.
-    virtual std::int64_t poll(std::int64_t now) noexcept = 0;
+    // Posts the coroutines whose operations have ended. Called by one thread at a time; `by_guard`: by the
+    // source's own. Returns when to poll again, as `poll_for`. Asks for a poll at once (a spin) for a bounded
+    // time only.
+    virtual std::int64_t poll(std::int64_t now, bool by_guard) noexcept = 0;
 
     // Calls `poll` on the guard. If `last(next)` returns true, nobody polls any more.
     template <class Last>
     std::int64_t poll_here(std::int64_t now, Last last) noexcept {
         const std::lock_guard guard(seat_);
-        const std::int64_t next = poll(now);
+        const std::int64_t next = poll(now, true);
         promise(this, now);
         closed_ = last(next);
         return closed_ ? closed : next;
@@ -188,6 +193,14 @@ class polled_source : public pollable {
   private:
     std::int64_t poll_here(std::int64_t now) noexcept {
         return poll_here(now, [](std::int64_t) { return false; });
+    }
+
+    // Called once on each thread that polls: its naps end on time from then on.
+    static void nap_on_time() noexcept {
+        struct per_thread {
+            bool done = false;
+        };
+        if (!std::exchange(platform::of_thread<per_thread>().done, true)) end_waits_on_time();
     }
 
     // relaxed: the promise only decides who polls. If nobody did, the guard polls after its next nap.

@@ -62,9 +62,10 @@ struct thread_pool_options {
 /// Exit: if a coroutine or a consumer calls `std::exit` and the pool is static, the pool takes no more work,
 /// waits up to 0.1 s for its threads to finish the current resumption, and lets the process end.
 /// Source: Chase and Lev's deque (executor/deque.hpp); the slot and its limit are from Go and tokio.
-/// Cost: idle workers sleep. While at least one works, one idle worker searches at least every millisecond,
-/// which is the longest time that a coroutine waits behind one that occupies their worker (0.1 ms on
-/// average). A hand-over between two coroutines on one worker takes 12 ns.
+/// Cost: idle workers sleep; one polls a GPU while coroutines of the pool wait for it. While a worker is
+/// active, one idle worker searches at least every millisecond, which is the longest time that a coroutine
+/// waits behind one that occupies their worker (0.1 ms on average). A hand-over between two coroutines on one
+/// worker takes 12 ns.
 template <class Platform = detail::standard_platform>
 class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     using base = detail::basic_work_finder<Platform>;

@@ -169,6 +169,10 @@ cudaError_t fail_kernel(cudaStream_t stream, cudaError_t error) {
     });
 }
 
+void when_an_end_is_seen(std::function<void()> call) {
+    steer([&](machine& m, machine::lock&) { m.end_is_seen = std::move(call); });
+}
+
 std::size_t work_done() {
     return steer([](machine& m, machine::lock&) { return m.work_done; });
 }

@@ -119,6 +119,10 @@ void drop_host_functions(bool drop);
 void hold_host_functions();
 void release_host_functions();
 
+// Called on each thread that is told by cudaEventQuery that the work before an event is done; must not call the
+// runtime, nor anything here.
+void when_an_end_is_seen(std::function<void()> call);
+
 // How many pieces of work all streams have done.
 std::size_t work_done();
 

@@ -51,6 +51,7 @@ void machine::begin() {
     have_pools = true;
     captured_elsewhere = remembers_not_ready = addresses_come_back = false;
     calls = work_done = 0;
+    end_is_seen = nullptr;
 }
 
 // --- Calls.

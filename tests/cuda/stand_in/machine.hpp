@@ -231,6 +231,7 @@ class machine {
     std::set<const void*> failed_to_free;
     std::vector<std::string> misuses;
     std::condition_variable changed;
+    std::function<void()> end_is_seen;
 
   private:
     void begin();

@@ -258,6 +258,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
         need_uncaptured(m, e);
         if (!e.done()) return cudaErrorNotReady;
         m.observe(e.stamp);
+        if (m.end_is_seen) m.end_is_seen();
         return cudaSuccess;
     });
 }

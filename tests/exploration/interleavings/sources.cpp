@@ -77,7 +77,7 @@ class device final : public polled_source {
     }
 
   private:
-    std::int64_t poll(std::int64_t now) noexcept override {
+    std::int64_t poll(std::int64_t now, bool) noexcept override {
         require(!polled_, "one thread polls at a time");
         polled_ = true;
         std::vector<operation> over;

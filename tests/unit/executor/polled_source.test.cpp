@@ -41,7 +41,7 @@ class told final : public pollable {
 // Is always due at the same instant.
 class due_at_5000 final : public polled_source {
   public:
-    std::int64_t poll(std::int64_t) noexcept override {
+    std::int64_t poll(std::int64_t, bool) noexcept override {
         ++polls;
         return 5'000;
     }
@@ -53,7 +53,7 @@ class device final : public polled_source {
   public:
     explicit device(int done_at) : left_(done_at) {}
 
-    std::int64_t poll(std::int64_t now) noexcept override {
+    std::int64_t poll(std::int64_t now, bool) noexcept override {
         if (!waiter_.load()) return never;
         if (left_.fetch_sub(1) > 1) return now;
         polled_by = std::this_thread::get_id();
