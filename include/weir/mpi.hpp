@@ -3,6 +3,8 @@
 #ifndef WEIR_MPI_HPP
 #define WEIR_MPI_HPP
 
+#include <weir/mpi/channel.hpp>
+#include <weir/mpi/channel_plan.hpp>
 #include <weir/mpi/communicator.hpp>
 #include <weir/mpi/error.hpp>
 #include <weir/mpi/heartbeat.hpp>
@@ -10,6 +12,7 @@
 #include <weir/mpi/process.hpp>
 #include <weir/mpi/rank_report.hpp>
 #include <weir/mpi/reactor.hpp>
+#include <weir/mpi/wire.hpp>
 #include <weir/mpi/world.hpp>
 
 #endif

@@ -27,7 +27,7 @@ class hearts {
             stand_in::as(r);
             int level = 0;
             MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
-            connections.push_back(std::make_unique<connection>(polling_options()));
+            connections.push_back(std::make_unique<connection>(polling_options(), false));
             all.push_back(std::make_unique<heartbeat>(*connections.back(), MPI_COMM_WORLD, options));
             connections.back()->loop.submit(all.back()->listener());
         }

@@ -3,6 +3,7 @@
 #include "mpi/support.hpp"
 
 #include <atomic>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -135,6 +136,7 @@ TEST_CASE("periodic work is called when it is due") {
             ++num;
             return num < 3 ? now : now + 1'000'000'000'000;
         }
+        void fail_here(const std::string&) override {}
     };
     reactor r({});
     r.set_thread(false);

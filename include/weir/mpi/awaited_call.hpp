@@ -10,6 +10,7 @@
 #include <weir/mpi/operations.hpp>
 #include <weir/mpi/reactor.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/task/external_wait.hpp>
 #include <weir/task/stop_token.hpp>
@@ -26,7 +27,16 @@ namespace weir::mpi::detail {
 
 // Shared by a world and its communicators, which may be destroyed after the world.
 struct connection {
-    explicit connection(const polling_options& how) noexcept : loop(how) {}
+    connection(const polling_options& how, bool polls) noexcept : loop(how), has_thread(polls) {}
+
+    // Sleeps until the flag is set or poked; or polls once, if the world has no thread.
+    void wait(weir::detail::parker& flag) noexcept {
+        if (has_thread) {
+            static_cast<void>(flag.wait());
+        } else {
+            static_cast<void>(loop.poll());
+        }
+    }
 
     // Errors: `std::logic_error` after the end of the world.
     void check() const {
@@ -38,6 +48,7 @@ struct connection {
     }
 
     reactor loop;
+    const bool has_thread;
     standard_platform::atomic<bool> is_closed{false};
 };
 

@@ -32,6 +32,8 @@ enum class reduction : std::uint8_t {
 };
 
 namespace detail {
+class link;
+
 inline MPI_Op op_of(reduction how) noexcept {
     return how == reduction::sum ? MPI_SUM : how == reduction::smallest ? MPI_MIN : MPI_MAX;
 }
@@ -61,6 +63,7 @@ struct received {
 ///           operations.
 /// Cost:     no allocation.
 class communicator {
+    friend class detail::link;
     using bytes = std::vector<std::byte>;
 
     const detail::group& all() const {

@@ -7,7 +7,7 @@
 #include <weir/mpi/group.hpp>
 #include <weir/platform/bounds.hpp>
 
-#include <algorithm>  // for std::stable_sort
+#include <algorithm>  // for std::sort
 
 namespace weir::mpi {
 
@@ -67,8 +67,10 @@ inline task<communicator> split(communicator of, std::shared_ptr<connection> its
     for (int r = 0; r < of.size(); ++r) {
         if (all[static_cast<std::size_t>(r)].colour == colour) members.push_back(r);
     }
-    std::stable_sort(members.begin(), members.end(), [&](int a, int b) {
-        return all[static_cast<std::size_t>(a)].key < all[static_cast<std::size_t>(b)].key;
+    std::sort(members.begin(), members.end(), [&](int a, int b) {
+        const int key_of_a = all[static_cast<std::size_t>(a)].key;
+        const int key_of_b = all[static_cast<std::size_t>(b)].key;
+        return key_of_a != key_of_b ? key_of_a < key_of_b : a < b;
     });
     std::shared_ptr<const group> made;
     if (colour == any_rank) co_return communicator();

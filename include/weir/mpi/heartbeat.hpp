@@ -68,6 +68,8 @@ class heartbeat final : operation, public periodic_work {
         give_up(rank, why);
     }
 
+    void fail_here(const std::string& why) override { fail(rank_, why); }
+
     // The work of this rank has ended after a failure. Any thread. relaxed: no data is passed on
     void leave() noexcept { has_left_.store(true, std::memory_order_relaxed); }
 

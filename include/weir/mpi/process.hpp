@@ -41,7 +41,8 @@ namespace detail {
 // MPI in this process, and the thread that initialises and finalises it.
 class process {
   public:
-    explicit process(const world_options& how) : how_(how), its_(std::make_shared<connection>(how.polling)) {
+    explicit process(const world_options& how)
+        : how_(how), its_(std::make_shared<connection>(how.polling, how.own_thread)) {
         if (how.own_thread) {
             thread_ = weir::detail::system_thread([this] { run(); });
             while (!started_.wait()) {
@@ -86,7 +87,7 @@ class process {
         }
         if (its_->loop.failure() == nullptr) return;
         health_->leave();
-        for (weir::detail::parker never;;) wait_a_moment(never);
+        for (weir::detail::parker never;;) its_->wait(never);
     }
 
   private:
@@ -104,17 +105,9 @@ class process {
         };
         one_call o(function);
         its_->loop.submit(o);
-        while (!o.done.is_set()) wait_a_moment(o.done);
+        while (!o.done.is_set()) its_->wait(o.done);
         its_->loop.locked([]() noexcept {});  // the thread that set the flag has left the object
     }
-    void wait_a_moment(weir::detail::parker& done) noexcept {
-        if (how_.own_thread) {
-            static_cast<void>(done.wait());
-        } else {
-            static_cast<void>(its_->loop.poll());
-        }
-    }
-
     void run() noexcept {
         standard_platform::name_thread("weir-mpi");
         weir::detail::end_waits_on_time();

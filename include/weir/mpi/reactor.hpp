@@ -14,6 +14,7 @@
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint32_t
 #include <memory>     // for std::shared_ptr
+#include <string>     // for std::string
 #include <utility>    // for std::exchange, std::move
 
 namespace weir::mpi {
@@ -33,6 +34,8 @@ class periodic_work {
   public:
     // Called under the reactor's lock. Returns when the next call is due.
     virtual std::int64_t at(std::int64_t now) noexcept = 0;
+    // This rank can't go on. Called under the reactor's lock.
+    virtual void fail_here(const std::string& why) = 0;
 
   protected:
     ~periodic_work() = default;
@@ -102,6 +105,10 @@ class reactor {
         failure_ = std::move(why);
         next_period_ = 0;
         is_failed_.store(true, std::memory_order_release);  // pairs with failure()
+    }
+    // This rank can't go on: tells all ranks. Under the lock.
+    void report(const std::string& why) {
+        if (periodic_ != nullptr) periodic_->fail_here(why);
     }
     // Null: there is none. acquire; pairs with fail()
     const rank_failed* failure() const noexcept {

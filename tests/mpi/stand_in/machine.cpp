@@ -547,6 +547,20 @@ int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* messag
     all().messages.erase(found);
     return MPI_SUCCESS;
 }
+int MPI_Mrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+    const std::lock_guard held(all().lock);
+    stand_in_message& m = **message;
+    const call c("MPI_Mrecv", m.to);
+    if (c.error() != MPI_SUCCESS) return c.error();
+    stand_in_request r;
+    r.into = static_cast<std::byte*>(into);
+    r.room = bytes_of(count, type);
+    deliver(r, m);
+    if (status != MPI_STATUS_IGNORE) *status = r.status;
+    all().matched.remove_if([&](const auto& one) { return one.get() == &m; });
+    *message = MPI_MESSAGE_NULL;
+    return r.error;
+}
 int MPI_Imrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
     const std::lock_guard held(all().lock);
     stand_in_message& m = **message;

@@ -73,6 +73,7 @@ int MPI_Irecv(void* into, int count, MPI_Datatype type, int from, int tag, MPI_C
 int MPI_Recv(void* into, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status);
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status);
+int MPI_Mrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status);
 int MPI_Imrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request);
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status);

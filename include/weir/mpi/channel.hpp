@@ -1,0 +1,295 @@
+// weir mpi: a channel between ranks: bounded by credit, many producers, many consumers
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_CHANNEL_HPP
+#define WEIR_MPI_CHANNEL_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/channel_operations.hpp>
+#include <weir/channel/get_result.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/measure/stats.hpp>
+#include <weir/mpi/channel_plan.hpp>
+#include <weir/mpi/communicator.hpp>
+#include <weir/mpi/group.hpp>
+#include <weir/mpi/item_link.hpp>
+#include <weir/mpi/link.hpp>
+#include <weir/mpi/wire.hpp>
+#include <weir/stages/sink_to.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/stages/source_items.hpp>
+#include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+
+#include <cstddef>     // for std::size_t
+#include <cstdint>     // for std::uint64_t
+#include <functional>  // for std::reference_wrapper, std::ref
+#include <optional>    // for std::optional
+#include <span>        // for std::span
+#include <utility>     // for std::forward, std::move
+
+namespace weir::mpi {
+
+/// The statistics of one rank's part of a channel between ranks.
+struct rank_channel_stats {
+    channel_stats out;               ///< items that wait here for credit; `put_wait` is that of the puts
+    channel_stats in;                ///< items that have arrived, and are not got yet
+    duration credit_wait{};          ///< time in which an item waited here, and no consumer had given credit
+    duration wire{};                 ///< from the begin of each send to its end, summed over items
+    std::uint64_t num_sent = 0;      ///< items whose send has begun
+    std::uint64_t bytes_sent = 0;    ///< bytes of these items
+    std::uint64_t num_received = 0;  ///< items received, also those of the next figure
+    std::uint64_t bytes_received = 0;  ///< bytes of these items
+    std::uint64_t num_returned = 0;    ///< items that arrived after `cancel`, and were destroyed
+};
+
+/// Where the items of all ranks are: `put` is `got + returned + remaining`.
+struct channel_balance {
+    std::uint64_t put = 0;        ///< items that were put
+    std::uint64_t got = 0;        ///< items that were got
+    std::uint64_t returned = 0;   ///< items that no consumer wanted any more, and that were destroyed
+    std::uint64_t remaining = 0;  ///< items that wait, or are on their way
+    [[nodiscard]] friend bool operator==(const channel_balance&, const channel_balance&) = default;
+};
+
+/// A bounded queue between ranks, for many producers and many consumers: each item that a rank puts is got by
+/// one rank. For "some ranks prepare, others train".
+///
+///     weir::mpi::channel<batch> batches(all, pool, {.puts = all.rank() != 0, .gets = all.rank() == 0});
+///     if (all.rank() != 0) sync_wait(pool, prepare(batches));  // co_await batches.put(std::move(b));
+///     while (auto b = batches.blocking_get()) train(*b);       // on other ranks: closed
+///
+/// Each consumer gives each producer credit for `capacity` items. A producer sends an item to the next
+/// consumer, in turn, that has given credit. Without credit puts wait; up to 2 items wait beside them.
+///
+/// Order:    items from one producer to one consumer arrive in the order of their puts.
+/// Copies:   none: MPI reads and writes the memory of the items. See `wire` for what can be an item.
+/// Suspends, resumes, threads: as `weir::channel`.
+/// Errors:   as `weir::channel`; `std::length_error` for an item of more than 2 GiB; `rank_failed` after the
+///           failure of a rank. An error of MPI in a channel is a failure of the rank.
+/// Lifetime: outlives its operations; the world outlives the channel. The destructor closes and cancels, and
+///           blocks until all ranks have closed their ends, or have gone.
+/// Cost:     that of two local channels, and of one message for each item. Each `capacity / 2` items a
+///           message returns credit.
+template <class T>
+class channel final : detail::item_link<detail::sent_t<T>> {
+    using S = detail::sent_t<T>;
+    using base = detail::item_link<S>;
+    using outbox = weir::channel<S>;
+    using inbox = weir::channel<detail::arrival<S>>;
+    static constexpr bool is_packed = detail::packed<T>;
+
+    template <class Base>
+    class putting : public Base {
+      public:
+        template <class... As>
+        explicit putting(channel& to, As&&... as) : Base(to.out, std::forward<As>(as)...), to_(&to) {}
+        bool await_resume() { return to_->was_put(Base::await_resume()); }
+
+      private:
+        channel* to_;
+    };
+    template <class Base>
+    class getting : public Base {
+      public:
+        template <class... As>
+        explicit getting(channel& from, As&&... as) : Base(from.in, std::forward<As>(as)...), from_(&from) {}
+        std::optional<T> await_resume() { return from_->was_got(Base::await_resume()); }
+
+      private:
+        channel* from_;
+    };
+
+  public:
+    using value_type = T;
+
+    /// Collective: all ranks of the communicator make the channel, in the same order. Blocks until they have.
+    /// \param clock  the executor whose clock the statistics use; outlives the channel.
+    /// Errors: `std::invalid_argument`, on all ranks, if no rank puts, no rank gets, or a capacity is 0.
+    channel(const communicator& of, executor& clock, const channel_options& options = {})
+        : channel(weir::sync_wait(detail::plan_channel(of, options)), clock, options) {}
+    /// The same with what `co_await plan(of, options)` gives: does not block.
+    channel(detail::channel_plan plan, executor& clock, const channel_options& options)
+        : base(std::move(plan), clock, options.name) {
+        if (!options.puts) this->out.close();
+        if (!options.gets) this->in.close();
+        this->open();
+    }
+    /// The first half of making a channel, for coroutines. \returns what the constructor takes. Collective.
+    [[nodiscard]] static auto plan(communicator of, const channel_options& options) {
+        return detail::plan_channel(std::move(of), options);
+    }
+    channel(const channel&) = delete;
+    channel& operator=(const channel&) = delete;
+    ~channel() override {
+        close();
+        cancel();
+        this->wait_for_all();
+    }
+
+    /// As `weir::channel::put`. \returns awaitable of `bool`: false = this rank has closed, no consumer is
+    /// left, or the wait was stopped; the item stays with the caller then. Resumes: as `weir::channel`.
+    [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
+        return begin_put(item, weir::detail::no_stop());
+    }
+    /// The same. Resumes: as `weir::channel`.
+    [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
+        return begin_put(item, std::move(stop));
+    }
+    /// As `weir::channel::get`. \returns awaitable of `std::optional<T>`: empty when all producers have
+    /// closed, and all that came here is got; or if this rank has cancelled, or the wait was stopped.
+    /// Resumes: as `weir::channel`.
+    [[nodiscard("co_await this, or nothing is got")]] auto get() {
+        return getting<weir::detail::get_operation<inbox>>(*this);
+    }
+    /// The same. Resumes: as `weir::channel`.
+    [[nodiscard("co_await this, or nothing is got")]] auto get(stop_token stop) {
+        return getting<weir::detail::get_operation<inbox, stop_token>>(*this, nullptr, std::move(stop));
+    }
+
+    /// For plain threads. \returns false as `put`.
+    bool blocking_put(T&& item) {
+        if constexpr (is_packed) {
+            S sent = wire<T>::pack(item);
+            return was_put(this->out.blocking_put(std::move(checked(sent))) == channel_status::success);
+        } else {
+            return was_put(this->out.blocking_put(std::move(checked(item))) == channel_status::success);
+        }
+    }
+    /// For plain threads. \returns empty as `get`.
+    [[nodiscard]] std::optional<T> blocking_get() {
+        auto got = this->in.blocking_get();
+        return was_got(got ? std::optional(std::move(*got)) : std::nullopt);
+    }
+
+    /// This rank puts no more; what it has put still arrives. Consumers find the end when all producers have
+    /// closed. Threads: any.
+    void close() noexcept {
+        this->out.close();
+        this->kick();
+    }
+    /// This rank gets no more: items here and on their way to it are destroyed, and counted as returned. When
+    /// all consumers have gone, puts fail. Threads: any.
+    void cancel() noexcept {
+        this->in.cancel();
+        this->leave();
+    }
+
+    /// \returns the statistics of this rank until now. Threads: any. Errors: `std::bad_alloc`.
+    [[nodiscard]] rank_channel_stats stats() {
+        rank_channel_stats s{.out = this->out.stats(), .in = this->in.stats()};
+        this->its().loop.locked([&]() noexcept {
+            const auto& c = this->figures();
+            s.credit_wait = duration(c.credit_wait);
+            s.wire = duration(c.wire);
+            s.num_sent = c.sent;
+            s.bytes_sent = c.bytes_sent;
+            s.num_received = c.received;
+            s.bytes_received = c.bytes_received;
+            s.num_returned = c.returned;
+        });
+        return s;
+    }
+
+    /// Collective: waits for all ranks, then counts their items. Exact if no operation is underway meanwhile.
+    /// Resumes: as any task.
+    [[nodiscard]] task<channel_balance> balance() {
+        const communicator of = this->comm();
+        co_await of.barrier();
+        const rank_channel_stats mine = stats();
+        const std::uint64_t here = mine.out.size + mine.in.size;
+        std::uint64_t all[] = {mine.out.num_put, mine.in.num_get,
+                               mine.out.num_discarded + mine.in.num_discarded + mine.num_returned,
+                               here + mine.num_sent - mine.num_received};  // modulo 2^64
+        co_await of.all_reduce(std::span<std::uint64_t>(all), reduction::sum);
+        co_return channel_balance{all[0], all[1], all[2], all[3]};
+    }
+
+  private:
+    static S& checked(S& item) {
+        static_cast<void>(detail::elements<std::byte>(detail::bytes_of(item).size()));
+        return item;
+    }
+    template <class Stop>
+    auto begin_put(T& item, Stop stop) {
+        if constexpr (is_packed) {
+            S sent = wire<T>::pack(item);
+            return putting<weir::detail::put_made_operation<outbox, Stop>>(*this, std::move(stop),
+                                                                           std::move(checked(sent)));
+        } else {
+            return putting<weir::detail::put_operation<outbox, Stop>>(*this, checked(item), nullptr,
+                                                                      std::move(stop));
+        }
+    }
+    bool was_put(bool is_in) {
+        if (is_in) {
+            this->kick();
+        } else {
+            this->check_failure();
+        }
+        return is_in;
+    }
+    std::optional<T> was_got(std::optional<detail::arrival<S>>&& arrived) {
+        if (!arrived) {
+            this->check_failure();
+            return std::nullopt;
+        }
+        this->got(arrived->from);
+        if constexpr (is_packed) {
+            return std::optional<T>(wire<T>::unpack(std::move(arrived->item)));
+        } else {
+            return std::optional<T>(std::move(arrived->item));
+        }
+    }
+};
+
+}  // namespace weir::mpi
+
+namespace weir {
+
+namespace detail {
+
+// `end` is called when the source ends, for whatever reason.
+template <class T>
+class items_of<std::reference_wrapper<mpi::channel<T>>> {
+  public:
+    using item = T;
+    static constexpr bool waits = true;
+
+    explicit items_of(std::reference_wrapper<mpi::channel<T>> from) noexcept : from_(from) {}
+    auto next(coroutine_env&) { return from_.get().get(); }
+    void end() noexcept { from_.get().cancel(); }
+
+  private:
+    std::reference_wrapper<mpi::channel<T>> from_;
+};
+
+}  // namespace detail
+
+/// Gives the items that this rank gets, until all producers have closed: as from a `channel` of one process.
+/// When the source ends for another reason, this rank gets no more: see `mpi::channel::cancel`.
+///
+/// \param from  outlives the run.
+/// Order:   that of `mpi::channel`. Resumes: on the stage's executor.
+/// Errors:  `rank_failed` fails the run.
+/// Lifetime: the channel outlives the run.
+template <class T>
+[[nodiscard]] auto source(mpi::channel<T>& from, source_options options = {}) {
+    return weir::source(std::ref(from), std::move(options));
+}
+
+/// Puts each item into a channel between ranks: as into a `channel` of one process.
+///
+/// \param to  outlives the run; takes what the stage before gives, without a conversion.
+/// Order:   kept. Resumes: on the stage's executor.
+/// Errors:  `rank_failed` fails the run.
+/// Lifetime: the channel outlives the run.
+template <class T>
+[[nodiscard]] auto sink_to(mpi::channel<T>& to, const sink_to_options& options = {}) {
+    return detail::sink_to_stage<mpi::channel<T>>(to, options);
+}
+
+}  // namespace weir
+
+#endif

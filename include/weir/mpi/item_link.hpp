@@ -1,0 +1,206 @@
+// weir mpi, internal: the items of one rank of a channel: those that leave, and those that arrive
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_ITEM_LINK_HPP
+#define WEIR_MPI_ITEM_LINK_HPP
+
+#include <weir/channel/channel.hpp>
+#include <weir/channel/get_result.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/mpi/channel_plan.hpp>
+#include <weir/mpi/error.hpp>
+#include <weir/mpi/link.hpp>
+#include <weir/mpi/operations.hpp>
+#include <weir/mpi/wire.hpp>
+
+#include <mpi.h>
+
+#include <cstddef>    // for std::byte, std::size_t
+#include <cstdint>    // for std::int64_t
+#include <exception>  // for std::exception
+#include <memory>     // for std::make_unique, std::unique_ptr
+#include <new>        // for std::bad_alloc
+#include <optional>   // for std::optional
+#include <span>       // for std::span
+#include <string>     // for std::string
+#include <utility>    // for std::exchange, std::move
+#include <vector>     // for std::vector
+
+namespace weir::mpi::detail {
+
+// An item that has arrived, and the rank that put it.
+template <class S>
+struct arrival {
+    S item;
+    int from;
+};
+
+// The free ones of the objects that were made so far.
+template <class Parcel>
+class parcels {
+  public:
+    // `of`: given to the constructor of a new one. Errors: `std::bad_alloc`.
+    template <class Link>
+    Parcel& take(Link& of) {
+        if (free_.empty()) {
+            free_.reserve(all_.size() + 1);
+            all_.push_back(std::make_unique<Parcel>(of));
+            return *all_.back();
+        }
+        Parcel& p = *free_.back();
+        free_.pop_back();
+        return p;
+    }
+    void give(Parcel& p) noexcept {
+        p.item.reset();
+        free_.push_back(&p);
+    }
+
+  private:
+    std::vector<std::unique_ptr<Parcel>> all_;
+    std::vector<Parcel*> free_;
+};
+
+// A link whose items, of type S, wait for credit in the channel `out`, and after their arrival in `in`.
+template <class S>
+class item_link : public link {
+  public:
+    item_link(channel_plan plan, executor& clock, const std::string& name)
+        : link(std::move(plan), clock), out(2, clock, name), in(link::room(), clock, name),
+          arriving_(link::num_ranks()) {}
+
+    // After a failure another rank, which has not heard of it, may still read items that were not sent in
+    // whole: they stay for the rest of the process.
+    ~item_link() override {
+        if (its().loop.failure() == nullptr) return;
+        its().loop.locked([this] {
+            static auto* const kept = new std::vector<parcels<sending>>;
+            kept->push_back(std::move(sendings_));
+        });
+    }
+
+    weir::channel<S> out;
+    weir::channel<arrival<S>> in;
+
+  private:
+    struct sending final : detail::operation {
+        explicit sending(item_link& of) : detail::operation("MPI_Isend", any_rank, false), its(of) {}
+        int begin(MPI_Request& request, bool&) noexcept override {
+            const std::span<std::byte> bytes = bytes_of(*item);
+            return MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, 0,
+                             its.comm().handle(), &request);
+        }
+        void ended() noexcept override { its.sent(*this); }
+        item_link& its;
+        int to = 0;
+        std::int64_t begun = 0;
+        std::optional<S> item;
+    };
+    struct receiving final : detail::operation {
+        explicit receiving(item_link& of) : detail::operation("MPI_Imrecv", any_rank, false), its(of) {}
+        int begin(MPI_Request& request, bool&) noexcept override {
+            const std::span<std::byte> bytes = bytes_of(*item);
+            return MPI_Imrecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, &message, &request);
+        }
+        void ended() noexcept override { its.received(*this); }
+        item_link& its;
+        int from = 0;
+        bool is_complete = false;
+        receiving* next = nullptr;
+        MPI_Message message = MPI_MESSAGE_NULL;
+        std::optional<S> item;
+    };
+
+    // The items on their way from one rank, in order.
+    struct row {
+        receiving* first = nullptr;
+        receiving* last = nullptr;
+    };
+
+    // What follows is called under the lock of the reactor.
+
+    bool send_next(int to) noexcept override {
+        sending* next = nullptr;
+        try {
+            next = &sendings_.take(*this);
+        } catch (const std::bad_alloc&) {
+            give_up(MPI_ERR_NO_MEM, "MPI_Isend", to);
+            return false;
+        }
+        auto first = out.try_get();
+        if (!first) {
+            sendings_.give(*next);
+            return false;
+        }
+        next->item.emplace(std::move(*first));
+        next->to = to;
+        next->begun = now();
+        ++figures().sent;
+        figures().bytes_sent += bytes_of(*next->item).size();
+        begin_parcel(*next);
+        return true;
+    }
+    void sent(sending& s) noexcept {
+        if (!s.is_cancelled()) {
+            figures().wire += now() - s.begun;
+            sendings_.give(s);
+        }
+        parcel_ended(s);
+    }
+    bool has_items() noexcept override { return out.size() != 0; }
+    bool is_drained() noexcept override { return out.closed() && out.size() == 0; }
+
+    void receive(int from, MPI_Message message, std::size_t bytes) noexcept override {
+        try {
+            receiving& r = receivings_.take(*this);
+            r.item.emplace();
+            make_room(*r.item, bytes);
+            if (bytes_of(*r.item).size() != bytes) return give_up(MPI_ERR_TRUNCATE, "MPI_Improbe", from);
+            r.from = from;
+            r.message = message;
+            r.is_complete = false;
+            r.next = nullptr;
+            row& its = arriving_[static_cast<std::size_t>(from)];
+            (its.first == nullptr ? its.first : its.last->next) = &r;
+            its.last = &r;
+            ++num_arriving_;
+            begin_parcel(r);
+        } catch (const std::exception&) {
+            give_up(MPI_ERR_NO_MEM, "MPI_Improbe", from);
+        }
+    }
+    // Items that have arrived wait for those before them.
+    void received(receiving& r) noexcept {
+        r.is_complete = !r.is_cancelled() && r.error_class() == MPI_SUCCESS;
+        row& its = arriving_[static_cast<std::size_t>(r.from)];
+        while (its.first != nullptr && its.first->is_complete) {
+            receiving& first = *std::exchange(its.first, its.first->next);
+            ++figures().received;
+            figures().bytes_received += bytes_of(*first.item).size();
+            arrival<S> arrived{std::move(*first.item), first.from};
+            if (in.try_put(std::move(arrived)) != channel_status::success) ++figures().returned;
+            receivings_.give(first);
+            --num_arriving_;
+        }
+        if (all_have_ended_ && num_arriving_ == 0) in.close();
+        parcel_ended(r);
+    }
+    void all_have_ended() noexcept override {
+        all_have_ended_ = true;
+        if (num_arriving_ == 0) in.close();
+    }
+    void all_have_gone() noexcept override { out.cancel(); }
+    void failed() noexcept override {
+        in.close();
+        out.cancel();
+    }
+
+    parcels<sending> sendings_;
+    parcels<receiving> receivings_;
+    std::vector<row> arriving_;  // by rank
+    std::size_t num_arriving_ = 0;
+    bool all_have_ended_ = false;
+};
+
+}  // namespace weir::mpi::detail
+
+#endif

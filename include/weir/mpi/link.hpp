@@ -1,0 +1,274 @@
+// weir mpi, internal: what the ranks of a channel tell each other: items, credit, and ends
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_LINK_HPP
+#define WEIR_MPI_LINK_HPP
+
+#include <weir/executor/executor.hpp>
+#include <weir/mpi/awaited_call.hpp>
+#include <weir/mpi/channel_plan.hpp>
+#include <weir/mpi/communicator.hpp>
+#include <weir/mpi/error.hpp>
+#include <weir/mpi/operations.hpp>
+#include <weir/mpi/reactor.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/parking.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <mpi.h>
+
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::int64_t, std::uint32_t
+#include <memory>   // for std::unique_ptr
+#include <string>   // for std::string
+#include <utility>  // for std::move
+#include <vector>   // for std::vector
+
+namespace weir::mpi::detail {
+
+// The protocol of a channel. A rank that puts is a producer, one that gets a consumer.
+//
+// | message | from, to             | meaning                                                              |
+// |---------|----------------------|----------------------------------------------------------------------|
+// | item    | producer to consumer | the bytes of an item; takes one credit                               |
+// | end     | producer to consumer | no more items                                                        |
+// | credit  | consumer to producer | so many items were got; each producer begins with the full capacity  |
+// | gone    | consumer to producer | gets no more: send items elsewhere                                   |
+// | bye     | consumer to producer | the answer to `end`: this consumer sends nothing more                |
+//
+// A consumer has room for all credit that it has given, so an item never waits behind another. The destructor
+// waits until nothing more can arrive. Everything but `kick` and `got` happens under the reactor's lock.
+class link : operation {
+  public:
+    link(channel_plan plan, const executor& clock)
+        : operation("MPI_Improbe", any_rank, true), comm_(std::move(plan.of)), its_(comm_.all().its),
+          clock_(clock) {
+        for (const role& r : plan.roles) peers_.push_back(std::make_unique<peer>(*this, num_peers(), r));
+        const role& mine = plan.roles[static_cast<std::size_t>(comm_.rank())];
+        for (const auto& p : peers_) {
+            if (mine.puts != 0 && p->is.gets != 0) consumers_.push_back(p.get());
+            if (mine.gets != 0 && p->is.puts != 0) producers_.push_back(p.get());
+        }
+        capacity_ = mine.capacity;
+        enough_ = weir::detail::larger(mine.capacity / 2, std::uint32_t{1});
+    }
+    link(const link&) = delete;
+    link& operator=(const link&) = delete;
+
+    // Any thread: something was put, or closed; or there is credit to give.
+    void kick() noexcept {
+        if (kick_.is_queued.exchange(true, std::memory_order_acq_rel)) return;  // pairs with kicked::begin()
+        underway_.fetch_add(1, std::memory_order_relaxed);  // ordered by the queue of the reactor
+        its_->loop.submit(kick_);
+    }
+    // Any thread: an item of the rank was got, or dropped.
+    void got(int rank) noexcept {
+        peer& p = *peers_[static_cast<std::size_t>(rank)];
+        // relaxed: the number is all that is passed on
+        if (p.freed.fetch_add(1, std::memory_order_relaxed) + 1 >= enough_) kick();
+    }
+    // Any thread: this rank gets no more.
+    void leave() noexcept {
+        is_leaving_.store(true, std::memory_order_relaxed);  // ordered by the kick
+        kick();
+    }
+
+    void check_failure() const {
+        if (its_->loop.failure() != nullptr) throw rank_failed(*its_->loop.failure());
+    }
+
+  protected:
+    ~link() override = default;
+
+    struct counts {
+        std::uint64_t sent = 0, bytes_sent = 0, received = 0, bytes_received = 0, returned = 0;
+        std::int64_t wire = 0, credit_wait = 0;
+    };
+
+    // The part of the derived class.
+    virtual bool send_next(int to) noexcept = 0;  // returns whether there was an item
+    virtual bool has_items() noexcept = 0;
+    virtual bool is_drained() noexcept = 0;  // no items, and no more will come
+    virtual void receive(int from, MPI_Message message, std::size_t bytes) noexcept = 0;
+    virtual void all_have_ended() noexcept = 0;
+    virtual void all_have_gone() noexcept = 0;
+    virtual void failed() noexcept = 0;
+
+    void open() noexcept {
+        underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
+        its_->loop.submit(*this);
+        kick();
+    }
+    // Blocks until nothing more can arrive.
+    void wait_for_all() noexcept {
+        while (!finished_.is_set()) its_->wait(finished_);
+        // A kick may still be underway. relaxed: the lock orders what follows
+        while (underway_.load(std::memory_order_relaxed) != 0) static_cast<void>(its_->loop.poll());
+        its_->loop.locked([]() noexcept {});
+    }
+
+    void begin_parcel(operation& o) noexcept {
+        underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
+        its_->loop.submit(o);
+    }
+    // The parcel has ended. The link may be destroyed when this returns.
+    void parcel_ended(const operation& o) noexcept {
+        if (o.error_class() != MPI_SUCCESS) give_up(o.error_class(), o.call(), o.peer());
+        one_ended();
+    }
+    void give_up(int error_class, const char* call, int rank) noexcept {
+        its_->loop.report(error(error_class, call, rank).what());
+    }
+
+    std::int64_t now() const noexcept { return clock_.now().time_since_epoch().count(); }
+    const communicator& comm() const noexcept { return comm_; }
+    std::size_t num_ranks() const noexcept { return peers_.size(); }
+    // For how many items there has to be room; at least 1.
+    std::size_t room() const noexcept {
+        return weir::detail::larger(capacity_ * producers_.size(), std::size_t{1});
+    }
+    connection& its() const noexcept { return *its_; }
+    counts& figures() noexcept { return counts_; }
+
+  private:
+    enum tags : int { item_tag, end_tag, credit_tag, gone_tag, bye_tag };
+
+    // A message without an item.
+    class note final : public operation {
+      public:
+        note(link& of, int to, tags tag) noexcept : operation("MPI_Isend", to, false), of_(of), tag_(tag) {}
+        bool is_free() const noexcept { return is_free_; }
+        void send(std::uint32_t number = 0) noexcept {
+            number_ = number;
+            is_free_ = false;
+            of_.begin_parcel(*this);
+        }
+
+      private:
+        int begin(MPI_Request& request, bool&) noexcept override {
+            return MPI_Isend(&number_, 1, MPI_UINT32_T, peer(), tag_, of_.comm_.handle(), &request);
+        }
+        void ended() noexcept override {
+            is_free_ = true;
+            if (!is_cancelled()) of_.return_credit();  // of items that were got meanwhile
+            of_.parcel_ended(*this);
+        }
+        link& of_;
+        tags tag_;
+        std::uint32_t number_ = 0;
+        bool is_free_ = true;
+    };
+
+    struct peer {
+        peer(link& of, int r, const role& what) noexcept
+            : rank(r), is(what), credits(what.capacity), end_note(of, r, end_tag),
+              credit_note(of, r, credit_tag), gone_note(of, r, gone_tag), bye_note(of, r, bye_tag) {}
+        const int rank;
+        const role is;
+        // As a consumer:
+        std::uint32_t credits;
+        bool has_gone = false;
+        bool has_said_bye = false;
+        // As a producer:
+        bool has_ended = false;
+        standard_platform::atomic<std::uint32_t> freed{0};  // got, and not told
+        note end_note, credit_note, gone_note, bye_note;
+    };
+
+    struct kicked final : operation {
+        explicit kicked(link& of) noexcept : operation("MPI_Isend", any_rank, false), of_(of) {}
+        int begin(MPI_Request&, bool&) noexcept override {
+            is_queued.store(false, std::memory_order_seq_cst);  // before the looks below; pairs with kick()
+            of_.go_on();
+            return MPI_SUCCESS;
+        }
+        void ended() noexcept override { of_.one_ended(); }
+        link& of_;
+        standard_platform::atomic<bool> is_queued{false};
+    };
+
+    int num_peers() const noexcept { return static_cast<int>(peers_.size()); }
+    void one_ended() noexcept {
+        // relaxed: read under the reactor's lock
+        if (underway_.fetch_sub(1, std::memory_order_relaxed) == 1 && has_stopped_) finished_.set();
+    }
+
+    // Sends what can be sent, credit first.
+    void go_on() noexcept {
+        return_credit();
+        if (consumers_.empty() || has_sent_end_) return;
+        for (;;) {
+            if (is_drained()) return send_ends();
+            peer* const to = with_credit();
+            if (to == nullptr) {
+                if (blocked_since_ == 0 && has_items()) blocked_since_ = now();
+                return;
+            }
+            if (blocked_since_ != 0) counts_.credit_wait += now() - blocked_since_;
+            blocked_since_ = 0;
+            if (!send_next(to->rank)) break;
+            --to->credits;
+        }
+        if (is_drained()) send_ends();
+    }
+    // The next consumer in turn that has given credit.
+    peer* with_credit() noexcept {
+        for (std::size_t i = 0; i < consumers_.size(); ++i) {
+            turn_ = (turn_ + 1) % consumers_.size();
+            peer* const p = consumers_[turn_];
+            if (p->credits != 0 && !p->has_gone) return p;
+        }
+        return nullptr;
+    }
+    void send_ends() noexcept {
+        has_sent_end_ = true;
+        for (peer* const p : consumers_) p->end_note.send();
+    }
+    void return_credit() noexcept {
+        const bool leaves = is_leaving_.load(std::memory_order_relaxed) && !has_left_;
+        has_left_ = has_left_ || leaves;
+        for (peer* const p : producers_) {
+            if (p->has_ended) continue;
+            if (leaves) p->gone_note.send();
+            if (has_left_ || !p->credit_note.is_free()) continue;
+            if (p->freed.load(std::memory_order_relaxed) < enough_) continue;  // relaxed: as in got()
+            p->credit_note.send(p->freed.exchange(0, std::memory_order_relaxed));
+        }
+    }
+
+    // Receives all that has arrived. The link has stopped when it does not ask to be called again.
+    int begin(MPI_Request&, bool& again) noexcept override;
+    void ended() noexcept override {
+        has_stopped_ = true;
+        if (is_cancelled() || its_->loop.failure() != nullptr) failed();
+        one_ended();
+    }
+
+    void take_note(peer& from, int tag, MPI_Message message) noexcept;
+    bool is_over() const noexcept;
+
+    const communicator comm_;
+    const std::shared_ptr<connection> its_;
+    const executor& clock_;
+    std::vector<std::unique_ptr<peer>> peers_;
+    std::vector<peer*> consumers_;  // if this rank puts
+    std::vector<peer*> producers_;  // if this rank gets
+    std::size_t capacity_ = 1;
+    std::uint32_t enough_ = 1;  // so many items are told of together
+    kicked kick_{*this};
+    standard_platform::atomic<std::int64_t> underway_{0};  // operations of this link
+    standard_platform::atomic<bool> is_leaving_{false};
+    weir::detail::parker finished_;
+    // Under the reactor's lock:
+    counts counts_;
+    std::size_t turn_ = 0;
+    std::int64_t blocked_since_ = 0;
+    bool has_sent_end_ = false;
+    bool has_left_ = false;
+    bool has_stopped_ = false;
+};
+
+}  // namespace weir::mpi::detail
+
+#include <weir/mpi/link.ipp>
+
+#endif

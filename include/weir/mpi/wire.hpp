@@ -1,0 +1,82 @@
+// weir mpi: how items become bytes that go from rank to rank
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_MPI_WIRE_HPP
+#define WEIR_MPI_WIRE_HPP
+
+#include <weir/platform/config.hpp>
+
+#include <concepts>     // for std::convertible_to, std::same_as
+#include <cstddef>      // for std::byte, std::size_t
+#include <span>         // for std::span, std::as_bytes
+#include <type_traits>  // for std::is_trivially_copyable_v, std::is_pointer_v
+#include <utility>      // for std::declval
+
+namespace weir::mpi {
+
+/// Specialised for the item types of a `channel` between ranks that own memory in several places. Others need
+/// no specialisation, and are sent without a copy: trivially copyable types, and containers of these that
+/// have `data`, `size` and `resize`, as `std::vector<float>` and `std::string`.
+///
+///     template <>
+///     struct weir::mpi::wire<sample> {
+///         static std::vector<std::byte> pack(const sample& s);          // or any type that is sent as it is
+///         static sample unpack(std::vector<std::byte>&& bytes);
+///     };
+///
+/// `pack` runs in the coroutine that puts, `unpack` in the one that gets. What they throw, put and get throw.
+template <class T>
+struct wire;
+
+namespace detail {
+
+// A container of trivially copyable elements in one piece of memory.
+template <class T>
+concept sizable = requires(T& t, std::size_t n) {
+    t.resize(n);
+    { *t.data() } -> std::same_as<typename T::value_type&>;
+    { t.size() } -> std::convertible_to<std::size_t>;
+} && std::is_trivially_copyable_v<typename T::value_type>;
+
+template <class T>
+concept sent_as_it_is = sizable<T> || (std::is_trivially_copyable_v<T> &&
+                                       std::is_default_constructible_v<T> && !std::is_pointer_v<T>);
+template <class T>
+concept packed = requires(const T& item) { wire<T>::pack(item); };
+
+// The type that is sent for a T.
+template <class T>
+struct sent_for {
+    static_assert(sent_as_it_is<T>,
+                  "weir: a channel between ranks sends bytes, and doesn't know those of this item: "
+                  "specialise weir::mpi::wire<T>, or put a trivially copyable type or a vector of such");
+    using type = T;
+};
+template <packed T>
+struct sent_for<T> {
+    using type = decltype(wire<T>::pack(std::declval<const T&>()));
+    static_assert(sent_as_it_is<type>,
+                  "weir: wire<T>::pack has to give a trivially copyable type, or a vector of such");
+};
+template <class T>
+using sent_t = typename sent_for<T>::type;
+
+template <sent_as_it_is S>
+std::span<std::byte> bytes_of(S& item) noexcept {
+    if constexpr (sizable<S>) {
+        return std::as_writable_bytes(std::span(item.data(), item.size()));
+    } else {
+        return std::as_writable_bytes(std::span(&item, 1));
+    }
+}
+
+// Makes room for so many bytes. Errors: those of `resize`.
+template <sent_as_it_is S>
+void make_room(S& item, std::size_t bytes) {
+    if constexpr (sizable<S>) item.resize(bytes / sizeof(typename S::value_type));
+}
+
+}  // namespace detail
+
+}  // namespace weir::mpi
+
+#endif

@@ -1,0 +1,255 @@
+#include <weir/mpi/channel.hpp>
+
+#include "mpi/support.hpp"
+
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/stop_token.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace mpi_tests;
+using weir::mpi::channel;
+using weir::mpi::channel_options;
+
+namespace {
+
+// The channel of each rank, made together, and destroyed together: a destructor waits for all ranks.
+template <class T>
+class channels {
+  public:
+    channels(cluster& ranks, int num, std::vector<channel_options> roles)
+        : ranks_(ranks), all_(static_cast<std::size_t>(num)) {
+        const int failed = ranks.run([&](communicator c) -> weir::task<> {
+            const auto me = static_cast<std::size_t>(c.rank());
+            auto plan = co_await channel<T>::plan(c, roles.at(me));
+            all_[me] = std::make_unique<channel<T>>(std::move(plan), ranks_.all, roles.at(me));
+        });
+        REQUIRE(failed == 0);
+    }
+    channels(const channels&) = delete;
+    channels& operator=(const channels&) = delete;
+    ~channels() {
+        for (auto& c : all_) {
+            c->close();
+            c->cancel();
+        }
+        // The destructor of one polls its own rank only.
+        for (int i = 0; i < 2000; ++i) {
+            for (weir::mpi::detail::reactor* const r : ranks_.all.polled) static_cast<void>(r->poll());
+        }
+    }
+    channel<T>& operator[](int rank) { return *all_.at(static_cast<std::size_t>(rank)); }
+    channel<T>& of(const communicator& c) { return (*this)[c.rank()]; }
+
+  private:
+    cluster& ranks_;
+    std::vector<std::unique_ptr<channel<T>>> all_;
+};
+
+std::vector<channel_options> roles(int producers, int consumers, std::size_t capacity, bool overlap = false) {
+    std::vector<channel_options> all;
+    const int n = overlap ? producers : producers + consumers;
+    for (int r = 0; r < n; ++r) {
+        channel_options o;
+        o.capacity = capacity;
+        o.puts = overlap || r < producers;
+        o.gets = overlap ? r < consumers : r >= producers;
+        all.push_back(o);
+    }
+    return all;
+}
+
+// A number, and where it comes from; longer than what the stand-in sends eagerly if `long_` is set.
+using item = std::vector<std::uint32_t>;
+item make_item(int rank, std::uint32_t n) {
+    return item(n % 3 == 0 ? 40 : 2, (static_cast<std::uint32_t>(rank) << 16U) | n);
+}
+
+weir::task<> put_all(channel<item>& to, int rank, std::uint32_t count) {
+    for (std::uint32_t n = 0; n < count; ++n) {
+        item x = make_item(rank, n);
+        if (!co_await to.put(std::move(x))) co_return;
+    }
+    to.close();
+}
+weir::task<> get_all(channel<item>& from, std::multiset<std::uint32_t>& got) {
+    std::map<std::uint32_t, std::uint32_t> last;
+    while (true) {
+        auto x = co_await from.get();
+        if (!x) break;
+        const std::uint32_t value = x->at(0);
+        CHECK(*x == make_item(static_cast<int>(value >> 16U), value & 0xffffU));
+        const auto before = last.find(value >> 16U);
+        if (before != last.end()) CHECK(before->second < value);
+        last[value >> 16U] = value;
+        got.insert(value);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("each item that is put is got once, in order, by one of the consumers") {
+    struct shape {
+        int producers, consumers;
+        std::size_t capacity;
+        bool overlap;
+    };
+    std::uint64_t seed = 0;
+    for (const shape s :
+         {shape{1, 1, 1, false}, shape{1, 1, 8, false}, shape{3, 1, 2, false}, shape{1, 3, 3, false},
+          shape{2, 2, 4, false}, shape{3, 3, 2, true}, shape{1, 1, 2, true}}) {
+        for (int i = 0; i < 6; ++i) {
+            const std::vector<channel_options> what = roles(s.producers, s.consumers, s.capacity, s.overlap);
+            const int n = static_cast<int>(what.size());
+            cluster ranks(n, seed++);
+            channels<item> c(ranks, n, what);
+            std::multiset<std::uint32_t> got;
+            const int failed = ranks.run([&](communicator of) -> weir::task<> {
+                std::vector<weir::task<>> both;
+                const channel_options& mine = what[static_cast<std::size_t>(of.rank())];
+                if (mine.puts) both.push_back(put_all(c.of(of), of.rank(), 30));
+                if (mine.gets) both.push_back(get_all(c.of(of), got));
+                co_await weir::when_all(std::move(both));
+                const auto b = co_await c.of(of).balance();
+                CHECK(b.put == 30U * static_cast<unsigned>(s.producers));
+                CHECK(b.got == b.put);
+                CHECK(b.returned == 0);
+                CHECK(b.remaining == 0);
+            });
+            CHECK(failed == 0);
+            CHECK(got.size() == 30U * static_cast<unsigned>(s.producers));
+            CHECK(std::set<std::uint32_t>(got.begin(), got.end()).size() == got.size());
+        }
+    }
+}
+
+TEST_CASE("a producer has no more items underway than the consumer has given credit for") {
+    cluster ranks(2, 3);
+    channels<item> c(ranks, 2, roles(1, 1, 4));
+    weir::stop_source stop;
+    int num_put = 0;
+    const int failed = ranks.run([&](communicator of) -> weir::task<> {
+        if (of.rank() != 0) co_return;
+        for (std::uint32_t n = 0; n < 100; ++n) {
+            item x = make_item(0, n);
+            const auto stopping = [&]() -> weir::task<> {
+                for (int i = 0; i < 50; ++i) co_await weir::yield();
+                stop.request_stop();
+            };
+            bool was_put = false;
+            const auto putting = [&]() -> weir::task<> {
+                was_put = co_await c[0].put(std::move(x), stop.get_token());
+            };
+            if (n == 6) {
+                co_await weir::when_all(putting(), stopping());
+            } else {
+                co_await putting();
+            }
+            if (!was_put) {
+                CHECK(x == make_item(0, n));  // the item stays with the caller
+                break;
+            }
+            ++num_put;
+        }
+    });
+    CHECK(failed == 0);
+    CHECK(num_put == 4 + 2);
+    const auto figures = c[0].stats();
+    CHECK(figures.num_sent == 4);
+    CHECK(figures.out.size == 2);
+    CHECK(c[1].stats().in.size <= 4);
+    CHECK(figures.credit_wait >= weir::duration(0));
+}
+
+TEST_CASE("a consumer that cancels leaves the items to the others, and no put succeeds without consumers") {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        cluster ranks(3, seed);
+        channels<item> c(ranks, 3, roles(1, 2, 2));
+        std::multiset<std::uint32_t> got;
+        const int failed = ranks.run([&](communicator of) -> weir::task<> {
+            if (of.rank() == 0) {
+                for (std::uint32_t n = 0;; ++n) {
+                    item x = make_item(0, n);
+                    if (!co_await c[0].put(std::move(x))) break;
+                }
+                c[0].close();
+            } else {
+                for (int i = 0; i < 5 * of.rank(); ++i) {
+                    auto x = co_await c.of(of).get();
+                    CHECK(x.has_value());
+                }
+                c.of(of).cancel();
+                const auto none = co_await c.of(of).get();
+                CHECK_FALSE(none.has_value());
+            }
+        });
+        CHECK(failed == 0);
+        for (int i = 0; i < 2000; ++i) {
+            for (weir::mpi::detail::reactor* const r : ranks.all.polled) static_cast<void>(r->poll());
+        }
+        const int uneven = ranks.run([&](communicator of) -> weir::task<> {
+            const auto b = co_await c.of(of).balance();
+            CHECK(b.put == b.got + b.returned + b.remaining);
+            CHECK(b.got == 15);
+            CHECK(b.remaining == 0);
+        });
+        CHECK(uneven == 0);
+    }
+}
+
+TEST_CASE("a pipeline takes from a channel between ranks, and another one puts into it") {
+    cluster ranks(2, 11);
+    channels<int> c(ranks, 2, roles(1, 1, 3));
+    std::vector<int> numbers(50);
+    for (int i = 0; i < 50; ++i) numbers[static_cast<std::size_t>(i)] = i;
+    int sum = 0;
+    const int failed = ranks.run([&](communicator of) -> weir::task<> {
+        if (of.rank() == 0) {
+            auto run = (weir::source(numbers) | weir::pipe([](int x) { return 2 * x; }) | weir::sink_to(c[0]))
+                           .start(ranks.all);
+            static_cast<void>(co_await run);
+        } else {
+            auto run = (weir::source(c[1]) | weir::sink(2)).start(ranks.all);
+            while (true) {
+                auto x = co_await run.next();
+                if (!x) break;
+                sum += *x;
+            }
+        }
+    });
+    CHECK(failed == 0);
+    CHECK(sum == 2450);
+}
+
+TEST_CASE("an error of MPI in a channel ends all ranks with the call, and nobody waits for ever") {
+    int num_failures = 0;
+    for (const char* const function :
+         {"MPI_Isend", "MPI_Imrecv", "MPI_Improbe", "at the end of MPI_Isend", "at the end of MPI_Imrecv"}) {
+        const bool at_end = function[0] == 'a';
+        const std::string name = at_end ? std::string(function).substr(14) : function;
+        for (int nth = 0; nth < 12; ++nth) {
+            cluster ranks(3, static_cast<std::uint64_t>(nth));
+            ranks.is_broken = true;
+            std::multiset<std::uint32_t> got;
+            channels<item> c(ranks, 3, roles(2, 1, 2));
+            stand_in::fail(name, nth, MPI_ERR_OTHER, at_end);
+            const int failed = ranks.run<weir::mpi::rank_failed>([&](communicator of) -> weir::task<> {
+                if (of.rank() == 2) co_await get_all(c[2], got);
+                if (of.rank() != 2) co_await put_all(c.of(of), of.rank(), 20);
+                co_await of.barrier();
+            });
+            CHECK(failed == 3);
+            CHECK(ranks.message.find(name + " ") != std::string::npos);
+            num_failures += failed;
+        }
+    }
+    CHECK(num_failures == 5 * 12 * 3);
+}
