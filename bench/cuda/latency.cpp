@@ -86,6 +86,7 @@ class witness {
 constexpr std::size_t most = 1000;                      // maximum number of copies in a run
 constexpr std::size_t largest = std::size_t{32} << 20;  // bytes of the large copy
 constexpr std::size_t sizes[] = {std::size_t{1} << 20, largest};
+constexpr double goal = 5;  // us from the end to the resumption, median, idle machine
 
 // The copies, and the time at which the end of each was known.
 struct scene {
@@ -247,14 +248,36 @@ void measure(bench::session& session, const std::string& title, waiters& waiting
                                  static_cast<double>(c.us.size()), static_cast<double>(c.unseen)};
         if (idle) line.push_back(median(c.cores));
         // Only copies whose arrival the reading thread saw are counted.
+        const bool has_goal = idle && &c == &waiting.all[0];
         out.line(c.name, line,
-                 c.us.size() < c.unseen ? "NOT RELIABLE: the ends of too few copies were seen" : "");
+                 c.us.size() < c.unseen ? "NOT RELIABLE: the ends of too few copies were seen"
+                 : has_goal             ? against(goal, line[0])
+                                        : "");
     }
+}
+
+// The threads of a context and a pool while nothing is pending.
+void cost_at_rest(bench::session& session) {
+    const std::string title = "latency, cost while nothing is pending";
+    if (!session.wants(title)) return;
+    weir::cuda::context gpu{weir::cuda::device(0)};
+    const weir::cuda::stream s(gpu);
+    weir::thread_pool pool;
+    const auto once = [](weir::cuda::stream on) -> weir::task<> { co_await on.done(); };
+    weir::sync_wait(pool, once(s));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const double cpu = bench::cpu_seconds();
+    const double start = bench::seconds_now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(session.quick() ? 100 : 3000));
+    const double cores = (bench::cpu_seconds() - cpu) / (bench::seconds_now() - start);
+    table out(session, title, "", {"cores"});
+    out.line("a context and a pool", {cores}, against(0.01, cores));
 }
 
 }  // namespace
 
 void latency(bench::session& session) {
+    cost_at_rest(session);
     const auto title = [](std::size_t before, bool idle) {
         return "latency, end of a copy to resumption, behind a copy of " + bytes_text(before) + ", " +
                (idle ? "idle machine" : "all cores busy");

@@ -1,10 +1,14 @@
-// Catch2 3 or 2, whichever is installed. Its assertions are not safe to use from several threads:
+// Catch2 3 or 2: the version that find_catch2.cmake has found, or else whichever is installed. Its assertions are not safe to use from several threads:
 // CHECK and REQUIRE on the main thread only; workers record what they saw.
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TESTS_SUPPORT_CATCH_HPP
 #define WEIR_TESTS_SUPPORT_CATCH_HPP
 
-#if __has_include(<catch2/catch_test_macros.hpp>)
+#if !defined(WEIR_TESTS_CATCH2) && __has_include(<catch2/catch_test_macros.hpp>)
+#define WEIR_TESTS_CATCH2 3
+#endif
+
+#if defined(WEIR_TESTS_CATCH2) && WEIR_TESTS_CATCH2 >= 3
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>

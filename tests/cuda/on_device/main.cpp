@@ -1,6 +1,10 @@
 // Without a device there is nothing to test: the program says so, and ends with 77.
 // SPDX-License-Identifier: BSL-1.0
-#if __has_include(<catch2/catch_session.hpp>)
+#if !defined(WEIR_TESTS_CATCH2) && __has_include(<catch2/catch_session.hpp>)
+#define WEIR_TESTS_CATCH2 3
+#endif
+
+#if defined(WEIR_TESTS_CATCH2) && WEIR_TESTS_CATCH2 >= 3
 #include <catch2/catch_session.hpp>
 #else
 #define CATCH_CONFIG_RUNNER
