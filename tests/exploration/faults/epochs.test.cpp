@@ -123,7 +123,7 @@ template <weir::output_order Order>
 faults::reference filled() {
     static blocks::vectors pool;
     return faults::make_reference(
-        Order == weir::output_order::input ? "filled in order" : "filled",
+        Order == weir::output_order::input ? "filled_in_order" : "filled",
         [] {
             return epochs_of(5, 2) |
                    weir::batch_slots<std::optional<item>>(
