@@ -116,7 +116,6 @@ WEIR_INLINE rank_layout::rank_layout(std::span<const std::string> outlines) : nu
         detail::read_json(detail::json_reader(each).whole(), one);
         detail::add_outline(outline_, one);
         for (const char c : each) names.add(static_cast<unsigned char>(c));
-        names.add(UINT64_MAX);
     }
     digest_ = std::uint64_t{1} << 32 | names.value();
     detail::words row{digest_};

@@ -86,9 +86,11 @@ TEST_CASE("members that are no sum over ranks are the longest, shortest or first
     job[0].process->user_time = 1s;
     job[1].process = job[0].process;
     job[1].stages[0].elapsed = 7s;
+    job[1].channels[0].elapsed = 8s;
     const rank_stats s = weir::merged(job);
     CHECK(s.all.elapsed == 10s);
     CHECK(s.all.stages[0].elapsed == 10s);
+    CHECK(s.all.channels[0].elapsed == 10s);
     CHECK(s.all.idle == 1s);
     CHECK(s.all.first_item == weir::first_item_stats{.after = 2s, .since = 8s, .num_items = 12});
     REQUIRE(s.all.process);

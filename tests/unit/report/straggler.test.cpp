@@ -163,6 +163,29 @@ TEST_CASE("a straggler is named with stage and state, and by how much") {
     CHECK(both[1].rank == 2);
 }
 
+TEST_CASE("of several slow stages of a rank, the one that loses most is named") {
+    auto job = ranks::job();
+    for (pipeline_stats& each : job) each.stages.push_back(ranks::stage("late", 100, 1ms));
+    job[2].stages[0] = ranks::stage("read", 421, 2ms);
+    job[2].stages[2] = ranks::stage("late", 100, 2ms);
+    const auto found = stragglers(weir::merged(job));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].stage == "decode");
+}
+
+TEST_CASE("without histograms, times count as widely spread") {
+    auto job = ranks::job();
+    for (pipeline_stats& each : job)
+        each.stages[1].task_times = weir::histogram::without_quantiles(400, 400 * 10ms, 19ms);
+    CHECK(stragglers(weir::merged(job)).size() == 1);
+    for (pipeline_stats& each : job) each.stages[1] = ranks::stage("decode", 20, 10ms);
+    job[2].stages[1] = ranks::stage("decode", 20, 19ms);
+    CHECK(stragglers(weir::merged(job)).size() == 1);
+    for (pipeline_stats& each : job)
+        each.stages[1].task_times = weir::histogram::without_quantiles(20, 20 * 10ms, 19ms);
+    CHECK(stragglers(weir::merged(job)).empty());
+}
+
 TEST_CASE("of two ranks, the slower one is the straggler; one rank alone is none") {
     std::vector<pipeline_stats> job = {ranks::rank(20ms), ranks::rank(10ms)};
     REQUIRE(stragglers(weir::merged(job)).size() == 1);
