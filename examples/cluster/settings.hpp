@@ -1,0 +1,54 @@
+// cluster: the settings from the command line, which all ranks read.
+// A rank that is to be slow, or to die, shows what the others do then.
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_EXAMPLES_CLUSTER_SETTINGS_HPP
+#define WEIR_EXAMPLES_CLUSTER_SETTINGS_HPP
+
+#include "../common/options.hpp"
+
+#include <cstdint>   // for std::int64_t
+#include <cstdio>    // for std::sscanf
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+
+namespace cluster {
+
+struct settings {
+    std::string directory = "/usr/share/doc";
+    std::string checkpoint = "cluster.weir";
+    std::int64_t ranks = 4;
+    std::int64_t train_us = 200;
+    std::string slow, kill;  // as they were given
+
+    int slow_rank = -1;
+    std::string slow_stage;
+    double slow_factor = 1;
+    int killed_rank = -1;
+    double killed_after = 0;  // seconds
+};
+
+/// \returns the exit status if the program has to end now; nothing if it continues.
+inline std::optional<int> parse(int argc, char** argv, settings& s) {
+    examples::options options("cluster [OPTION...] [DIR]",
+                              "Ranks read and tokenize text files for one that trains on them.");
+    options.argument("DIR", s.directory, "where the files are (" + s.directory + ")");
+    options.number("-n", s.ranks, 2, 1'000, "ranks, if mpirun has not started the program");
+    options.number("--train-us", s.train_us, 0, 1'000'000, "how long the training of a file takes");
+    options.text("--checkpoint", "FILE", s.checkpoint,
+                 "where the next start continues (" + s.checkpoint + ")");
+    options.text("--slow", "RANK:STAGE:FACTOR", s.slow, "makes a stage of a rank slower: 2:tokenize:1.9");
+    options.text("--kill", "RANK@SECONDS", s.kill, "a rank dies after this time: 1@2.5");
+    if (const auto status = options.parse(argc, argv)) return status;
+    char stage[32] = "";
+    if (!s.slow.empty() &&
+        std::sscanf(s.slow.c_str(), "%d:%31[^:]:%lf", &s.slow_rank, stage, &s.slow_factor) != 3)
+        return options.wrong("--slow takes RANK:STAGE:FACTOR, not '" + s.slow + "'");
+    s.slow_stage = stage;
+    if (!s.kill.empty() && std::sscanf(s.kill.c_str(), "%d@%lf", &s.killed_rank, &s.killed_after) != 2)
+        return options.wrong("--kill takes RANK@SECONDS, not '" + s.kill + "'");
+    return std::nullopt;
+}
+
+}  // namespace cluster
+
+#endif
