@@ -60,11 +60,16 @@ using laps = std::array<pipeline_stats, 5>;
 
 // \returns the stragglers of the first lap that has some.
 std::vector<straggler> watched(const std::vector<laps>& ranks) {
+    const std::vector<std::string> outlines(ranks.size(), weir::rank_outline(ranks[0][0]));
+    const weir::rank_layout layout(outlines);
     weir::straggler_watch watch;
     for (std::size_t lap = 0; lap < std::tuple_size_v<laps>; ++lap) {
-        std::vector<pipeline_stats> all;
-        for (const laps& each : ranks) all.push_back(each[lap]);
-        auto found = watch.add(weir::merged(all));
+        std::vector<std::uint64_t> sum(layout.size());
+        for (std::size_t r = 0; r < ranks.size(); ++r) {
+            std::uint64_t* to = sum.data();
+            for (const std::uint64_t word : layout.pack(ranks[r][lap], r)) *to++ += word;
+        }
+        auto found = watch.add(layout.unpack(sum));
         if (!found.empty()) return found;
     }
     return {};
