@@ -23,7 +23,7 @@ namespace weir::mpi {
 struct polling_options {
     duration spin = std::chrono::microseconds(20);        ///< after each event: without a pause
     duration shortest = std::chrono::microseconds(50);    ///< then pauses of an eighth of the time since the
-    duration longest = std::chrono::milliseconds(2);      ///< last event, from `shortest` to `longest`
+    duration longest = std::chrono::milliseconds(4);      ///< last event, from `shortest` to `longest`
     duration background = std::chrono::milliseconds(20);  ///< pauses while no coroutine waits for MPI
 };
 

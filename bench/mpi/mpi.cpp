@@ -1,0 +1,198 @@
+// A channel between two ranks beside a plain loop of MPI_Isend and MPI_Irecv with the same window: the rate, and the time
+// from a rank to the other. Starts itself under mpirun.
+//
+//     bench/run mpi [--json] [--quick] [PART OF A TITLE]
+#include "blocks.hpp"
+
+#include "common/harness.hpp"
+
+#include <weir/executor/thread_pool.hpp>
+#include <weir/mpi/channel.hpp>
+#include <weir/mpi/world.hpp>
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using bench::block;
+using channel = weir::mpi::channel<block>;
+
+constexpr int window = 8;
+
+// What rank 0 tells rank 1 to do.
+struct order {
+    enum kind : std::uint64_t { end, plain_rate, weir_rate, plain_way, weir_way } what = end;
+    std::uint64_t size = 0;
+    std::uint64_t n = 0;
+};
+
+int as_int(std::uint64_t n) { return static_cast<int>(n); }
+
+void plain_rate(MPI_Comm comm, int me, const order& o) {
+    std::vector<block> blocks(window);
+    for (block& b : blocks) b.resize(o.size);
+    std::vector<MPI_Request> pending(window, MPI_REQUEST_NULL);
+    for (std::uint64_t i = 0; i < o.n; ++i) {
+        const std::size_t at = i % window;
+        MPI_Wait(&pending[at], MPI_STATUS_IGNORE);
+        if (me == 0) {
+            MPI_Isend(blocks[at].data(), as_int(o.size), MPI_BYTE, 1, 0, comm, &pending[at]);
+        } else {
+            MPI_Irecv(blocks[at].data(), as_int(o.size), MPI_BYTE, 0, 0, comm, &pending[at]);
+        }
+    }
+    MPI_Waitall(window, pending.data(), MPI_STATUSES_IGNORE);
+    MPI_Barrier(comm);
+}
+
+void plain_way(MPI_Comm comm, int me, const order& o) {
+    block b;
+    b.resize(o.size);
+    for (std::uint64_t i = 0; i < o.n; ++i) {
+        for (int side = 0; side < 2; ++side) {
+            MPI_Request pending = MPI_REQUEST_NULL;
+            if (side == me) {
+                MPI_Isend(b.data(), as_int(o.size), MPI_BYTE, 1 - me, 0, comm, &pending);
+            } else {
+                MPI_Irecv(b.data(), as_int(o.size), MPI_BYTE, 1 - me, 0, comm, &pending);
+            }
+            MPI_Wait(&pending, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+weir::task<> put_all(channel& to, order o) {
+    for (std::uint64_t i = 0; i < o.n; ++i) {
+        block b;
+        b.resize(o.size);
+        co_await to.put(std::move(b));
+    }
+}
+weir::task<> get_all(channel& from, order o) {
+    for (std::uint64_t i = 0; i < o.n; ++i) static_cast<void>(co_await from.get());
+}
+weir::task<> first(channel& there, channel& back, order o) {
+    for (std::uint64_t i = 0; i < o.n; ++i) {
+        block b;
+        b.resize(o.size);
+        co_await there.put(std::move(b));
+        static_cast<void>(co_await back.get());
+    }
+}
+weir::task<> second(channel& there, channel& back, order o) {
+    for (std::uint64_t i = 0; i < o.n; ++i) {
+        auto b = co_await there.get();
+        co_await back.put(std::move(*b));
+    }
+}
+
+// Both ranks call this with the same order.
+class both_ranks {
+  public:
+    explicit both_ranks(weir::mpi::world& all)
+        : all_(all), pool_(1), plain_(weir::sync_wait(all.duplicate())), there_(all, pool_, role(0)),
+          back_(all, pool_, role(1)) {}
+
+    void run(const order& o) {
+        const int me = all_.rank();
+        switch (o.what) {
+            case order::plain_rate:
+                return plain_rate(plain_.handle(), me, o);
+            case order::plain_way:
+                return plain_way(plain_.handle(), me, o);
+            case order::weir_rate:
+                if (me == 0) weir::sync_wait(pool_, put_all(there_, o));
+                if (me == 1) weir::sync_wait(pool_, get_all(there_, o));
+                return weir::sync_wait(all_.barrier());
+            case order::weir_way:
+                if (me == 0) weir::sync_wait(pool_, first(there_, back_, o));
+                if (me == 1) weir::sync_wait(pool_, second(there_, back_, o));
+                return;
+            case order::end:
+                return;
+        }
+    }
+    // On rank 0: tells rank 1, too.
+    void tell_and_run(const order& o) {
+        MPI_Send(&o, sizeof o, MPI_BYTE, 1, 1, plain_.handle());
+        run(o);
+    }
+    // On rank 1.
+    void obey() {
+        for (order o;;) {
+            MPI_Recv(&o, sizeof o, MPI_BYTE, 0, 1, plain_.handle(), MPI_STATUS_IGNORE);
+            if (o.what == order::end) return;
+            run(o);
+        }
+    }
+
+  private:
+    weir::mpi::channel_options role(int producer) const {
+        weir::mpi::channel_options mine;
+        mine.capacity = window;
+        mine.puts = all_.rank() == producer;
+        mine.gets = !mine.puts;
+        return mine;
+    }
+    weir::mpi::world& all_;
+    weir::thread_pool pool_;
+    weir::mpi::communicator plain_;
+    channel there_;
+    channel back_;
+};
+
+std::string words(std::uint64_t bytes) {
+    return bytes < 1024 ? std::to_string(bytes) + " bytes" : std::to_string(bytes / 1024) + " KiB";
+}
+
+void compare(both_ranks& ranks, int argc, char** argv) {
+    bench::session session("mpi", argc, argv);
+    const auto contest = [&](const std::string& title, std::uint64_t size, order::kind ours,
+                             order::kind theirs) {
+        bench::group group(session, title + ", " + words(size), "an item");
+        const auto play = [&](order::kind what) {
+            return [&ranks, size, what](std::uint64_t n) { ranks.tell_and_run({what, size, n}); };
+        };
+        group.ours("weir::mpi::channel", play(ours));
+        group.peer("MPI_Isend, MPI_Irecv", play(theirs));
+        group.run();
+    };
+    for (const std::uint64_t size : {8U, 4096U, 65'536U, 1'048'576U}) {
+        contest("one way, window 8", size, order::weir_rate, order::plain_rate);
+    }
+    for (const std::uint64_t size : {8U, 4096U, 65'536U, 1'048'576U}) {
+        contest("there and back", size, order::weir_way, order::plain_way);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const char* const started = "WEIR_BENCH_MPI_STARTED";
+    if (std::getenv(started) == nullptr) {
+        setenv(started, "yes", 1);
+        std::string mpirun = "mpirun";
+        std::vector<std::string> words{"mpirun", "-n", "2", "--oversubscribe", "--allow-run-as-root"};
+        words.insert(words.end(), argv, argv + argc);
+        std::vector<char*> all;
+        for (std::string& w : words) all.push_back(w.data());
+        all.push_back(nullptr);
+        execvp(mpirun.c_str(), all.data());
+        std::perror("mpirun");
+        return 77;
+    }
+    weir::mpi::world all;
+    return all.run([&] {
+        both_ranks ranks(all);
+        if (all.rank() == 1) return ranks.obey();
+        compare(ranks, argc, argv);
+        ranks.tell_and_run({order::end, 0, 0});
+    });
+}
