@@ -11,6 +11,7 @@
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
 
+#include <algorithm>    // for std::ranges::sort
 #include <chrono>       // for std::chrono::steady_clock, std::chrono::duration
 #include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
@@ -39,6 +40,7 @@ struct document {
 inline std::vector<std::string> files_in(const std::string& directory) {
     std::vector<std::string> all;
     for (std::string path : corpus::walk(directory, nullptr)) all.push_back(std::move(path));
+    std::ranges::sort(all);
     return all;
 }
 

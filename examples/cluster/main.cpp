@@ -28,8 +28,7 @@ void prepare(const settings& s, int rank, const std::vector<std::string>& files,
     auto pipeline = weir::source(weir::draws(std::move(mine), 1), {.name = "draw"}) |
                     weir::pipe(reads, {.name = "read"}) | weir::pipe(tokens, {.name = "tokenize"}) |
                     weir::sink_to(to, {.name = "send"});
-    auto run = pipeline.start(pool, std::move(how));
-    static_cast<void>(run.wait());
+    static_cast<void>(pipeline.start(pool, std::move(how)).wait());
 }
 
 // Rank 0. It alone knows which files were trained on, so it keeps the checkpoint of all ranks.
@@ -59,6 +58,7 @@ void train(const settings& s, std::vector<weir::progress> done, weir::mpi::chann
 
 void work(const settings& s, weir::mpi::world& all) {
     const int rank = all.rank();
+    check(s, all.size());
     die_later(rank, s);
     weir::thread_pool pool(2);
     const std::vector<std::string> files = files_in(s.directory);

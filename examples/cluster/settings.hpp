@@ -6,10 +6,11 @@
 
 #include "../common/options.hpp"
 
-#include <cstdint>   // for std::int64_t
-#include <cstdio>    // for std::sscanf
-#include <optional>  // for std::optional
-#include <string>    // for std::string
+#include <cstdint>    // for std::int64_t
+#include <cstdio>     // for std::sscanf
+#include <optional>   // for std::optional
+#include <stdexcept>  // for std::runtime_error
+#include <string>     // for std::string
 
 namespace cluster {
 
@@ -39,14 +40,28 @@ inline std::optional<int> parse(int argc, char** argv, settings& s) {
     options.text("--slow", "RANK:STAGE:FACTOR", s.slow, "makes a stage of a rank slower: 2:tokenize:1.9");
     options.text("--kill", "RANK@SECONDS", s.kill, "a rank dies after this time: 1@2.5");
     if (const auto status = options.parse(argc, argv)) return status;
-    char stage[32] = "";
-    if (!s.slow.empty() &&
-        std::sscanf(s.slow.c_str(), "%d:%31[^:]:%lf", &s.slow_rank, stage, &s.slow_factor) != 3)
-        return options.wrong("--slow takes RANK:STAGE:FACTOR, not '" + s.slow + "'");
+    char stage[32] = "", more = 0;
+    const int slow =
+        std::sscanf(s.slow.c_str(), "%d:%31[^:]:%lf%c", &s.slow_rank, stage, &s.slow_factor, &more);
     s.slow_stage = stage;
-    if (!s.kill.empty() && std::sscanf(s.kill.c_str(), "%d@%lf", &s.killed_rank, &s.killed_after) != 2)
+    const bool has_stage = s.slow_stage == "read" || s.slow_stage == "tokenize";
+    if (!s.slow.empty() && (slow != 3 || !has_stage || s.slow_rank < 1 || !(s.slow_factor >= 1)))
+        return options.wrong("--slow takes RANK:STAGE:FACTOR, not '" + s.slow +
+                             "': a rank from 1, read or tokenize, and a factor of at least 1");
+    const int kill = std::sscanf(s.kill.c_str(), "%d@%lf%c", &s.killed_rank, &s.killed_after, &more);
+    if (!s.kill.empty() && (kill != 2 || s.killed_rank < 0 || !(s.killed_after >= 0)))
         return options.wrong("--kill takes RANK@SECONDS, not '" + s.kill + "'");
     return std::nullopt;
+}
+
+/// Refuses settings that don't fit the number of ranks.
+inline void check(const settings& s, int ranks) {
+    if (ranks < 2) throw std::runtime_error("cluster needs 2 ranks or more: one trains, the others prepare");
+    for (const int rank : {s.slow_rank, s.killed_rank}) {
+        if (rank < ranks) continue;
+        throw std::runtime_error("there is no rank " + std::to_string(rank) + ": the last one is " +
+                                 std::to_string(ranks - 1));
+    }
 }
 
 }  // namespace cluster
