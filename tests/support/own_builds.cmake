@@ -35,8 +35,8 @@ if(sanitizers)
 elseif(WEIR_BUILD_TESTS AND NOT MSVC)
     target_compile_options(weir_warnings INTERFACE -Werror)
 endif()
-# What links weir::compiled: `all` of it (tests/run --separate), or the `tests` without optimisation, in two thirds of the time
-# (tests/run). Examples and optimised tests use the library as most users do, without it.
+# What links weir::compiled: `all` of it (tests/run --separate), or the `tests` alone, which then compile in two thirds of the time
+# (tests/run). The interleavings and `tests/run NAME` use the library as most users do, without weir::compiled.
 set(WEIR_TESTS_SEPARATE "no" CACHE STRING "What of weir's tests and examples links weir::compiled: no, tests, all")
 mark_as_advanced(WEIR_TESTS_SEPARATE)
 add_library(weir_plain_tests INTERFACE)
@@ -47,6 +47,10 @@ if(WEIR_TESTS_SEPARATE STREQUAL "all")
 elseif(WEIR_TESTS_SEPARATE STREQUAL "tests")
     target_link_libraries(weir_compiled PRIVATE weir_warnings)
     target_link_libraries(weir_plain_tests INTERFACE weir_compiled)
+    # For the tests that are optimised. The others are compiled with -O0, which CMAKE_CXX_FLAGS_DEBUG has.
+    if(NOT MSVC AND NOT sanitizers)
+        target_compile_options(weir_compiled PRIVATE -O1)
+    endif()
 endif()
 
 # Stand-alone Asio, for include/weir/asio/. It is header-only, and has no package file in Debian, Ubuntu
