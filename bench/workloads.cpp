@@ -329,9 +329,12 @@ outcome measure(bench::session& session, const workload& w) {
     today.num_items = items;  // the end of the run, where stages wait for the last items, is simulated, too
     const double explained = predicted_rate(today, recorded, items);
     const weir::pipeline_settings next = changed(today, w.before, w.after);
-    const double predicted = predicted_rate(next, recorded, items);
+    weir::recording used = recorded;
+    used.settings = today;
+    used = weir::calibrated(std::move(used), {.items = items, .skipped = 1, .resamples = 10});
+    const double predicted = predicted_rate(next, used, items);
     const weir::prediction interval =
-        weir::predict(next, recorded, {.items = items, .skipped = 1, .resamples = 40});
+        weir::predict(next, used, {.items = items, .skipped = 1, .resamples = 40});
     const double by_means = bound(next, recorded);
 
     outcome o;

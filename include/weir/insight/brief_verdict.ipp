@@ -97,6 +97,7 @@ WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
         options.simulation.items = detail::items_of_brief_simulation(stats);
         options.simulation.skipped = options.simulation.items / 10;
         options.simulation.resamples = 0;
+        options.calibrate = false;
         what_if_result result = what_if(from, options);
         if (!result.refused.empty()) return detail::brief_verdict_of_states(stats, result.refused);
         if (!result.changes.empty()) detail::add_resamples(result, from, options);

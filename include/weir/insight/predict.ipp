@@ -13,6 +13,7 @@
 #include <algorithm>  // for std::sort
 #include <span>       // for std::span
 #include <stdexcept>  // for std::invalid_argument
+#include <utility>    // for std::move
 
 namespace weir {
 
@@ -64,6 +65,12 @@ WEIR_INLINE double resampled_rate(const pipeline_settings& settings, const recor
     return simulator(settings, samples, from.stages, options).run().rate;
 }
 
+WEIR_INLINE double mean_rate(const prediction& p) noexcept {
+    double sum = p.rate;
+    for (const double each : p.resampled) sum += each;
+    return sum / static_cast<double>(1 + p.resampled.size());
+}
+
 }  // namespace detail
 
 WEIR_INLINE prediction predict(const pipeline_settings& settings, const recording& from,
@@ -89,6 +96,39 @@ WEIR_INLINE prediction predict(const pipeline_settings& settings, const recordin
     all.low = detail::smaller(all.rate, rates[rates.size() / 20]);
     all.high = detail::larger(all.rate, rates[rates.size() - 1 - rates.size() / 20]);
     return all;
+}
+
+WEIR_INLINE recording detail::calibrated(recording from, const prediction& today, predict_options options) {
+    const double explained = mean_rate(today);
+    if (from.rate <= 0 || explained <= from.rate || today.low <= from.rate) return from;
+    std::size_t slots = 1;
+    for (const stage_settings& each : from.settings.stages) slots = larger(slots, each.concurrency);
+    options.resamples = 0;
+    const auto rate_with = [&](double nanoseconds) {
+        for (recorded_stage& each : from.stages) {
+            each.overhead = duration(static_cast<std::int64_t>(nanoseconds));
+        }
+        return predict(from.settings, from, options).rate;
+    };
+    // These simulations use the seed of `today.rate`, and so differ from the mean as this rate does.
+    const double wanted = from.rate * today.rate / explained;
+    // The limit of the search is twice the time that each invocation lacks in a stage that is always at work.
+    // With a larger overhead, another stage would become the slowest.
+    double high = 2e9 * (1 / from.rate - 1 / explained) * static_cast<double>(slots);
+    double low = 0;
+    if (rate_with(high) > wanted) high = 0;
+    constexpr int halvings = 12;
+    for (int i = 0; i < halvings && high > 0; ++i) {
+        const double middle = (low + high) / 2;
+        (rate_with(middle) > wanted ? low : high) = middle;
+    }
+    (void)rate_with(high);
+    return from;
+}
+
+WEIR_INLINE recording calibrated(recording from, const predict_options& options) {
+    const prediction today = predict(from.settings, from, options);
+    return detail::calibrated(std::move(from), today, options);
 }
 
 }  // namespace weir

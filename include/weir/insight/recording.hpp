@@ -39,6 +39,10 @@ struct recorded_stage {
     /// random. Predictions scale them if they change `stage_settings::batch_size`, which is their average.
     std::vector<std::uint32_t> batch_sizes = {};
 
+    /// The time that each invocation takes beyond its recorded times: see `calibrated`. It remains if
+    /// `stage_settings::time_factor` changes, except to 0.
+    duration overhead{};
+
     [[nodiscard]] friend bool operator==(const recorded_stage&, const recorded_stage&) = default;
 };
 

@@ -92,6 +92,7 @@ class simulated_pipeline {
     struct stage {
         const stage_settings* settings = nullptr;
         std::span<const recorded_task> sample;
+        duration overhead{};               // `recorded_stage::overhead`
         bool in_sequence = false;          // item k takes the times `sample[k % sample.size()]`
         std::vector<std::uint32_t> order;  // otherwise: a random permutation of the indices of `sample`
         bool keeps_order = false;

@@ -37,6 +37,7 @@ WEIR_INLINE simulated_pipeline::simulated_pipeline(const pipeline_settings& sett
         stage& next = stages_.emplace_back();
         next.settings = &s;
         next.sample = samples[i];
+        next.overhead = recorded[i].overhead;
         next.in_sequence = recorded[i].in_sequence;
         next.batch_sizes = recorded[i].batch_sizes;
         next.keeps_order = keeps_order;
@@ -60,13 +61,17 @@ WEIR_INLINE recorded_task simulated_pipeline::draw(const stage& of, std::uint64_
     std::uint64_t i = k % n;
     // Every n invocations take all times, in an order that another invocation of the round begins.
     if (!of.in_sequence) i = of.order[(i + high_product(splitmix64(of.seed, k / n), n)) % n];
-    const recorded_task task = of.sample[i];
+    recorded_task task = of.sample[i];
     const double factor = of.settings->time_factor;
-    if (are_equal(factor, 1)) return task;
-    const auto scaled = [factor](duration d) {
-        return duration(nearest<std::int64_t>(static_cast<double>(d.count()) * factor));
-    };
-    return {scaled(task.run), scaled(task.await), task.results};
+    if (!are_equal(factor, 1)) {
+        const auto scaled = [factor](duration d) {
+            return duration(nearest<std::int64_t>(static_cast<double>(d.count()) * factor));
+        };
+        task.run = scaled(task.run);
+        task.await = scaled(task.await);
+    }
+    if (!are_equal(factor, 0)) (task.run > duration(0) ? task.run : task.await) += of.overhead;
+    return task;
 }
 
 WEIR_INLINE void simulated_pipeline::enter(slot& me, slot_state next) noexcept {

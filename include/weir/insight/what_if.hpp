@@ -62,6 +62,7 @@ struct what_if_options {
     predict_options simulation = {.resamples = 10};  ///< of each prediction
     double tolerance = 0.05;  ///< the greatest difference between prediction and run, as a share of the rate
     std::uint64_t fewest_tasks = 20;  ///< the least number of invocations of each stage
+    bool calibrate = true;            ///< whether changes are predicted with the overhead of `calibrated`
 };
 
 /// The effect of one change.
@@ -78,15 +79,17 @@ struct predicted_change {
 /// The result of `what_if`.
 struct what_if_result {
     double measured = 0;                    ///< the rate of the run, items per second; 0: not measured
-    prediction today;                       ///< the prediction with the settings of the run
+    prediction today;                       ///< the prediction with the settings of the run, not calibrated
+    duration overhead{};                    ///< of each invocation, if calibrated: `recorded_stage::overhead`
     std::string refused;                    ///< why the run can't be explained; empty: the run can be
     std::vector<predicted_change> changes;  ///< the greatest gain first; empty if the run can't be explained
 };
 
 /// Predicts the effect of changes.
 ///
-/// The run itself is predicted first. If this prediction differs from the measured rate by more than
-/// `tolerance`, or if a stage has too few invocations, no change is predicted: `refused` says why.
+/// The run itself is predicted first. If the mean of this prediction and its resamples differs from the
+/// measured rate by more than `tolerance`, or if a stage has too few invocations, no change is predicted:
+/// `refused` says why.
 ///
 /// \returns the effects, sorted.
 /// Errors: as `predict` and `with_change`.

@@ -220,7 +220,7 @@ WEIR_INLINE std::string why_refused(const recording& from, const what_if_result&
                std::to_string(options.fewest_tasks);
     }
     if (result.measured <= 0) return {};
-    const double error = result.today.rate / result.measured - 1;
+    const double error = mean_rate(result.today) / result.measured - 1;
     const double distance = larger(error, -error);
     if (distance <= options.tolerance) return {};
     const std::string by = units::fixed(100 * distance, 0) + " %";
@@ -251,14 +251,19 @@ WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options&
     }
     if (!result.refused.empty()) return result;
 
+    const recording used =
+        options.calibrate ? detail::calibrated(from, result.today, options.simulation) : from;
+    if (!used.stages.empty()) result.overhead = used.stages.front().overhead;
+    const prediction today =
+        result.overhead == duration(0) ? result.today : predict(used.settings, used, options.simulation);
     const double elements = detail::elements_per_item(from.settings);
     for (std::size_t i = 0; i < changed.size(); ++i) {
-        const prediction p = predict(changed[i], from, options.simulation);
+        const prediction p = predict(changed[i], used, options.simulation);
         const double scale = detail::elements_per_item(changed[i]) / elements;
         predicted_change next{changes[i], p.rate, p.low, p.high, 0, {}};
-        if (result.today.rate > 0) next.gain = scale * p.rate / result.today.rate - 1;
-        for (std::size_t k = 0; k < p.resampled.size() && k < result.today.resampled.size(); ++k) {
-            const double before = result.today.resampled[k];
+        if (today.rate > 0) next.gain = scale * p.rate / today.rate - 1;
+        for (std::size_t k = 0; k < p.resampled.size() && k < today.resampled.size(); ++k) {
+            const double before = today.resampled[k];
             next.gains.push_back(before > 0 ? scale * p.resampled[k] / before - 1 : 0);
         }
         // An insertion sort: std::sort takes longer to compile than these few changes to sort.

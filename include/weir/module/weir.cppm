@@ -29,6 +29,7 @@ using weir::branch;
 using weir::brief_verdict;
 using weir::cache;
 using weir::cache_options;
+using weir::calibrated;
 using weir::change_kind;
 using weir::channel;
 using weir::channel_stats;

@@ -127,3 +127,58 @@ TEST_CASE("options and settings that make no sense are refused") {
     none.stages[1].concurrency = 0;
     CHECK_THROWS_WITH(weir::predict(none, from), ContainsSubstring("'a'"));
 }
+
+TEST_CASE("a recording of a slower run is calibrated: each invocation takes the time that its times lack") {
+    const auto recorded = [](std::int64_t extra) {
+        return builder()
+            .stage({.name = "a", .concurrency = 2}, awaiting({12 + extra}))
+            .stage({.name = "b"}, awaiting({10 + extra}))
+            .consumed();
+    };
+    recording slower = recorded(0);
+    const recording truth = recorded(1);
+    slower.rate = weir::predict(truth.settings, truth).rate;
+    const recording from = weir::calibrated(slower);
+    CHECK(from.stages[2].overhead > 980us);
+    CHECK(from.stages[2].overhead < 1020us);
+    CHECK(weir::predict(from.settings, from).rate == Approx(slower.rate).epsilon(0.002));
+
+    weir::pipeline_settings changed = from.settings;
+    changed.stage("b").time_factor = 0.1;  // the overhead remains
+    CHECK(weir::predict(changed, from).rate == Approx(2'000.0 / 13).epsilon(0.01));
+    changed.stage("a").concurrency = 12;
+    CHECK(weir::predict(changed, from).rate == Approx(500).epsilon(0.02));
+    changed.stage("b").time_factor = 0;  // but not where the stage takes no time
+    CHECK(weir::predict(changed, from).rate == Approx(12'000.0 / 13).epsilon(0.01));
+}
+
+TEST_CASE("the overhead of a task that computes takes its thread") {
+    recording from = builder()
+                         .stage({.name = "a"}, recordings::running({5}))
+                         .stage({.name = "b"}, recordings::running({5}))
+                         .consumed();
+    from.settings.pools = {1};
+    from.rate = 95;
+    CHECK(weir::predict(from.settings, weir::calibrated(from)).rate == Approx(95).epsilon(0.01));
+}
+
+TEST_CASE("a run is not calibrated if no overhead explains its rate, or if none is needed") {
+    recording from = two();
+    const prediction today = weir::predict(from.settings, from, {.resamples = 20});
+    from.rate = 0;  // not measured
+    CHECK(weir::calibrated(from) == from);
+    from.rate = 1.01 * today.rate;
+    CHECK(weir::calibrated(from) == from);
+    from.rate = today.low + 0.5 * (today.rate - today.low);  // as likely as not without an overhead
+    CHECK(weir::calibrated(from, {.resamples = 20}) == from);
+    // Fifty invocations for each item of the consumer.
+    recording batches = builder(awaiting({1})).aggregate("batches", 50).consumed();
+    batches.rate = 18;
+    const recording calibrated = weir::calibrated(batches);
+    CHECK(weir::predict(batches.settings, calibrated).rate == Approx(18).epsilon(0.01));
+    // Five items for each invocation: the overhead would be five times the time that the run lacks for an item.
+    recording parts = builder().stage({.name = "a"}, awaiting({10})).disaggregate("parts").consumed();
+    parts.stages[1].tasks[0].results = 5;
+    parts.rate = 0.97 * weir::predict(parts.settings, parts).rate;
+    CHECK(weir::calibrated(parts) == parts);
+}
