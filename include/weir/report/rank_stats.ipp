@@ -118,7 +118,7 @@ WEIR_INLINE rank_layout::rank_layout(std::span<const std::string> outlines) : nu
         for (const char c : each) names.add(static_cast<unsigned char>(c));
     }
     digest_ = std::uint64_t{1} << 32 | names.value();
-    detail::words row{digest_};
+    detail::word_list row{digest_};
     detail::put_words(row, blank());
     row_ = row.size();
     size_ = num_ranks_ * row_ +
@@ -137,8 +137,8 @@ WEIR_INLINE std::vector<std::uint64_t> rank_layout::pack(const pipeline_stats& o
     rank_record figures = blank();
     detail::copy_named(of, figures);
     figures.reported = true;
-    detail::words row{digest_};
-    detail::words all(size_);
+    detail::word_list row{digest_};
+    detail::word_list all(size_);
     std::uint64_t* histograms = all.data() + num_ranks_ * row_;
     const auto histogram_at = [&](std::size_t i) { return histograms + i * detail::words_of_histogram; };
     for (std::size_t i = 0; i < of.stages.size(); ++i) {
@@ -160,7 +160,7 @@ WEIR_INLINE std::vector<std::uint64_t> rank_layout::pack(const pipeline_stats& o
 
 WEIR_INLINE rank_stats rank_layout::unpack(std::span<const std::uint64_t> sum) const {
     rank_stats stats;
-    detail::words row(row_);
+    detail::word_list row(row_);
     bool fits = sum.size() == size_;
     for (std::size_t r = 0; fits && r < num_ranks_; ++r) {
         const std::uint64_t* from = sum.data() + r * row_;
@@ -190,7 +190,7 @@ WEIR_INLINE rank_stats merged(std::span<const pipeline_stats> ranks) {
     std::vector<std::string> outlines;
     for (const pipeline_stats& each : ranks) outlines.push_back(weir::rank_outline(each));
     const rank_layout layout(outlines);
-    detail::words sum(layout.size());
+    detail::word_list sum(layout.size());
     for (std::size_t r = 0; r < ranks.size(); ++r) {
         std::uint64_t* to = sum.data();
         for (const std::uint64_t each : layout.pack(ranks[r], r)) *to++ += each;

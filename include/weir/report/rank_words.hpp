@@ -17,13 +17,13 @@
 
 namespace weir::detail {
 
-using words = std::vector<std::uint64_t>;
+using word_list = std::vector<std::uint64_t>;
 
 // Appends the members of an object in their order. The number of words depends on the type, and on the
 // lengths of vectors. A sum of words is the words of a sum; an optional member of a sum has a value if one
 // summand has.
 template <class T>
-void put_words(words& out, const T& value) {
+void put_words(word_list& out, const T& value) {
     if constexpr (std::integral<T>) {
         out.push_back(number_as<std::uint64_t>(value));
     } else if constexpr (std::same_as<T, duration>) {
