@@ -101,8 +101,8 @@ WEIR_INLINE prediction predict(const pipeline_settings& settings, const recordin
 WEIR_INLINE recording detail::calibrated(recording from, const prediction& today, predict_options options) {
     const double explained = mean_rate(today);
     if (from.rate <= 0 || explained <= from.rate || today.low <= from.rate) return from;
-    std::size_t most_slots = 1;
-    for (const stage_settings& each : from.settings.stages) most_slots = larger(most_slots, each.concurrency);
+    std::size_t widest = 1;
+    for (const stage_settings& each : from.settings.stages) widest = larger(widest, each.concurrency);
     options.resamples = 0;
     const auto rate_with = [&](double nanoseconds) {
         for (recorded_stage& each : from.stages) {
@@ -114,7 +114,7 @@ WEIR_INLINE recording detail::calibrated(recording from, const prediction& today
     const double wanted = from.rate * today.rate / explained;
     // The limit of the search is twice the time that each invocation lacks in a stage that is always at work.
     // With a larger overhead, another stage would become the slowest.
-    double high = 2e9 * (1 / from.rate - 1 / explained) * static_cast<double>(most_slots);
+    double high = 2e9 * (1 / from.rate - 1 / explained) * static_cast<double>(widest);
     double low = 0;
     if (rate_with(high) > wanted) high = 0;
     constexpr int halvings = 12;

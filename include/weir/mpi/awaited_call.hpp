@@ -39,7 +39,7 @@ struct connection {
     }
 
     // Errors: `std::logic_error` after the end of the world.
-    void check() const {
+    void check_world() const {
         // acquire; pairs with the world's destructor
         if (!is_closed.load(std::memory_order_acquire)) return;
         throw std::logic_error(
@@ -92,7 +92,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     // Resumes on the coroutine's executor, posted by the thread that finds the operation complete.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        connection_->check();
+        connection_->check_world();
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
         waiting_.emplace(weir::detail::executor_of(env), env.measured, h);
         if (may_stop_ && stop_.stop_possible()) on_stop_.emplace(stop_, cancel_now{this});

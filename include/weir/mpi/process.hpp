@@ -58,7 +58,7 @@ class process {
     process& operator=(const process&) = delete;
 
     ~process() {
-        // release; pairs with connection::check() and ~group()
+        // release; pairs with connection::check_world() and ~group()
         its_->loop.locked([this]() noexcept { its_->is_closed.store(true, std::memory_order_release); });
         if (how_.own_thread) {
             its_->loop.end();

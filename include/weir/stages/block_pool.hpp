@@ -147,13 +147,13 @@ class block_pool {
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<pooled_block<T>>> acquire(
         std::size_t n, stop_token stop = {}) {
-        check<T>(n);
+        check_size<T>(n);
         return get<T>(shared_, n, std::move(stop));
     }
     /// The same without waiting. \returns none if no block is free. Errors: as of `acquire`.
     template <class T>
     [[nodiscard]] std::optional<pooled_block<T>> try_acquire(std::size_t n) {
-        check<T>(n);
+        check_size<T>(n);
         const auto block = shared_->free.try_get();
         if (!block) return std::nullopt;
         return pooled_block<T>(shared_, *block, n);
@@ -184,7 +184,7 @@ class block_pool {
         co_return std::move(got);
     }
     template <class T>
-    void check(std::size_t n) const {
+    void check_size(std::size_t n) const {
         static_assert(alignof(T) <= 4096);
         if (n <= shared_->block_bytes / sizeof(T)) return;
         throw std::invalid_argument("weir: " + std::to_string(n) + " elements of " +

@@ -98,6 +98,9 @@
 #if __has_include(<stdexec/execution.hpp>)
 #include <stdexec/execution.hpp>
 #endif
+#if __has_include(<mpi.h>)
+#include <mpi.h>
+#endif
 
 #include "macros.hpp"
 
@@ -109,8 +112,10 @@
 #include <weir/report.hpp>
 #include <weir/run.hpp>
 #include <weir/sampling.hpp>
+#include <weir/sampling/checkpoint_file.hpp>
 #include <weir/simulation.hpp>
 #include <weir/stages.hpp>
+#include <weir/stages/batch_slots.hpp>
 #include <weir/task.hpp>
 #include <weir/version.hpp>
 #include <weir/weir.hpp>
@@ -128,6 +133,9 @@
 #endif
 #if __has_include(<stdexec/execution.hpp>)
 #include <weir/execution.hpp>
+#endif
+#if __has_include(<mpi.h>)
+#include <weir/mpi.hpp>
 #endif
 
 int main() {
