@@ -170,11 +170,11 @@ TEST_CASE("all models that come with the program are good, and each benchmark ha
     indicators::registry all;
     all.add_folder(indicators::own_models());
     for (const char* name :
-         {"PiMatmul",       "PiConv1D",        "PiConv2D",     "PiPyBench",      "WeirBlocking",
-          "WeirChannel",    "WeirCompileTime", "WeirConsumer", "WeirContention", "WeirCuda",
-          "WeirLimits",     "WeirMpi",         "WeirOverhead", "WeirPingpong",   "WeirPipeline",
-          "WeirResumption", "WeirScale",       "WeirSpawn",    "WeirTasks",      "WeirTimers",
-          "WeirTraverse",   "WeirWorkloads"}) {
+         {"PiMatmul",     "PiConv1D",        "PiConv2D",     "PiPyBench",      "WeirBlocking",
+          "WeirChannel",  "WeirCompileTime", "WeirConsumer", "WeirContention", "WeirCuda",
+          "WeirLimits",   "WeirLoaders",     "WeirMpi",      "WeirOverhead",   "WeirPingpong",
+          "WeirPipeline", "WeirResumption",  "WeirScale",    "WeirSpawn",      "WeirTasks",
+          "WeirTimers",   "WeirTraverse",    "WeirWorkloads"}) {
         INFO(name);
         CHECK(all.find(name) != nullptr);
     }

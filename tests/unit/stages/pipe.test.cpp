@@ -392,7 +392,7 @@ TEST_CASE("a stage runs on the executor that it names, the others where the run 
     };
     auto run = (weir::source(std::vector<std::vector<std::thread::id>>(20)) | weir::pipe(where) |
                 weir::pipe(where, {.executor = &io}) | weir::pipe(where) | weir::sink())
-                   .start(pool);
+                   .start(pool, {.consumers_help = false});
     std::set<std::thread::id> homes;
     std::set<std::thread::id> elsewhere;
     for (const auto& path : run) {
