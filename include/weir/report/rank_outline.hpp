@@ -23,7 +23,7 @@ inline bool is_same(const channel_stats& a, const channel_stats& b) { return a.n
 template <class T>
 std::size_t place_of(const std::vector<T>& all, const std::vector<T>& mine, std::size_t i) {
     std::size_t before = 0;
-    for (std::size_t j = 0; j < i; ++j) before += is_same(mine[j], mine[i]) ? 1 : 0;
+    for (std::size_t j = 0; j < i; ++j) before += is_same(mine[j], mine[i]) ? 1U : 0U;
     std::size_t place = 0;
     for (; place < all.size(); ++place) {
         if (is_same(all[place], mine[i]) && before-- == 0) break;

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/recordings.hpp"
+
 #include <weir/insight/predict.hpp>
 
 #include <algorithm>
