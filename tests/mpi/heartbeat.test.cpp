@@ -29,7 +29,6 @@ class hearts {
             MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
             connections.push_back(std::make_unique<connection>(polling_options(), false));
             all.push_back(std::make_unique<heartbeat>(*connections.back(), MPI_COMM_WORLD, options));
-            connections.back()->loop.submit(all.back()->listener());
         }
         now = weir::detail::standard_platform::now();
     }
@@ -39,13 +38,13 @@ class hearts {
             for (std::size_t r = 0; r < all.size(); ++r) {
                 if (static_cast<int>(r) == silent) continue;
                 stand_in::as(static_cast<int>(r));
-                connections[r]->loop.locked([&]() noexcept { static_cast<void>(all[r]->at(now)); });
-                static_cast<void>(connections[r]->loop.poll());
+                connections[r]->locked([&]() noexcept { static_cast<void>(all[r]->at(now)); });
+                static_cast<void>(connections[r]->poll());
             }
         }
     }
     std::string failure(std::size_t r) const {
-        const auto* const f = connections[r]->loop.failure();
+        const auto* const f = connections[r]->failure();
         return f == nullptr ? "" : f->what();
     }
 
@@ -79,7 +78,7 @@ TEST_CASE("all ranks hear of a rank that is silent, and the lowest of the others
 
 TEST_CASE("after a failure the job ends when all ranks have left, with the status") {
     hearts ranks(3);
-    ranks.connections[1]->loop.locked([&] { ranks.all[1]->fail(1, "disk full"); });
+    ranks.connections[1]->locked([&] { ranks.all[1]->fail(1, "disk full"); });
     ranks.live(1s);
     for (std::size_t r = 0; r < 3; ++r) CHECK(ranks.failure(r) == "weir: rank 1 failed: disk full");
     CHECK_FALSE(stand_in::look().aborted);
@@ -94,7 +93,7 @@ TEST_CASE("after a failure the job ends when all ranks have left, with the statu
 
 TEST_CASE("a rank that does not leave its work is waited for until the grace is over") {
     hearts ranks(2);
-    ranks.connections[0]->loop.locked([&] { ranks.all[0]->fail(0, "out of memory"); });
+    ranks.connections[0]->locked([&] { ranks.all[0]->fail(0, "out of memory"); });
     ranks.live(2s);
     CHECK_FALSE(stand_in::look().aborted);
     ranks.live(2s);

@@ -2,7 +2,13 @@
 
 #include "mpi/support.hpp"
 
+#include <weir/executor/thread_pool.hpp>
+#include <weir/mpi/awaited_call.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,6 +50,27 @@ TEST_CASE("the thread that submits an operation begins it") {
     CHECK(r.poll());
     CHECK(o.num_ended == 1);
     CHECK_FALSE(r.poll());
+}
+
+TEST_CASE("an idle worker of the pool whose coroutine waits polls") {
+    const auto its = std::make_shared<weir::mpi::detail::connection>(weir::mpi::polling_options());
+    its->set_thread(false);
+    weir::thread_pool pool(1);
+    std::thread::id polled_by;
+    const auto waits = [&]() -> weir::task<std::thread::id> {
+        auto begin = [&, left = 100](MPI_Request&, bool& again, MPI_Status&) mutable {
+            polled_by = std::this_thread::get_id();
+            again = --left > 0;
+            return MPI_SUCCESS;
+        };
+        using call = weir::mpi::detail::awaited_call<decltype(begin), weir::mpi::detail::no_result>;
+        co_await call(its, "MPI_Iprobe", 0, begin, {});
+        co_return std::this_thread::get_id();
+    };
+    // There is no other thread that could poll.
+    const std::thread::id resumed_by = weir::sync_wait(pool, waits());
+    CHECK(resumed_by == polled_by);
+    CHECK(resumed_by != std::this_thread::get_id());
 }
 
 TEST_CASE("with funnelled threads only the reactor's thread begins and polls") {

@@ -170,10 +170,10 @@ class basic_idle_workers {
 
     // The loop of the watcher: searches and naps, until it finds a coroutine, the pool is over, or it is
     // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing
-    // has changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which
-    // it has been idle. Searches without naps until `spin_end`; and for `wait_for_young`, as long as there
-    // are coroutines that have not been queued long enough to be stolen, unless there is only one
-    // processor: nobody else can run meanwhile. `timers`: when a timer or a polled source is due.
+    // has changed in between. `search(now, since)`: see basic_work_finder; `since`: since when it is idle.
+    // Searches without naps until `spin_end`; and for `wait_for_young`, as long as there are coroutines that
+    // have not been queued long enough to be stolen, unless there is only one processor: nobody else can run
+    // meanwhile. `timers`: when a timer or a polled source is due.
     template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
     end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                       HasToGo is_surplus, Search search) noexcept {
@@ -185,7 +185,8 @@ class basic_idle_workers {
             auto last = search(now, since);
             bool found_too_young = last.too_young;
             const auto polls = [&] {
-                return !one_processor_ && timers.next() <= now && is_over() == 0 && !is_surplus();
+                const bool may = !one_processor_ || all_idle();  // else an active worker needs the processor
+                return may && timers.next() <= now && is_over() == 0 && !is_surplus();
             };
             while (last.found == nullptr &&
                    (now < spin_end || (last.too_young && now < wait_end) || polls())) {
@@ -260,8 +261,7 @@ class basic_idle_workers {
         call();
     }
 
-    // Wakes all idle workers, which check whether they are surplus. Called after a seq_cst store that makes
-    // them so.
+    // Wakes all idle workers, which check whether they are surplus: after a seq_cst store that makes them so.
     void wake_all() noexcept {
         sleepers_.notify_all();
         call();

@@ -160,19 +160,23 @@ class polled_source : public pollable {
                 next = poll_here(now);
                 grace = first_grace;
             }
-            next = smaller(next, again);
             if (next == never) {
-                rest();
-            } else if (next <= now) {
+                rest(again == never ? -1 : larger<std::int64_t>(again - now, 0));
+                continue;
+            }
+            next = smaller(next, again);
+            if (next <= now) {
                 platform::pause();  // not yield(): where all cores are busy, that takes milliseconds
             } else {
-                // No longer: another operation may end earlier, and no worker may poll.
-                guard_.wait(smaller(next - now, longest_nap));
+                guard_.wait(smaller(next - now, longest_nap_));
             }
         }
     }
 
   protected:
+    // `nap`: the longest nap of the guard while an operation is pending, in ns. If a worker that has promised
+    // to poll is busy instead, an operation that ends meanwhile is found so much later.
+    explicit polled_source(std::int64_t nap = 1'000'000) noexcept : longest_nap_(nap) {}
     ~polled_source() = default;
 
     // Posts the coroutines whose operations have ended. Called by one thread at a time; `by_guard`: by the
@@ -215,16 +219,17 @@ class polled_source : public pollable {
                                                          : promised_.load(std::memory_order_relaxed) + grace;
     }
 
-    // Nothing is pending. The guard sleeps until it is woken; but first naps once more if there was an
-    // operation since its last nap: another one may follow, and then needs no system call.
-    void rest() noexcept {
+    // Nothing is pending. The guard sleeps until it is woken, or for `limit` ns (negative: no limit); but
+    // first naps once more if there was an operation since its last nap: another one may follow, and then
+    // needs no system call.
+    void rest(std::int64_t limit) noexcept {
         if (asked_.exchange(false, std::memory_order_seq_cst)) {
-            guard_.wait(longest_nap);
+            guard_.wait(limit < 0 ? longest_nap_ : smaller(limit, longest_nap_));
             return;
         }
         // seq_cst; pairs with expect(): that sees that the guard sleeps, or this sees the operation
         guards_.store(false, std::memory_order_seq_cst);
-        if (!asked_.load(std::memory_order_seq_cst)) guard_.wait();
+        if (!asked_.load(std::memory_order_seq_cst)) guard_.wait(limit);
         guards_.store(true, std::memory_order_seq_cst);
     }
 
@@ -232,8 +237,8 @@ class polled_source : public pollable {
     static constexpr std::int64_t retry = 10'000;
     static constexpr std::int64_t first_grace = 50'000;
     static constexpr std::int64_t last_grace = 250'000;
-    static constexpr std::int64_t longest_nap = 1'000'000;
 
+    const std::int64_t longest_nap_;
     spin_lock seat_;       // held by the thread that polls
     bool closed_ = false;  // under the lock
     platform::atomic<const void*> keeper_{nullptr};

@@ -26,15 +26,16 @@
 namespace weir::mpi::detail {
 
 // Shared by a world and its communicators, which may be destroyed after the world.
-struct connection {
-    connection(const polling_options& how, bool polls) noexcept : loop(how), has_thread(polls) {}
+class connection final : public reactor {
+  public:
+    using reactor::reactor;
 
     // Sleeps until the flag is set or poked; or polls once, if the world has no thread.
     void wait(weir::detail::parker& flag) noexcept {
-        if (has_thread) {
+        if (has_guard()) {
             static_cast<void>(flag.wait());
         } else {
-            static_cast<void>(loop.poll());
+            static_cast<void>(poll());
         }
     }
 
@@ -47,8 +48,6 @@ struct connection {
             "that sends or receives has ended");
     }
 
-    reactor loop;
-    const bool has_thread;
     standard_platform::atomic<bool> is_closed{false};
 };
 
@@ -60,7 +59,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     using value = std::invoke_result_t<Result&, const operation&>;
     struct cancel_now {
         awaited_call* it;
-        void operator()() const noexcept { it->connection_->loop.cancel(*it); }
+        void operator()() const noexcept { it->connection_->cancel(*it); }
     };
 
   public:
@@ -77,7 +76,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     ~awaited_call() {
         if (!waiting_ || resumed_) return;
         stop_listening();
-        reactor& loop = connection_->loop;
+        reactor& loop = *connection_;
         loop.locked([this]() noexcept { waiting_->leave(); });
         loop.cancel(*this);
         while (!is_over_.load(std::memory_order_acquire)) {  // pairs with ended()
@@ -94,18 +93,19 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     bool await_suspend(std::coroutine_handle<Promise> h) {
         connection_->check_world();
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
-        waiting_.emplace(weir::detail::executor_of(env), env.measured, h);
+        executor& waits = weir::detail::executor_of(env);
+        waiting_.emplace(waits, env.measured, h);
         if (may_stop_ && stop_.stop_possible()) on_stop_.emplace(stop_, cancel_now{this});
         if (may_stop_ && env.ends != nullptr) on_end_.emplace(*env.ends->stop, cancel_now{this});
-        connection_->loop.submit(*this);
+        connection_->submit(*this, &waits);
         return waiting_->wait();
     }
 
     value await_resume() {
         resumed_ = true;
         stop_listening();
-        if (this->is_cancelled() && connection_->loop.failure() != nullptr) {
-            throw rank_failed(*connection_->loop.failure());
+        if (this->is_cancelled() && connection_->failure() != nullptr) {
+            throw rank_failed(*connection_->failure());
         }
         if (this->error_class() != MPI_SUCCESS) throw error(this->error_class(), this->call(), this->peer());
         if (this->is_cancelled() && !stop_.stop_requested()) throw stopped();

@@ -179,7 +179,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     /// \returns the statistics of this rank until now. Threads: any. Errors: `std::bad_alloc`.
     [[nodiscard]] rank_channel_stats stats() {
         rank_channel_stats s{.out = this->out.stats(), .in = this->in.stats()};
-        this->its().loop.locked([&]() noexcept {
+        this->its().locked([&]() noexcept {
             const auto& c = this->figures();
             s.credit_wait = duration(c.credit_wait);
             s.wire = duration(c.wire);

@@ -102,7 +102,7 @@ class group {
     ~group() {
         // acquire; pairs with the world's destructor. MPI_Finalize frees the communicator then.
         if (its->is_closed.load(std::memory_order_acquire)) return;
-        its->loop.submit(*freeing_.release());
+        its->submit(*freeing_.release());
     }
 
     // Errors: `std::invalid_argument`.

@@ -38,22 +38,18 @@ namespace detail {
 // not failed calls MPI_Abort; the others do so if that does not happen.
 //
 // Everything but the constructor is called under the reactor's lock, on a thread that may call MPI.
-class heartbeat final : operation, public periodic_work {
+class heartbeat final : public periodic_work {
     enum tags : int { beat, failure, left };
 
   public:
     // `comm`: a duplicate of the world's, for this object alone.
     heartbeat(connection& of, MPI_Comm comm, const failure_options& how) noexcept
-        : operation("MPI_Iprobe", any_rank, true), loop_(of.loop), comm_(comm), how_(how) {
+        : loop_(of), comm_(comm), how_(how) {
         MPI_Comm_rank(comm, &rank_);
         MPI_Comm_size(comm, &size_);
         heard_ = next_beat_ = standard_platform::now();
     }
     ~heartbeat() = default;
-
-    // As an operation it listens: it is called again at each poll.
-    using operation::is_cancelled;
-    operation& listener() noexcept { return *this; }
 
     // This rank, or one that it watches, has failed. Only the first failure counts.
     void fail(int rank, const std::string& why) {
@@ -74,9 +70,10 @@ class heartbeat final : operation, public periodic_work {
     void leave() noexcept { has_left_.store(true, std::memory_order_relaxed); }
 
     std::int64_t at(std::int64_t now) noexcept override {
+        receive_all();
         if (loop_.failure() != nullptr) return end_together(now);
         if (std::exchange(was_heard_, false)) heard_ = now;
-        if (how_.heartbeat.count() <= 0 || size_ == 1) return now + how_.dead_after.count();
+        if (how_.heartbeat.count() <= 0 || size_ == 1) return now + interval;
         if (now >= next_beat_) {
             next_beat_ = now + how_.heartbeat.count();
             int is_sent = 1;
@@ -88,7 +85,7 @@ class heartbeat final : operation, public periodic_work {
             fail((rank_ + size_ - 1) % size_,
                  "it was not heard of for " + seconds + " ms: it hangs, or is dead");
         }
-        return weir::detail::smaller<std::int64_t>(next_beat_, heard_ + how_.dead_after.count() + 1);
+        return now + interval;
     }
 
     // Sends nothing from now on: all ranks have ended their work without a failure.
@@ -99,6 +96,7 @@ class heartbeat final : operation, public periodic_work {
 
   private:
     static constexpr std::size_t longest = 2000;  // characters of a message: sent without a rendezvous
+    // In ns. A look for messages takes MPI as long as a poll for all operations: not at each poll.
     static constexpr std::int64_t interval = 1'000'000;
 
     int lowest() const noexcept { return loop_.failure()->rank() == 0 ? 1 : 0; }
@@ -107,18 +105,12 @@ class heartbeat final : operation, public periodic_work {
         loop_.fail(std::make_shared<const rank_failed>(rank, why));
     }
 
-    int begin(MPI_Request&, bool& again) noexcept override {
-        again = true;
-        return receive_all();
-    }
-    void ended() noexcept override {}
-
-    int receive_all() noexcept {
+    void receive_all() noexcept {
         for (;;) {
             int is_there = 0;
             MPI_Status status{};
             const int code = MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, &status);
-            if (code != MPI_SUCCESS || is_there == 0) return code;
+            if (code != MPI_SUCCESS || is_there == 0) return;
             char text[longest + 16];
             int size = 0;
             MPI_Recv(text, static_cast<int>(sizeof text), MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, comm_,
@@ -139,7 +131,6 @@ class heartbeat final : operation, public periodic_work {
     // After a failure. Returns when to call again; or ends the process.
     std::int64_t end_together(std::int64_t now) noexcept {
         if (failed_at_ == 0) failed_at_ = now;
-        static_cast<void>(receive_all());
         const bool leads = rank_ == lowest() || size_ == 1;
         const bool has_left = has_left_.load(std::memory_order_relaxed);  // see leave()
         if (has_left && !leads && !told_) {

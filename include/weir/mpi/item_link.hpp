@@ -71,8 +71,8 @@ class item_link : public link {
     // After a failure another rank, which has not heard of it, may still read items that were not sent in
     // whole: they stay for the rest of the process.
     ~item_link() override {
-        if (its().loop.failure() == nullptr) return;
-        its().loop.locked([this] {
+        if (its().failure() == nullptr) return;
+        its().locked([this] {
             static auto* const kept = new std::vector<parcels<sending>>;
             kept->push_back(std::move(sendings_));
         });

@@ -30,16 +30,19 @@ namespace weir::mpi::detail {
 // | message | from, to             | meaning                                                              |
 // |---------|----------------------|----------------------------------------------------------------------|
 // | item    | producer to consumer | the bytes of an item; takes one credit                               |
-// | end     | producer to consumer | no more items                                                        |
+// | end     | producer to consumer | no more items, after so many                                         |
 // | credit  | consumer to producer | so many items were got; each producer begins with the full capacity  |
 // | gone    | consumer to producer | gets no more: send items elsewhere                                   |
 // | bye     | consumer to producer | the answer to `end`: this consumer sends nothing more                |
+//
+// Each rank probes for items, whose size it does not know, and has one receive pending for the other
+// messages: a rank that only puts never probes. They may overtake items, so `end` has the number of items.
 //
 // A consumer has room for all credit that it has given, so an item never waits behind another. The destructor
 // waits until nothing more can arrive. Everything but `kick` and `got` happens under the reactor's lock.
 class link : operation {
   public:
-    link(channel_plan plan, const executor& clock)
+    link(channel_plan plan, executor& clock)
         : operation("MPI_Improbe", any_rank, true), comm_(std::move(plan.of)), its_(comm_.all().its),
           clock_(clock) {
         for (const role& r : plan.roles) peers_.push_back(std::make_unique<peer>(*this, num_peers(), r));
@@ -58,7 +61,7 @@ class link : operation {
     void kick() noexcept {
         if (kick_.is_queued.exchange(true, std::memory_order_acq_rel)) return;  // pairs with kicked::begin()
         underway_.fetch_add(1, std::memory_order_relaxed);  // ordered by the queue of the reactor
-        its_->loop.submit(kick_);
+        its_->call(kick_);
     }
     // Any thread: an item of the rank was got, or dropped.
     void got(int rank) noexcept {
@@ -73,7 +76,7 @@ class link : operation {
     }
 
     void check_failure() const {
-        if (its_->loop.failure() != nullptr) throw rank_failed(*its_->loop.failure());
+        if (its_->failure() != nullptr) throw rank_failed(*its_->failure());
     }
 
   protected:
@@ -95,20 +98,21 @@ class link : operation {
 
     void open() noexcept {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
-        its_->loop.submit(*this);
+        its_->submit(*this, &clock_);
+        begin_parcel(listener_);
         kick();
     }
     // Blocks until nothing more can arrive.
     void wait_for_all() noexcept {
         while (!finished_.is_set()) its_->wait(finished_);
         // A kick may still be underway. relaxed: the lock orders what follows
-        while (underway_.load(std::memory_order_relaxed) != 0) static_cast<void>(its_->loop.poll());
-        its_->loop.locked([]() noexcept {});
+        while (underway_.load(std::memory_order_relaxed) != 0) static_cast<void>(its_->poll());
+        its_->locked([]() noexcept {});
     }
 
     void begin_parcel(operation& o) noexcept {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
-        its_->loop.submit(o);
+        its_->submit(o, &clock_);
     }
     // The parcel has ended. The link may be destroyed when this returns.
     void parcel_ended(const operation& o) noexcept {
@@ -116,7 +120,7 @@ class link : operation {
         one_ended();
     }
     void give_up(int error_class, const char* call, int rank) noexcept {
-        its_->loop.report(error(error_class, call, rank).what());
+        its_->report(error(error_class, call, rank).what());
     }
 
     std::int64_t now() const noexcept { return clock_.now().time_since_epoch().count(); }
@@ -130,22 +134,27 @@ class link : operation {
     counts& figures() noexcept { return counts_; }
 
   private:
-    enum tags : int { item_tag, end_tag, credit_tag, gone_tag, bye_tag };
+    enum tags : int { item_tag, note_tag };
+    enum class what : std::uint64_t { end, credit, gone, bye };
+    struct note_text {
+        what is = what::end;
+        std::uint64_t number = 0;
+    };
+    static_assert(sizeof(note_text) == 16);
 
-    // A message without an item.
     class note final : public operation {
       public:
-        note(link& of, int to, tags tag) noexcept : operation("MPI_Isend", to, false), of_(of), tag_(tag) {}
+        note(link& of, int to, what is) noexcept : operation("MPI_Isend", to, false), of_(of), said_{is, 0} {}
         bool is_free() const noexcept { return is_free_; }
-        void send(std::uint32_t number = 0) noexcept {
-            number_ = number;
+        void send(std::uint64_t number = 0) noexcept {
+            said_.number = number;
             is_free_ = false;
             of_.begin_parcel(*this);
         }
 
       private:
         int begin(MPI_Request& request, bool&) noexcept override {
-            return MPI_Isend(&number_, 1, MPI_UINT32_T, peer(), tag_, of_.comm_.handle(), &request);
+            return MPI_Isend(&said_, sizeof said_, MPI_BYTE, peer(), note_tag, of_.comm_.handle(), &request);
         }
         void ended() noexcept override {
             is_free_ = true;
@@ -153,23 +162,47 @@ class link : operation {
             of_.parcel_ended(*this);
         }
         link& of_;
-        tags tag_;
-        std::uint32_t number_ = 0;
+        note_text said_;
         bool is_free_ = true;
     };
 
+    // Receives notes, one after the other, until no rank sends any more.
+    class listener final : public operation {
+      public:
+        explicit listener(link& of) noexcept : operation("MPI_Irecv", any_rank, false), of_(of) {}
+
+      private:
+        int begin(MPI_Request& request, bool&) noexcept override {
+            return MPI_Irecv(&heard_, sizeof heard_, MPI_BYTE, MPI_ANY_SOURCE, note_tag, of_.comm_.handle(),
+                             &request);
+        }
+        void ended() noexcept override {
+            if (!is_cancelled() && error_class() == MPI_SUCCESS) {
+                of_.take(*of_.peers_[static_cast<std::size_t>(status().MPI_SOURCE)], heard_);
+                if (of_.expects_notes()) of_.begin_parcel(*this);
+            }
+            of_.parcel_ended(*this);
+        }
+        link& of_;
+        note_text heard_;
+    };
+
     struct peer {
-        peer(link& of, int r, const role& what) noexcept
-            : rank(r), is(what), credits(what.capacity), end_note(of, r, end_tag),
-              credit_note(of, r, credit_tag), gone_note(of, r, gone_tag), bye_note(of, r, bye_tag) {}
+        peer(link& of, int r, const role& mine) noexcept
+            : rank(r), is(mine), credits(mine.capacity), end_note(of, r, what::end),
+              credit_note(of, r, what::credit), gone_note(of, r, what::gone), bye_note(of, r, what::bye) {}
         const int rank;
         const role is;
         // As a consumer:
-        std::uint32_t credits;
+        std::uint64_t credits;
+        std::uint64_t num_sent = 0;
         bool has_gone = false;
         bool has_said_bye = false;
         // As a producer:
-        bool has_ended = false;
+        static constexpr std::uint64_t unknown = ~std::uint64_t{0};
+        std::uint64_t num_received = 0;
+        std::uint64_t num_announced = unknown;  // by `end`
+        bool has_ended() const noexcept { return num_received == num_announced; }
         standard_platform::atomic<std::uint32_t> freed{0};  // got, and not told
         note end_note, credit_note, gone_note, bye_note;
     };
@@ -192,69 +225,33 @@ class link : operation {
         if (underway_.fetch_sub(1, std::memory_order_relaxed) == 1 && has_stopped_) finished_.set();
     }
 
-    // Sends what can be sent, credit first.
-    void go_on() noexcept {
-        return_credit();
-        if (consumers_.empty() || has_sent_end_) return;
-        for (;;) {
-            if (is_drained()) return send_ends();
-            peer* const to = with_credit();
-            if (to == nullptr) {
-                if (blocked_since_ == 0 && has_items()) blocked_since_ = now();
-                return;
-            }
-            if (blocked_since_ != 0) counts_.credit_wait += now() - blocked_since_;
-            blocked_since_ = 0;
-            if (!send_next(to->rank)) break;
-            --to->credits;
-        }
-        if (is_drained()) send_ends();
-    }
-    // The next consumer in turn that has given credit.
-    peer* with_credit() noexcept {
-        for (std::size_t i = 0; i < consumers_.size(); ++i) {
-            turn_ = (turn_ + 1) % consumers_.size();
-            peer* const p = consumers_[turn_];
-            if (p->credits != 0 && !p->has_gone) return p;
-        }
-        return nullptr;
-    }
-    void send_ends() noexcept {
-        has_sent_end_ = true;
-        for (peer* const p : consumers_) p->end_note.send();
-    }
-    void return_credit() noexcept {
-        const bool leaves = is_leaving_.load(std::memory_order_relaxed) && !has_left_;
-        has_left_ = has_left_ || leaves;
-        for (peer* const p : producers_) {
-            if (p->has_ended) continue;
-            if (leaves) p->gone_note.send();
-            if (has_left_ || !p->credit_note.is_free()) continue;
-            if (p->freed.load(std::memory_order_relaxed) < enough_) continue;  // relaxed: as in got()
-            p->credit_note.send(p->freed.exchange(0, std::memory_order_relaxed));
-        }
-    }
-
+    void go_on() noexcept;
+    peer* with_credit() noexcept;
+    void send_ends() noexcept;
+    void return_credit() noexcept;
     // Receives all that has arrived. The link has stopped when it does not ask to be called again.
     int begin(MPI_Request&, bool& again) noexcept override;
     void ended() noexcept override {
         has_stopped_ = true;
-        if (is_cancelled() || its_->loop.failure() != nullptr) failed();
+        if (is_cancelled() || its_->failure() != nullptr) failed();
         one_ended();
     }
 
-    void take_note(peer& from, int tag, MPI_Message message) noexcept;
+    void take(peer& from, const note_text& said) noexcept;
+    void look_for_the_end(peer& of) noexcept;
+    bool expects_notes() const noexcept;
     bool is_over() const noexcept;
 
     const communicator comm_;
     const std::shared_ptr<connection> its_;
-    const executor& clock_;
+    executor& clock_;
     std::vector<std::unique_ptr<peer>> peers_;
     std::vector<peer*> consumers_;  // if this rank puts
     std::vector<peer*> producers_;  // if this rank gets
     std::size_t capacity_ = 1;
     std::uint32_t enough_ = 1;  // so many items are told of together
     kicked kick_{*this};
+    listener listener_{*this};
     standard_platform::atomic<std::int64_t> underway_{0};  // operations of this link
     standard_platform::atomic<bool> is_leaving_{false};
     weir::detail::parker finished_;

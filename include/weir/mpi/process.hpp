@@ -59,9 +59,9 @@ class process {
 
     ~process() {
         // release; pairs with connection::check_world() and ~group()
-        its_->loop.locked([this]() noexcept { its_->is_closed.store(true, std::memory_order_release); });
+        its_->locked([this]() noexcept { its_->is_closed.store(true, std::memory_order_release); });
         if (how_.own_thread) {
-            its_->loop.end();
+            its_->end();
             thread_.join();
         } else {
             finish();
@@ -85,7 +85,7 @@ class process {
             do_there([&](MPI_Request& r) noexcept { return MPI_Ibarrier(control_, &r); });
             do_there([&](MPI_Request&) noexcept { return health_->stop(); });
         }
-        if (its_->loop.failure() == nullptr) return;
+        if (its_->failure() == nullptr) return;
         health_->leave();
         for (weir::detail::parker never;;) its_->wait(never);
     }
@@ -104,9 +104,9 @@ class process {
             Function& call_;
         };
         one_call o(function);
-        its_->loop.submit(o);
+        its_->submit(o);
         while (!o.done.is_set()) its_->wait(o.done);
-        its_->loop.locked([]() noexcept {});  // the thread that set the flag has left the object
+        its_->locked([]() noexcept {});  // the thread that set the flag has left the object
     }
     void run() noexcept {
         standard_platform::name_thread("weir-mpi");
@@ -115,7 +115,7 @@ class process {
         const bool is_refused = !refused_.empty();
         started_.set();
         if (is_refused) return;
-        its_->loop.run();
+        its_->run();
         finish();
     }
 
@@ -144,7 +144,7 @@ class process {
                                 "its own: let the world initialise MPI, or ask MPI_Init_thread for "
                                 "MPI_THREAD_SERIALIZED");
         }
-        its_->loop.set_thread(level_ < MPI_THREAD_SERIALIZED);
+        its_->set_thread(level_ < MPI_THREAD_SERIALIZED);
         MPI_Comm all = MPI_COMM_NULL;
         MPI_Comm apart = MPI_COMM_NULL;
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -155,9 +155,7 @@ class process {
         MPI_Comm_set_errhandler(apart, MPI_ERRORS_RETURN);
         control_ = apart;
         health_.emplace(*its_, apart, how_.failures);
-        its_->loop.set_periodic(&*health_);
-        its_->loop.add_background(1);
-        its_->loop.submit(health_->listener());
+        its_->set_periodic(&*health_);
     } catch (const std::exception& e) {
         refuse(e.what());
     }

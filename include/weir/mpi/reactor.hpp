@@ -3,11 +3,12 @@
 #ifndef WEIR_MPI_REACTOR_HPP
 #define WEIR_MPI_REACTOR_HPP
 
+#include <weir/executor/executor.hpp>
+#include <weir/executor/polled_source.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/mpi/error.hpp>
 #include <weir/mpi/operations.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <algorithm>  // for std::clamp
@@ -19,9 +20,10 @@
 
 namespace weir::mpi {
 
-/// How often the world's thread asks MPI whether operations are complete.
+/// How often MPI is asked whether operations are complete: by an idle worker of the pool whose coroutine
+/// waits, or else by the world's thread.
 struct polling_options {
-    duration spin = std::chrono::microseconds(20);        ///< after each event: without a pause
+    duration spin = std::chrono::microseconds(200);       ///< after each event: without a pause
     duration shortest = std::chrono::microseconds(50);    ///< then pauses of an eighth of the time since the
     duration longest = std::chrono::milliseconds(4);      ///< last event, from `shortest` to `longest`
     duration background = std::chrono::milliseconds(20);  ///< pauses while no coroutine waits for MPI
@@ -42,28 +44,32 @@ class periodic_work {
 };
 
 // A lock around `operations`, and a list of new ones. The thread that submits an operation begins it, if the
-// lock is free; else the holder of the lock does. The reactor's thread polls, and so may any other. With
+// lock is free; else the holder of the lock does. Any thread may poll: an idle worker of a pool whose
+// coroutine waits; the reactor's thread, the guard, while no worker does; and callers of `poll`. With
 // MPI_THREAD_FUNNELED, only the reactor's thread calls MPI: see `set_thread`.
-class reactor {
+class reactor : public weir::detail::polled_source {
     using platform = standard_platform;
     using thread_id = decltype(platform::this_thread());
 
   public:
-    explicit reactor(const polling_options& how) noexcept : how_(how) {}
-    reactor(const reactor&) = delete;
-    reactor& operator=(const reactor&) = delete;
+    // `has_guard`: a thread calls `run`.
+    explicit reactor(const polling_options& how, bool has_guard = true) noexcept
+        : polled_source(how.longest.count()), how_(how), has_guard_(has_guard) {}
+    virtual ~reactor() = default;
 
     // Called before any operation. `only_here`: no thread but the caller may call MPI.
     void set_thread(bool only_here) noexcept { only_ = only_here ? platform::this_thread() : thread_id{}; }
 
-    void submit(operation& o) noexcept {
-        o.next_ = newest_.load(std::memory_order_relaxed);
-        // seq_cst; pairs with unlock(): the caller takes the lock below, or its holder sees the operation.
-        // relaxed on failure: only the address is used
-        while (!newest_.compare_exchange_weak(o.next_, &o, std::memory_order_seq_cst,
-                                              std::memory_order_relaxed)) {
-        }
-        tell();
+    // `waits`: the executor whose coroutine waits for the operation, if an end has to be waited for.
+    void submit(operation& o, executor* waits = nullptr) noexcept {
+        push(o);
+        tell(waits);
+        serve(false);
+    }
+    // The same for an operation that is over when it has begun.
+    void call(operation& o) noexcept {
+        push(o);
+        if (only_ != thread_id{}) tell(nullptr);
         serve(false);
     }
 
@@ -72,7 +78,7 @@ class reactor {
         if (!o.may_cancel_) return;
         o.must_cancel_.store(true, std::memory_order_relaxed);  // ordered by the next store
         cancels_.store(true, std::memory_order_seq_cst);        // pairs with unlock(), as in submit()
-        tell();
+        tell(nullptr);
         serve(false);
     }
 
@@ -115,64 +121,54 @@ class reactor {
         return is_failed_.load(std::memory_order_acquire) ? failure_.get() : nullptr;
     }
 
-    // How many operations are no reason to poll often, as that which listens for failures.
-    void add_background(std::size_t n) noexcept { background_.fetch_add(n, std::memory_order_relaxed); }
+    bool has_guard() const noexcept { return has_guard_; }
 
     // The loop of the reactor's thread, until `end` is called.
     void run() noexcept {
-        std::int64_t last_event = platform::now();
-        std::uint32_t seen = 0;
-        while (!is_ending_.load(std::memory_order_acquire)) {  // pairs with end()
-            const std::uint32_t news = news_.load(std::memory_order_seq_cst);
-            const bool is_event = poll() || news != seen;
-            seen = news;
-            const std::int64_t now = platform::now();
-            if (is_event) last_event = now;
-            if (now - last_event < how_.spin.count() && num_awaited() != 0) {
-                platform::pause();
-            } else {
-                sleep(now, now - last_event, seen);
+        guard([this](std::int64_t now) noexcept {
+            if (is_ending_.load(std::memory_order_acquire)) {  // pairs with end()
+                return poll_here(now, [](std::int64_t) { return true; });
             }
-        }
+            if (now >= looked_ + how_.background.count()) {
+                looked_ = now;
+                static_cast<void>(poll());
+            }
+            return looked_ + how_.background.count();
+        });
     }
     void end() noexcept {
         is_ending_.store(true, std::memory_order_release);  // pairs with run()
-        parker_.poke();
+        wake();
     }
 
   private:
     bool may_call_here() const noexcept { return only_ == thread_id{} || only_ == platform::this_thread(); }
 
-    // relaxed, both: they only decide how long the thread sleeps; `news_` ends the sleep
-    std::size_t num_awaited() const noexcept {
-        const std::size_t all = num_begun_.load(std::memory_order_relaxed);
-        const std::size_t others = background_.load(std::memory_order_relaxed);
-        return all > others ? all - others : 0;
+    void push(operation& o) noexcept {
+        o.next_ = newest_.load(std::memory_order_relaxed);
+        // seq_cst; pairs with unlock(): the caller takes the lock after this, or its holder sees the
+        // operation. relaxed on failure: only the address is used
+        while (!newest_.compare_exchange_weak(o.next_, &o, std::memory_order_seq_cst,
+                                              std::memory_order_relaxed)) {
+        }
+    }
+    // Somebody has to poll soon.
+    void tell(executor* waits) noexcept {
+        if (!has_guard_) return;
+        news_.fetch_add(1, std::memory_order_relaxed);  // published by expect()
+        expect(only_ == thread_id{} ? waits : nullptr);
     }
 
-    // seq_cst; pairs with sleep(): the thread sees the new count, or this call sees that the thread sleeps
-    void tell() noexcept {
-        news_.fetch_add(1, std::memory_order_seq_cst);
-        if (sleeps_long_.load(std::memory_order_seq_cst)) parker_.poke();
-    }
-
-    // `quiet`: the time since the last event.
-    void sleep(std::int64_t now, std::int64_t quiet, std::uint32_t seen) noexcept {
-        std::int64_t pause = -1;
-        if (num_awaited() != 0) {
-            pause = std::clamp<std::int64_t>(quiet / 8, how_.shortest.count(), how_.longest.count());
-        } else if (num_begun_.load(std::memory_order_relaxed) != 0) {
-            pause = how_.background.count();
-        }
-        if (periodic_ != nullptr) {
-            const std::int64_t due = weir::detail::larger<std::int64_t>(next_period_ - now, 0);
-            pause = pause < 0 ? due : weir::detail::smaller(pause, due);
-        }
-        // A short sleep is not ended by a submission, which began on its own thread.
-        const bool is_long = only_ != thread_id{} || pause < 0 || pause > how_.shortest.count();
-        if (is_long) sleeps_long_.store(true, std::memory_order_seq_cst);
-        if (news_.load(std::memory_order_seq_cst) == seen) static_cast<void>(parker_.wait(pause));
-        sleeps_long_.store(false, std::memory_order_relaxed);  // a needless poke is harmless
+    std::int64_t poll(std::int64_t now, bool) noexcept override {
+        // relaxed: news that this misses ask for another poll
+        const std::uint32_t news = news_.load(std::memory_order_relaxed);
+        if (poll() || news != seen_news_) last_event_ = now;
+        seen_news_ = news;
+        // relaxed: an operation that this misses asks for another poll
+        if (num_begun_.load(std::memory_order_relaxed) == 0) return never;
+        const std::int64_t quiet = now - last_event_;
+        if (quiet < how_.spin.count()) return now;
+        return now + std::clamp<std::int64_t>(quiet / 8, how_.shortest.count(), how_.longest.count());
     }
 
     bool serve(bool polls) noexcept {
@@ -199,7 +195,7 @@ class reactor {
             if (now >= next_period_) next_period_ = periodic_->at(now);
         }
         if (failure() != nullptr) begun_.give_up_all();
-        num_begun_.store(begun_.size(), std::memory_order_relaxed);  // see num_awaited()
+        num_begun_.store(begun_.size(), std::memory_order_relaxed);  // see poll()
         return ended;
     }
 
@@ -220,18 +216,20 @@ class reactor {
     }
 
     const polling_options how_;
+    const bool has_guard_;
     thread_id only_{};  // the thread that alone may call MPI; none: each may
     platform::atomic<operation*> newest_{nullptr};
     platform::atomic<bool> cancels_{false};
     platform::atomic<std::uint32_t> locked_{0};
     platform::atomic<std::uint32_t> news_{0};
-    platform::atomic<bool> sleeps_long_{false};
     platform::atomic<bool> is_ending_{false};
     platform::atomic<bool> is_failed_{false};
     platform::atomic<std::size_t> num_begun_{0};
-    platform::atomic<std::size_t> background_{0};
     std::shared_ptr<const rank_failed> failure_;
-    weir::detail::parker parker_;
+    // Of the thread that polls as `polled_source`:
+    std::uint32_t seen_news_ = 0;
+    std::int64_t last_event_ = 0;
+    std::int64_t looked_ = 0;  // of the reactor's thread
     // Under the lock:
     operations begun_;
     periodic_work* periodic_ = nullptr;

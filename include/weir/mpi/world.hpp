@@ -49,9 +49,9 @@ class only_one {
 ///         return all.run([&] { train(all.rank(), all.size()); });
 ///     }
 ///
-/// The world's thread initialises MPI, polls it while operations are pending, and finalises it. So
-/// MPI_THREAD_FUNNELED is enough. From MPI_THREAD_SERIALIZED on, other threads begin operations, too: a
-/// worker that sends does not wait for another thread.
+/// The world's thread initialises and finalises MPI, and polls it while operations are pending. So
+/// MPI_THREAD_FUNNELED is enough. From MPI_THREAD_SERIALIZED on, other threads begin operations, too, and an
+/// idle worker of the pool whose coroutine waits polls: the world's thread only does so while no worker does.
 ///
 /// If the program has initialised MPI already, the world uses that, and does not finalise it. It needs
 /// MPI_THREAD_SERIALIZED then, and no other thread in MPI at the same time; or MPI_THREAD_MULTIPLE.
@@ -64,8 +64,8 @@ class only_one {
 /// Errors:   `std::logic_error` for a second world in the process, after the end of MPI, or if MPI grants too
 ///           little; `std::bad_alloc`; `std::system_error` if no thread can be started.
 /// Lifetime: everything that sends or receives ends before the world. The destructor waits for all ranks.
-/// Cost:     a thread. It polls for 20 us after each event without a pause, then less and less often: see
-///           `polling_options`.
+/// Cost:     a thread. Whoever polls does so for 200 us after each event without a pause, then less and less
+///           often: see `polling_options`. At rest 0.2 % of a core, 0.8 % while a coroutine waits.
 class world : detail::only_one, detail::process, public communicator {
   public:
     /// Initialises MPI, unless the program has. Blocks until all ranks have begun theirs.
@@ -104,13 +104,13 @@ class world : detail::only_one, detail::process, public communicator {
 
     /// Begins and ends operations: for a world without a thread of its own; may be called for others.
     /// \returns true if an operation has ended. Threads: any, unless MPI has only MPI_THREAD_FUNNELED.
-    bool poll() noexcept { return process::its()->loop.poll(); }
+    bool poll() noexcept { return process::its()->poll(); }
 
     /// \returns the level of threads that MPI grants, one of `MPI_THREAD_...`.
     [[nodiscard]] int thread_level() const noexcept { return process::level(); }
 
     /// \returns the failure of a rank, or null. Lifetime: the world's. Threads: any.
-    [[nodiscard]] const rank_failed* failure() const noexcept { return process::its()->loop.failure(); }
+    [[nodiscard]] const rank_failed* failure() const noexcept { return process::its()->failure(); }
 
   private:
     const int exceptions_ = std::uncaught_exceptions();

@@ -41,7 +41,7 @@ def main(program):
         expect("three ranks", status, text, 0, f"{FILES} files with", r"\btokenize\b")
         all_tokens = trained(text)[1]
 
-        status, text = run(program, folder, "-n", "4", "--train-us", "3000", "--slow", "2:tokenize:30")
+        status, text = run(program, folder, "-n", "4", "--train-us", "3000", "--slow", "2:tokenize:100")
         expect("a slow rank", status, text, 0, r"rank 2: (stage )?'?tokenize'? at work")
 
         status, text = run(program, folder, "-n", "4", "--train-us", "1500", "--kill", "1@1.6")

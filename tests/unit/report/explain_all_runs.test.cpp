@@ -78,9 +78,10 @@ TEST_CASE("a run whose consumer takes nothing: each slot waits to put, and the q
                 weir::sink(3))
                    .start(pool);
     // A slot that has just been given a place still counts as waiting: only with all queues full nothing moves any more.
-    const std::string text = text_with("; 2 of 2 items in the queue behind it\n    slot 0: waiting to put for ",
-                                       "slots 0-2: waiting to put for ", "; channel 'src' is full, 2 of 2\n",
-                                       "; channel 'copy | sink' is full, 6 of 6\n", ": 3 of 3 items in the queue");
+    const std::string text =
+        text_with("; 2 of 2 items in the queue behind it\n    slot 0: waiting to put for ",
+                  "slots 0-2: waiting to put for ", "; channel 'src' is full, 2 of 2\n",
+                  "; channel 'copy | sink' is full, 6 of 6\n", ": 3 of 3 items in the queue");
     CHECK(has(text, ": 1 run is in progress\nrun 1: src | copy | sink; 0 items in "));
     CHECK(has(text, "; nothing has moved for "));
     CHECK(has(text, "  stage 'src' (explain_all_runs.test.cpp:"));
