@@ -1,14 +1,15 @@
 // A channel between two ranks beside a plain loop of MPI_Isend and MPI_Irecv with the same window: the rate, and the time
-// from a rank to the other. Starts itself under mpirun.
+// from a rank to the other; and the statistics of a lap of both ranks beside the plain reduction. Starts itself under mpirun.
 //
 //     bench/run mpi [--json] [--quick] [PART OF A TITLE]
 #include "blocks.hpp"
 
 #include "common/harness.hpp"
 
-#include <weir/executor/thread_pool.hpp>
 #include <weir/mpi/channel.hpp>
 #include <weir/mpi/world.hpp>
+#include <weir/report/rank_stats.hpp>
+#include <weir/weir.hpp>
 
 #include <mpi.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ranges>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +31,15 @@ constexpr int window = 8;
 
 // What rank 0 tells rank 1 to do.
 struct order {
-    enum kind : std::uint64_t { end, plain_rate, weir_rate, plain_way, weir_way } what = end;
+    enum kind : std::uint64_t {
+        end,
+        plain_rate,
+        weir_rate,
+        plain_way,
+        weir_way,
+        plain_lap,
+        weir_lap
+    } what = end;
     std::uint64_t size = 0;
     std::uint64_t n = 0;
 };
@@ -93,12 +104,50 @@ weir::task<> second(channel& there, channel& back, order o) {
     }
 }
 
+// What a `rank_report` does for a lap of a pipeline of three stages.
+class laps {
+  public:
+    explicit laps(const weir::mpi::communicator& all)
+        : all_(all), mine_(of_a_run()),
+          layout_(std::vector<std::string>(static_cast<std::size_t>(all.size()), weir::rank_outline(mine_))) {
+    }
+
+    weir::task<> merge(std::uint64_t n) {
+        for (std::uint64_t i = 0; i < n; ++i) {
+            std::vector<std::uint64_t> words = layout_.pack(mine_, static_cast<std::size_t>(all_.rank()));
+            co_await all_.all_reduce(std::span(words), weir::mpi::reduction::sum);
+            bench::keep(layout_.unpack(words));
+        }
+    }
+    void reduce(MPI_Comm comm, std::uint64_t n) const {
+        std::vector<std::uint64_t> words(layout_.size());
+        for (std::uint64_t i = 0; i < n; ++i) {
+            MPI_Allreduce(MPI_IN_PLACE, words.data(), as_int(words.size()), MPI_UINT64_T, MPI_SUM, comm);
+        }
+    }
+
+  private:
+    static weir::pipeline_stats of_a_run() {
+        weir::thread_pool pool(1);
+        const auto same = [](int n) { return n; };
+        auto run = (weir::source(std::views::iota(0, 10'000)) | weir::pipe(same) | weir::pipe(same) |
+                    weir::pipe(same) | weir::sink())
+                       .start(pool);
+        while (run.get()) {
+        }
+        return run.stats();
+    }
+    const weir::mpi::communicator all_;
+    const weir::pipeline_stats mine_;
+    const weir::rank_layout layout_;
+};
+
 // Both ranks call this with the same order.
 class both_ranks {
   public:
     explicit both_ranks(weir::mpi::world& all)
         : all_(all), pool_(1), plain_(weir::sync_wait(all.duplicate())), there_(all, pool_, role(0)),
-          back_(all, pool_, role(1)) {}
+          back_(all, pool_, role(1)), laps_(all) {}
 
     void run(const order& o) {
         const int me = all_.rank();
@@ -115,6 +164,10 @@ class both_ranks {
                 if (me == 0) weir::sync_wait(pool_, first(there_, back_, o));
                 if (me == 1) weir::sync_wait(pool_, second(there_, back_, o));
                 return;
+            case order::plain_lap:
+                return laps_.reduce(plain_.handle(), o.n);
+            case order::weir_lap:
+                return weir::sync_wait(pool_, laps_.merge(o.n));
             case order::end:
                 return;
         }
@@ -146,6 +199,7 @@ class both_ranks {
     weir::mpi::communicator plain_;
     channel there_;
     channel back_;
+    laps laps_;
 };
 
 std::string words(std::uint64_t bytes) {
@@ -170,6 +224,11 @@ void compare(both_ranks& ranks, int argc, char** argv) {
     for (const std::uint64_t size : {8U, 4096U, 65'536U, 1'048'576U}) {
         contest("there and back", size, order::weir_way, order::plain_way);
     }
+    bench::group group(session, "statistics of both ranks", "a lap");
+    group.ours("weir::mpi::rank_report",
+               [&](std::uint64_t n) { ranks.tell_and_run({order::weir_lap, 0, n}); });
+    group.peer("MPI_Allreduce", [&](std::uint64_t n) { ranks.tell_and_run({order::plain_lap, 0, n}); });
+    group.run();
 }
 
 }  // namespace

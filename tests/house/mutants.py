@@ -23,14 +23,15 @@ def script(name):
 
 
 def main():
-    schedules, interleavings, faults, cuda, models = (
+    schedules, interleavings, faults, cuda, mpi, models = (
         script(name) for name in ("exploration/schedules/mutants", "exploration/interleavings/mutants",
-                                  "exploration/faults/mutants", "cuda/mutants", "exploration/models/run"))
+                                  "exploration/faults/mutants", "cuda/mutants", "mpi/mutants",
+                                  "exploration/models/run"))
     of_models = tests / "exploration" / "models"
     wrong = []
     fitting = 0
     changes = [(name, file, lambda code, old=old, new=new: change_once(code, old, new))
-               for module in (schedules, interleavings, faults, cuda) for name, file, old, new, _ in module.read_mutants()]
+               for module in (schedules, interleavings, faults, cuda, mpi) for name, file, old, new, _ in module.read_mutants()]
     for mutant in models.read_mutants((of_models / "mutants.txt").read_text()):
         changes.append((mutant.name, mutant.file, mutant.change))
     for name, file, change in changes:

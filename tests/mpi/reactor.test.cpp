@@ -30,7 +30,7 @@ class until final : public operation {
 
   private:
     int begin(MPI_Request&, bool& again) noexcept override {
-        begun_by = std::this_thread::get_id();
+        if (begun_by.load() == std::thread::id()) begun_by = std::this_thread::get_id();
         again = !is_over;
         return MPI_SUCCESS;
     }
@@ -86,7 +86,7 @@ TEST_CASE("with funnelled threads only the reactor's thread begins and polls") {
     while (!is_ready) std::this_thread::yield();
     r.submit(o);
     CHECK_FALSE(r.poll());
-    while (o.begun_by.load() != its) std::this_thread::yield();
+    while (o.begun_by.load() == std::thread::id()) std::this_thread::yield();
     o.is_over = true;
     while (o.num_ended == 0) std::this_thread::yield();
     r.end();
