@@ -11,13 +11,15 @@
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
 
+#include <time.h>  // for clock_gettime, timespec
+
 #include <algorithm>    // for std::ranges::sort
-#include <chrono>       // for std::chrono::steady_clock, std::chrono::duration
+#include <chrono>       // for std::chrono::duration, std::chrono::seconds
 #include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
-#include <thread>       // for std::this_thread::sleep_until
+#include <thread>       // for std::this_thread::sleep_for
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
@@ -65,15 +67,21 @@ inline message tokenize(const document& doc, int rank) {
     return m;
 }
 
+/// \returns the time that the processor has spent on this thread. Other threads take none of it.
+inline std::chrono::duration<double> processor_time() {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return std::chrono::seconds(t.tv_sec) + std::chrono::duration<double, std::nano>(t.tv_nsec);
+}
+
 /// \returns the function, which takes `factor` times as long as before on the rank and in the stage of `--slow`.
 template <class F>
 auto slowed(const settings& s, int rank, const std::string& stage, F function) {
     const double factor = rank == s.slow_rank && stage == s.slow_stage ? s.slow_factor : 1;
     return [factor, function](const auto& item) {
-        using clock = std::chrono::steady_clock;
-        const auto begin = clock::now();
+        const auto begin = processor_time();
         auto result = function(item);
-        const std::chrono::duration<double> more = (clock::now() - begin) * (factor - 1);
+        const auto more = (processor_time() - begin) * (factor - 1);
         if (factor > 1) std::this_thread::sleep_for(more);
         return result;
     };
