@@ -104,7 +104,7 @@ weir::task<> second(channel& there, channel& back, order o) {
     }
 }
 
-// What a `rank_report` does for a lap of a pipeline of three stages.
+// What a `rank_report` does for a lap of a pipeline of five stages: a source, three pipes and a sink.
 class laps {
   public:
     explicit laps(const weir::mpi::communicator& all)

@@ -52,6 +52,16 @@ TEST_CASE("the thread that submits an operation begins it") {
     CHECK_FALSE(r.poll());
 }
 
+TEST_CASE("an operation that is submitted while a caller has the lock begins when that caller releases it") {
+    reactor r({});
+    r.set_thread(false);
+    until o;
+    r.locked([&]() noexcept { std::thread([&] { r.submit(o); }).join(); });
+    CHECK(o.begun_by.load() == std::this_thread::get_id());
+    o.is_over = true;
+    CHECK(r.poll());
+}
+
 TEST_CASE("an idle worker of the pool whose coroutine waits polls") {
     const auto its = std::make_shared<weir::mpi::detail::connection>(weir::mpi::polling_options());
     its->set_thread(false);

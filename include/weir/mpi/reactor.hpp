@@ -85,7 +85,7 @@ class reactor : public weir::detail::polled_source {
     // Begins what was submitted, and ends what is complete. Any thread. Returns whether anything has ended.
     bool poll() noexcept { return serve(true); }
 
-    // Calls the function while no other thread is in MPI.
+    // Calls the function while no other thread is in MPI. Begins what other threads have submitted meanwhile.
     template <class Function>
     void locked(Function function) noexcept {
         for (int round = 0; locked_.exchange(1, std::memory_order_seq_cst) != 0; ++round) {
@@ -97,6 +97,7 @@ class reactor : public weir::detail::polled_source {
         }
         function();
         unlock();
+        if (has_news()) serve(false);
     }
 
     // Under the lock.
@@ -179,10 +180,12 @@ class reactor : public weir::detail::polled_source {
             ended = work(polls) || ended;
             unlock();
             polls = false;
-            // seq_cst; pairs with submit() and cancel(), whose callers could not take the lock
-        } while (newest_.load(std::memory_order_seq_cst) != nullptr ||
-                 cancels_.load(std::memory_order_seq_cst));
+        } while (has_news());
         return ended;
+    }
+    // seq_cst; pairs with submit() and cancel(), whose callers could not take the lock
+    bool has_news() const noexcept {
+        return newest_.load(std::memory_order_seq_cst) != nullptr || cancels_.load(std::memory_order_seq_cst);
     }
     void unlock() noexcept { locked_.store(0, std::memory_order_seq_cst); }
 
