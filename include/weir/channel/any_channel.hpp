@@ -1,4 +1,4 @@
-// weir channel, internal: the base of a channel, without its item type; other rooms use channels through it
+// weir channel, internal: the base of all channels, without the item type; runs and stages use this base
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_ANY_CHANNEL_HPP
 #define WEIR_CHANNEL_ANY_CHANNEL_HPP
@@ -43,9 +43,9 @@ class numbered_put;
 template <class, bool>
 class choice_case;
 
-// The operations that lock both ends of a channel: puts and gets that meet waiting coroutines, closing, and
-// changes of the capacity. They are compiled once for all item types: an item is a `void*`. A public member
-// with the name of a member of `channel` does the same as that member.
+// The operations that lock both ends of a channel, the putting and the getting one: puts and gets that meet
+// waiting coroutines, closing, and changes of the capacity. They are compiled once for all item types: an
+// item is a `void*`. A public member with the name of a member of `channel` does the same as that member.
 template <class Policy>
 class any_channel : public channel_puts<Policy> {
     using items = channel_items<Policy>;
@@ -59,8 +59,9 @@ class any_channel : public channel_puts<Policy> {
     // Virtual: a run owns its channels through pointers to this type.
     virtual ~any_channel() = default;
 
-    // As in `channel_core`. Then admits puts that waited behind this put: the item of this put may have been
-    // too large for the limit in bytes, while their items fit.
+    // `stop`: ends the wait of `w`, which is in line `line`. `forget`: removes `w` from its line, as its
+    // owner gives up. Both then admit puts that waited behind the put `w`: its item may have been too large
+    // for the limit in bytes, while their items fit.
     void stop(waiter& w, side line) noexcept {
         core::stop(w, line);
         if (line == side::put) admit_waiting_puts();
@@ -71,8 +72,8 @@ class any_channel : public channel_puts<Policy> {
         return waited;
     }
 
-    // Puts, or gets, as many items as possible without waiting; returns their number. Returns 0 in a process
-    // that was forked from the process of the channel's threads.
+    // Puts, or gets, as many items as possible without waiting; returns their number. Returns 0 in a forked
+    // process without the threads of the channel's executor: the caller then takes the path that throws.
     template <class T>
     std::size_t put_some(T* from, std::size_t most) noexcept {
         if (core::clock_.is_orphaned()) return 0;
@@ -105,7 +106,8 @@ class any_channel : public channel_puts<Policy> {
     // A put or get by a thread, which blocks for `max_wait` at most.
     outcome block(side line, void* item, duration max_wait);
 
-    // The number of items that are in their places, and wait for the turn of an earlier one.
+    // The number of early items: their puts are done, but gets do not see them before items with lower
+    // numbers are in.
     std::size_t num_early() const noexcept {
         const typename core::whole_lock held(*this);
         std::size_t n = 0;
@@ -113,32 +115,32 @@ class any_channel : public channel_puts<Policy> {
         return n;
     }
 
-    // Threads that wait for an item work meanwhile where the channel's executor lends them a place. Called
-    // before the channel is used.
+    // From now on a thread that waits for an item runs coroutines of the channel's executor meanwhile, if a
+    // worker of the executor lends its place. Called before the channel is used.
     void let_consumers_help() noexcept { core::consumers_help_ = true; }
 
     void close() noexcept;
     void close_to_newcomers() noexcept;
     void cancel() noexcept;
     // `of_sink`: the new capacity of the queue behind the sink, if `merge_sink` has merged that queue with
-    // this one; 0: as before. `capacity` is then the capacity of both.
+    // this one; 0: as before. `capacity` is then the total for both queues and the item that the sink holds.
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
-    // Merges the queue behind a stage `sink` with this queue, the one before it: the sink then needs no
-    // coroutine. Called before the queue is used. `capacity`: that of both queues, plus 1 for the item that
-    // the sink holds. `of_sink`, `bytes_of_sink`: the limits of the queue behind the sink, in items and in
-    // bytes; the limit in bytes is added to that of this queue.
+    // Merges the queue behind the last stage, `sink`, with this queue, the one before that stage. The sink
+    // passes items on unchanged, so it then needs no coroutine. Called before the queue is used. `capacity`:
+    // that of both queues, plus 1 for the item that the sink holds. `of_sink`, `bytes_of_sink`: the limits of
+    // the queue behind the sink, in items and in bytes; the limit in bytes is added to that of this queue.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink);
     void set_max_bytes(std::size_t bytes);
     // From now on all puts have numbers, from 0 without gaps, and items go in by their numbers: see
     // `channel_puts`. Called before the channel is used.
     void keep_order() { core::order_ = std::make_unique<put_order>(capacity_, ring_.places()); }
-    // See `channel_puts::block_puts`.
+    // Refuses all puts with a number above `last`, also those that wait.
     void block_puts(std::uint64_t last) noexcept {
         change locked(*this);
         puts::block_puts(last, locked.woken());
     }
-    // `now`: an instant in ns of the clock, not before the last event; empty: the current time.
+    // `now`: an instant in ns of the channel's clock, not before the last event; empty: the current time.
     // `sink`: receives the figures of the merged sink, if there is one.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr);
     // The average size of the items that came into the queue; 0: bytes are not counted.
@@ -163,7 +165,8 @@ class any_channel : public channel_puts<Policy> {
     using puts::offer;
     using typename puts::wakes;
 
-    // Locks the whole channel. After unlocking it wakes the waiters in `woken`.
+    // Locks both ends of the channel. The destructor unlocks, and then wakes the waiters in `woken`.
+    // `ends_apart`: see `whole_lock`.
     class [[nodiscard]] change {
       public:
         explicit change(any_channel& c, bool ends_apart = false) noexcept : held_(c, ends_apart) {}
@@ -195,7 +198,8 @@ class any_channel : public channel_puts<Policy> {
         if (line == side::get) return take(w.item, w.number, w.measured, woken);
         return core::order_ == nullptr ? offer(w.item, w.measured, woken) : puts::offer_in_order(w, woken);
     }
-    // The get. Constructs the item at `into`, and sets its `number` in the order of the gets.
+    // A get that does not wait. Constructs the item at `into`, and sets `number`, its place in the order of
+    // the gets.
     outcome take(void* into, std::uint64_t& number, slot* measured, wakes& woken) noexcept {
         number = get_end_.count.load(std::memory_order_relaxed);
         get_end_.seen = put_end_.count.load(std::memory_order_relaxed);
@@ -225,7 +229,7 @@ class any_channel : public channel_puts<Policy> {
     // item.
     std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
     bool drains_puts_ = false;  // closed for new puts only
-    std::size_t behind_ = 0;    // of the capacity, the part behind the queue before the merged sink; 0: none
+    std::size_t behind_ = 0;    // the part of the capacity for a merged sink and its queue; 0: no sink
 
     template <class, class, bool>
     friend class channel_awaiter;

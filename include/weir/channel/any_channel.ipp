@@ -29,7 +29,7 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
     core::wake_all(woken);
     if (result != outcome::pending) return result;
     if (core::consumers_help_ && ex != nullptr && max_wait == (duration::max)()) {
-        // `lend_place` also returns true if the flag was only poked.
+        // `lends_place` also returns true if a thread has only ended the wait by `flag.poke()`.
         if (detail::lends_place(*ex, flag) && flag.is_set()) return w.outcome;
     }
     return block_in_line(w, line, flag, ex, max_wait);

@@ -33,24 +33,24 @@ namespace weir {
 /// Resumes:  on the executor of the waiting coroutine, by a post; never inside the call that ended the wait.
 ///           For a coroutine of another library, a member `weir::executor& weir_executor()` of its promise
 ///           names the executor. Without that member, all such coroutines share one thread of this library,
-///           which they must not block. A promise that reschedules its coroutine after each await does so
-///           from that thread.
-/// Threads:  any number, on all members but the destructor.
-/// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor.
-///           A wait throws `std::system_error` if the shared thread can't be started. It throws
+///           which they must not block. A promise that moves its coroutine to another executor after each
+///           await makes that call on that thread.
+/// Threads:  any number may call any members at the same time; the destructor runs alone.
+/// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor. A
+///           wait throws `std::system_error` if the shared thread can't be started. A wait throws
 ///           `forked_error` in a process that was forked after the start of the shared thread, or of the pool
-///           whose clock the channel uses. It throws `stopped` in the function of a stage when the run is
+///           whose clock the channel uses. A wait throws `stopped` in the function of a stage when the run is
 ///           stopped: the item of a put then stays with the caller. An operation that was completed before
 ///           the stop returns its result.
 /// Lifetime: outlives its operations. The destructor destroys the items inside. With more than 100 channels
 ///           nested as items, inner items are destroyed at the end of the outermost destructor.
 /// Cost:     O(1). One short lock for an operation that doesn't wait and wakes nobody, and for every
 ///           operation if the capacity is 1 or 2; else two locks. Locks cost next to nothing while only one
-///           thread uses the channel (figures: bench/results.md). Only the constructor, `set_capacity`
-///           and histograms of waits of more than 8 octaves (powers of two) allocate; the number of places is
-///           a power of two. An operation that doesn't wait reads the clock only if the channel becomes empty
-///           or ceases to be. An operation that waits reads the clock once, and so does the operation that
-///           ends the wait.
+///           thread uses the channel (figures: bench/results.md). Only the constructor, `set_capacity`, and a
+///           histogram with waits in more than 8 octaves (powers of two) allocate. The memory for items is
+///           that of the next power of two of the capacity. An operation that doesn't wait reads the clock
+///           only if the channel becomes or stops being empty. An operation that waits reads the clock once,
+///           and so does the operation that ends the wait.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
 ///           (platform/biased_lock.hpp).
 ///
@@ -73,7 +73,7 @@ class channel final : detail::any_channel<Policy>,
     using core = typename base::core;
     using change = typename base::change;
     using whole_lock = typename core::whole_lock;
-    // stop_token, on every platform but one that a test supplies.
+    // `weir::stop_token`, unless a test supplies another platform (the type of atomics and locks).
     using stop_token = basic_stop_token<typename core::platform>;
     using refusals = detail::channel_refusals<T, Policy>;
 
@@ -113,16 +113,16 @@ class channel final : detail::any_channel<Policy>,
     ///
     /// \param item  is moved from when there is room, and only then: a rejected item stays with the caller.
     ///              Await the operation in the same expression, `co_await c.put(std::move(x))`.
-    /// \returns     awaitable of `bool`: true = it is in; false = the channel is closed.
+    /// \returns     awaitable of `bool`: true = the item is in; false = the channel is closed.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
         return detail::put_operation<channel>(*this, item);
     }
-    /// The same. A stop that `stop` requests also ends the wait with false; `closed()` tells the two apart.
+    /// The same as `put(T&&)`. A stop request also ends the wait with false; `closed()` tells these apart.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
         return detail::put_operation<channel, stop_token>(*this, item, nullptr, std::move(stop));
     }
 
-    /// The same with a copy of the item. Errors: those of copying it, before anything else happens.
+    /// The same as `put(T&&)`, with a copy. Errors: those of copying the item, before anything else happens.
     [[nodiscard("co_await this, or nothing is put")]] auto put(const T& item)
         requires std::is_copy_constructible_v<T>
     {
@@ -160,8 +160,8 @@ class channel final : detail::any_channel<Policy>,
         return detail::get_operation<channel, stop_token>(*this, nullptr, std::move(stop));
     }
 
-    /// Adds as many items of `from` as there is room for, in order, waiting only while there is no room.
-    /// If it waits, it waits with the first item: items of other puts may come between that and the rest.
+    /// Adds as many items of `from` as there is room for, in order, waiting only while there is no room. The
+    /// first item may have to wait for room: items of other puts may come between it and the rest.
     ///
     /// \param from  outlives the await; the items that are in have been moved from.
     /// \returns     awaitable of `std::size_t`: the number of items that are in; 0 = the channel is closed, a
@@ -176,8 +176,8 @@ class channel final : detail::any_channel<Policy>,
 
     /// Takes as many items as are inside and fit into `into`, waiting only while no item is inside.
     ///
-    /// \param into  is assigned to from its beginning, partly under the lock: the assignment must neither
-    ///              throw nor use the channel.
+    /// \param into  its elements are assigned to, from the first on, partly under the lock: the assignment
+    ///              must neither throw nor use the channel.
     /// \returns     awaitable of `std::size_t`: the number of items that were got; 0 = the channel is closed
     ///              and drained, a stop was requested, or `into` is empty. A stop never loses an item.
     /// Cost: as of `put_some`.
@@ -243,7 +243,7 @@ class channel final : detail::any_channel<Policy>,
     /// false, and their items stay with the callers; gets with no item. May be called again, on any thread.
     void close() noexcept { base::close(); }
 
-    /// The same, but puts that wait now are still done when there is room, so that their items are not lost.
+    /// The same as `close()`, but puts that wait now are still done when there is room: no item is lost.
     void close_to_newcomers() noexcept { base::close_to_newcomers(); }
 
     /// Closes the channel, and destroys the items inside (`channel_stats::num_discarded`).

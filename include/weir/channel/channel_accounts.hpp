@@ -37,7 +37,8 @@ class channel_clock {
 
     bool bound() const noexcept { return bound_; }
 
-    // The executor, which a waiting thread may have to run; null: none. Without a lock: a hint.
+    // The executor, which a waiting thread may have to run; null: none. A hint if called without a lock of
+    // the channel.
     executor* owner() const noexcept {
         executor* const ex = owner_.load(std::memory_order_acquire);  // pairs with bind()
         return ex == nullptr || end_.is_set() ? nullptr : ex;
@@ -79,7 +80,8 @@ class channel_clock {
     const executor_use given_;
 };
 
-// The type of the slots of a stage. `Policy`: what the run measures: `measured`, `summed` or `unmeasured`.
+// The type of the slots (workers) of a stage. `Policy`: what the run measures: `measured`, `summed` or
+// `unmeasured`.
 template <class Policy>
 using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
 
@@ -160,8 +162,8 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Whether this queue is merged with the queue behind a sink: see `any_channel::merge_sink`. The meter of
-    // the sink is then updated for each item.
+    // Whether this queue is merged with the last stage (the sink) and its queue: see
+    // `any_channel::merge_sink`. The sink's meter is then updated for each item.
     WEIR_ALWAYS_INLINE bool has_sink() const noexcept {
         if constexpr (Policy::statistics) {
             return sink_ != nullptr;
@@ -179,7 +181,8 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // The first item has come or the last one has gone, and no operation waited for this.
+    // Records when the channel becomes empty (`empty`) or stops being empty. Not called for an item that is
+    // handed to a waiting get: the channel remains empty.
     void emptiness_changed([[maybe_unused]] bool empty, [[maybe_unused]] slot* measured) noexcept {
         if constexpr (Policy::statistics) {
             if (!clock_.bound()) {
@@ -191,7 +194,8 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Fills in everything but the name. `until`: as `now` of `any_channel::stats`.
+    // Fills in everything but the name. `until`: the instant up to which waits count, in ns of the channel's
+    // clock; empty: the current time. `sink`: receives the figures of the merged sink, if there is one.
     void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until,
               [[maybe_unused]] std::optional<sink_figures>* sink = nullptr) noexcept {
         s.capacity = this->capacity_;
@@ -221,7 +225,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // A mark was handed to a waiting get.
+    // Counts a mark (of the end of an epoch) that was handed to a waiting get.
     void count_mark() noexcept {
         ++put_marks_;
         ++get_marks_;

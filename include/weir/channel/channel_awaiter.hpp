@@ -82,7 +82,7 @@ class channel_awaiter : public not_awaited {
 
     channel_awaiter(store& channel, void* item, slot_type* measured, Stop stop) noexcept
         : channel_(&channel), waiter_(item, measured), stop_(std::move(stop)) {}
-    // The operation of a slot, which awaits it many times: `restart` before each await.
+    // For a slot (a worker of a stage), which calls `restart` and awaits the object for each item.
     explicit channel_awaiter(slot_type& measured) noexcept
         : channel_(nullptr), waiter_(nullptr, &measured), stop_(Stop()) {}
     channel_awaiter(const channel_awaiter&) = delete;
@@ -108,7 +108,7 @@ class channel_awaiter : public not_awaited {
             return suspend(h, detail::env_of(h));
         }
     }
-    // The operation is done; its coroutine goes to the end of its executor's queue. False: it has none.
+    // The operation is done; its coroutine goes to the end of its executor's queue. False: no executor.
     template <class Promise>
     bool yield_when_done(std::coroutine_handle<Promise> h) {
         const coroutine_env& env = detail::env_of(h);
@@ -125,8 +125,8 @@ class channel_awaiter : public not_awaited {
         waiter_.outcome = outcome::pending;
     }
 
-    // True: the operation must go through `suspend`, as it ends its coroutine's slice (channel_end.hpp) or
-    // puts a traced item. `before`: how many operations come before it.
+    // True: the operation must go through `suspend`: its coroutine has to yield (the end of its slice, see
+    // channel_end.hpp), or the item is traced. `before`: the number of operations done at this end before.
     WEIR_ALWAYS_INLINE bool must_suspend() noexcept { return must_suspend(channel_->count_at(line_)); }
     WEIR_ALWAYS_INLINE bool must_suspend(std::uint64_t before) noexcept {
         if (!needs_suspend<Policy>(Puts, before, waiter_.measured)) return false;
@@ -214,8 +214,8 @@ class channel_awaiter : public not_awaited {
         }
         core::wake_all(woken);
     }
-    // Whether the coroutine has to yield, as its slice has ended. If the operation puts a traced item, its
-    // end will be reported to the trace.
+    // Whether the coroutine has to yield, as its slice has ended. If the operation puts a traced item, the
+    // end of the put will be reported to the trace.
     WEIR_NOINLINE bool has_to_yield(const coroutine_env& env) noexcept {
         const slot* const owner = waiter_.measured;
         if (Policy::statistics && Puts && owner != nullptr && owner->is_following()) {
@@ -225,8 +225,8 @@ class channel_awaiter : public not_awaited {
         }
         return env.executor != nullptr;
     }
-    // Whether a stop of the run, or the time limit of the task, ends this wait: true in a stage's function.
-    // The wait of a slot's own operation ends when the channel is closed, or by `recall`.
+    // Whether a stop of the run, or the time limit of the task, ends this wait: true for an operation within
+    // a stage's function. An operation of the slot itself ends when the channel is closed, or by `recall`.
     bool ends_with_run(const coroutine_env& env) const noexcept {
         return env.ends != nullptr && waiter_.measured == nullptr;
     }
@@ -284,7 +284,7 @@ class channel_awaiter : public not_awaited {
     bool suspended_;
     bool reports_put_;                                             // to the trace of its slot
     bool listens_to_run_;                                          // `on_run_stop_` has been constructed
-    const end_token* ends_;                                        // of a coroutine that was suspended
+    const end_token* ends_;                                        // as in the suspended coroutine's env
     uninitialised_slot<stop_callback<stop_waiting>> on_run_stop_;  // of the run in whose stage it waits
 };
 

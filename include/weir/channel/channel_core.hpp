@@ -78,7 +78,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         wake(w);
     }
 
-    // Ends the get of a slot (a worker of a stage) whose flag `recalled` was set.
+    // Ends the get of a slot (a worker of a stage) without an item. The caller has set the flag `recalled` of
+    // the slot, as the slot has other work, or leaves service.
     void recall(const slot& getter) noexcept {
         waiter* found = nullptr;
         {
@@ -106,7 +107,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         } else if (w.choice != nullptr) {
             w.choice->wake();
         } else {
-            // Counted even if the thread still spins: it takes long to continue, too.
+            // Counted as a wake-up even if the thread still spins: a spinning thread takes long to continue,
+            // too.
             ++standard_platform::num_wakes();
             w.thread->set();
         }
@@ -126,7 +128,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         add_waiter(w, line, reading(w.measured));
     }
 
-    // The operation is done, and its coroutine yields: it is about to be posted.
+    // The operation is done, and its coroutine, which yields, is about to be posted.
     static void record_yield(waiter& w) noexcept {
         if constexpr (Policy::statistics) {
             if (w.measured != nullptr) w.measured->enter(slot_state::runnable, reading_of(*w.measured));
@@ -207,7 +209,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         }
     }
 
-    // The wait of an early put ends. It is a wait of its slot for a turn, not one of the channel for room.
+    // The wait of an early put ends. It counts as a wait of the slot for its turn, and not in the statistics
+    // of the channel.
     void remove_early(waiter& w, detail::outcome result, [[maybe_unused]] std::int64_t now) noexcept {
         early_.remove(w);
         w.outcome = result;
@@ -222,7 +225,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         add_waiter(w, side::put, now);
     }
 
-    // Whether `w` may be served. A waiter of a choice that was claimed elsewhere is removed from the line.
+    // Whether `w` may be served. Removes `w` from the line if another operation of its choice (as a `select`)
+    // was served before.
     bool claim_waiter(waiter& w, side line) noexcept {
         if (w.choice == nullptr || w.choice->claim(&w)) return true;
         remove_waiter(w, line, outcome::stopped, reading(nullptr));

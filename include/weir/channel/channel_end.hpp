@@ -82,7 +82,7 @@ class channel_ends {
     // Locks both ends. Unlocking updates the hints for operations that lock one end only.
     class [[nodiscard]] whole_lock {
       public:
-        // `ends_apart`: takes both locks in any case, to change whether the ends share one.
+        // `ends_apart`: takes both locks even if the ends share one, to change whether they do.
         explicit whole_lock(const channel_ends& core, bool ends_apart = false) noexcept
             : whole_lock(core, record::mine(), ends_apart) {}
         // With the record of this thread.
@@ -141,8 +141,8 @@ class channel_ends {
         return (line == side::put ? put_end_.count : get_end_.count).load(std::memory_order_relaxed);
     }
 
-    // Adds the bytes of this channel to the budget of a run. Called before the channel is used.
-    // `sources`: the set of sources whose items come through this channel.
+    // From now on the items of this channel count towards the limit in bytes of a run. Called before the
+    // channel is used. `sources`: the set of sources whose items come through this channel.
     void set_budget(byte_budget* budget, std::uint64_t sources = 0) noexcept {
         const whole_lock held(*this);
         bytes_.budget = budget;
@@ -176,9 +176,9 @@ class channel_ends {
                                         get_end_.count.load(std::memory_order_relaxed));
     }
 
-    // Updates the hints from the rest of the state.
+    // Computes `put_needs_both_` and `get_needs_both_` from the other members.
     WEIR_ALWAYS_INLINE void update_hints() const noexcept {
-        // Without branches: each would be mispredicted in its own way.
+        // Without branches: each would be mispredicted independently of the others.
         const bool counts = bytes_.counts();
         const bool awaited = !getters_.empty();
         const bool is_empty = Policy::statistics && size() == 0 && !has_one_lock();

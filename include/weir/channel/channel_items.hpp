@@ -98,7 +98,7 @@ class channel_items : public channel_core<Policy> {
         const typename core::get_guard held(*this, me);
         return held.is_valid() && (get_here<T>(w, me) || get_accounted<T>(w, me));
     }
-    // The same for `try_put` and `try_get`.
+    // `put_at_once` and `get_at_once` for `try_put` and `try_get`, which have no waiter.
     template <class T>
     bool put_unawaited(T& item) noexcept {
         const typename core::put_guard held(put_end_.lock);
@@ -152,7 +152,7 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // Moves as many items as the lock of this end allows. The hints stay as they are.
+    // Moves as many items as the lock of this end allows. Does not update the hints.
     template <class T>
     std::size_t push_some(T* items, std::size_t most) noexcept {
         if (put_is_accounted() || core::put_needs_both()) return 0;
@@ -216,8 +216,8 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // The same for items that change the statistics, where one lock guards both ends: the first item of an
-    // empty channel, the last item, and every item if a sink was merged with the queue.
+    // The put and the get of items that change the statistics, where one lock guards both ends: the first
+    // item of an empty channel, the last item, and every item if a sink was merged with the queue.
     WEIR_ALWAYS_INLINE bool put_is_accounted() const noexcept {
         return Policy::statistics && core::has_one_lock() && (core::size() == 0 || core::has_sink());
     }
@@ -242,8 +242,8 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // Updates the meter of the sink. `mark`: an item that was handed to a get, and is not in the ring, is a
-    // mark.
+    // Updates the meter of the merged sink. `mark`: whether the item that was just handed to a get, and so is
+    // not in the ring, is a mark of the end of an epoch.
     WEIR_NOINLINE void tell_sink(slot* measured, bool mark = false) noexcept {
         core::tell_sink(measured, [this, mark](std::uint64_t i) {
             if (type_.is_mark == nullptr) return false;
@@ -275,7 +275,8 @@ class channel_items : public channel_core<Policy> {
         get_end_.count.store(count, std::memory_order_release);
     }
 
-    // With statistics the last item is left to get_accounted(), as its get makes the channel empty.
+    // With statistics get_here() leaves the last item to get_accounted(), as that get makes the channel
+    // empty.
     static constexpr std::uint64_t min_items_for_get = Policy::statistics ? 2 : 1;
 
     const item_type& type_;

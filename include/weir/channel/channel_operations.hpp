@@ -79,7 +79,7 @@ class numbered_put : public put_operation<Channel> {
                this->channel_->template put_in_order_at_once<T>(this->waiter_);
     }
 
-    bool in_order_ = false;  // the same for all puts of one object
+    bool in_order_ = false;  // either all puts of one object have numbers, or none has
 };
 
 // Whether a T can be made from Args, by a constructor or as an aggregate.
@@ -97,7 +97,7 @@ class held_item {
     T item_;
 
   private:
-    // By braces for arrays, and for aggregates where the compiler cannot make them by parentheses.
+    // Constructs by braces arrays, and aggregates where the compiler cannot construct them by parentheses.
     template <class... Args>
     static T make(Args&&... args) {
         if constexpr (std::is_constructible_v<T, Args...>) {
@@ -151,7 +151,8 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         return place_.take();
     }
 
-    // After a get without an item: true if the slot was recalled, false if the channel is closed and drained.
+    // After a get without an item: true if `recall` has ended the get, false if the channel is closed and
+    // drained.
     bool was_recalled() const noexcept { return this->waiter_.outcome == outcome::stopped; }
 
     // The item's number in the order of the gets, from 0; after an item was got.
@@ -167,8 +168,9 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
     uninitialised_slot<T> place_;
 };
 
-// The awaitable of a put or get of several items. It moves as many as it can without waiting. If that is
-// none, it waits with the first item as a put or get does, and then moves as many more as it can.
+// The awaitable of a put or get of several items. Moves as many items as possible without waiting. If no item
+// could be moved, waits for the first item as a single put or get does, and then moves as many more as
+// possible.
 template <class Channel, class Stop, bool Puts>
 class batch_operation : public channel_awaiter<typename Channel::policy_type, Stop, Puts> {
     using base = channel_awaiter<typename Channel::policy_type, Stop, Puts>;

@@ -27,7 +27,7 @@ namespace weir::detail {
 // | its turn has come, there is room | the item goes in, with the early items that follow without a gap   |
 // | its turn has come, no room       | the put waits in `putters_`, as any put does                       |
 // | early, its place is free         | the item is stored in its place, and the put is done               |
-// | early, otherwise                 | the put waits in `early_`, its slot in state `wait_turn`           |
+// | early, otherwise                 | the put waits in `early_`; its slot (worker) is in `wait_turn`     |
 //
 // The items inside and the places up to the last early item never exceed the capacity together. So an early
 // item has room when its turn comes. Statistics count a wait for room only for a put whose turn has come.
@@ -41,10 +41,10 @@ class channel_puts : public channel_items<Policy> {
     using typename items::side;
     using typename items::waiter;
 
-    // The marks of traced items in this queue; null: no item of the run is traced, or there is no run.
+    // The record of the traced items in this queue; null: no item of the run is traced, or there is no run.
     trail_marks* marks() const noexcept { return marks_; }
-    // Called before the run begins if items are traced. `is_read`: a stage gets from this queue; false: the
-    // consumer of the run does.
+    // Adds this queue to the trace; called before the run begins if items are traced. `is_read`: a stage gets
+    // from this queue; false: the consumer of the run does.
     void mark_in(run_trail& trail, bool is_read) {
         marks_ = &trail.add_queue(this->name_, this->capacity_, is_read);
     }
@@ -106,7 +106,8 @@ class channel_puts : public channel_items<Policy> {
         order_->fill(w.number, w.item != nullptr);
         return items::mark_done(w, me);
     }
-    // Checks the same as `may_fill`, under the put lock only. Reads the number of gets only if necessary.
+    // Whether the place of this number is within the window, and free. Under the put lock only. Reads the
+    // number of gets only if the last known number is too low.
     bool has_place(std::uint64_t number) noexcept {
         if (!order_->is_within_window(number)) return false;
         if (place_of(number) - put_end_.seen < this->capacity_) return true;
@@ -150,7 +151,8 @@ class channel_puts : public channel_items<Policy> {
         if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
     }
 
-    // Subtracts the bytes of the item. If the budget of the run has room again, stores the budget in `woken`.
+    // Subtracts the bytes of the item. If this makes room in the limit in bytes of the run, stores that limit
+    // (the budget) in `woken`.
     void release_bytes(const void* item, wakes& woken) noexcept {
         if (byte_budget* const budget = core::bytes_.remove(type_.bytes(item))) woken.budget = budget;
     }
@@ -195,7 +197,8 @@ class channel_puts : public channel_items<Policy> {
     static bool is_traced(const slot* putter) noexcept {
         return Policy::statistics && putter != nullptr && putter->is_following();
     }
-    // Records for the trace that an item is in, before anybody can get it. `measured`: as above.
+    // Records for the trace that an item is in, before another thread can get it. `measured`: as for
+    // `offer_for`.
     void record_trace(const slot& putter, std::uint64_t number, std::uint64_t gets, slot* measured) noexcept;
 
     trail_marks* marks_ = nullptr;  // set before the run begins

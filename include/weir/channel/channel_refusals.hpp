@@ -53,7 +53,7 @@ class channel_refusals {
     using stop_token = basic_stop_token<typename Policy::platform>;
 
   public:
-    // An item that can't be copied, and an argument of another type.
+    // For an lvalue of an item type that can't be copied, and for an argument of another type.
     template <class Item>
         requires(std::is_same_v<Item, T> && !std::is_copy_constructible_v<T>)
     auto put(const Item&, stop_token = {}) {
@@ -69,7 +69,7 @@ class channel_refusals {
         return std::suspend_never();
     }
 
-    // A second argument that is no stop token.
+    // For a second argument that is no stop token.
     template <class Item, class Limit>
         requires(!std::is_convertible_v<Limit, stop_token>)
     auto put(Item&&, Limit&&) {
@@ -81,7 +81,7 @@ class channel_refusals {
         return no_limit<Limit>();
     }
 
-    // An argument that is no span of items that can be changed.
+    // For an argument that is no span of items, or whose items are constant.
     template <class Range>
         requires(!std::is_convertible_v<Range, std::span<T>>)
     auto put_some(Range&&, stop_token = {}) {
@@ -93,7 +93,7 @@ class channel_refusals {
         return no_items<Range>();
     }
 
-    // An item that would have to be copied, and an argument of another type.
+    // For an item that would have to be copied, and for an argument of another type.
     template <class Item>
         requires(!std::is_convertible_v<Item, T &&>)
     channel_status try_put(Item&&) noexcept {
@@ -105,7 +105,7 @@ class channel_refusals {
         return refuse<Item>();
     }
 
-    // A plain loop, which can't wait.
+    // For a plain range-for loop, which can't wait.
     template <class Item = T>
     not_an_iterator<T> begin() const {
         static_assert(std::is_void_v<Item>,

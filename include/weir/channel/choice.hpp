@@ -28,7 +28,8 @@
 
 namespace weir::detail {
 
-// One of the puts and gets of a choice, for any item type. Used by `choice_operation`.
+// One of the puts and gets of a choice (a `select`, or one operation with a time limit), for any item type.
+// Used by `choice_operation`.
 template <class Platform>
 class any_choice_case {
   public:
@@ -46,11 +47,13 @@ class any_choice_case {
     virtual joined join(choice& all, slot* work_of) noexcept = 0;
     // Leaves the line, if the operation is in it. Afterwards the channel does not refer to this object.
     virtual void leave() noexcept = 0;
-    // See `channel_core::next_choice_number`.
+    // A different number at each call, from a counter in the channel. It decides which operation is tried
+    // first.
     virtual std::uint64_t number() noexcept = 0;
 
     bool is_of(const waiter* w) const noexcept { return w == waiter_; }
-    // Whether the operation ends the slice of its coroutine; valid after `try_now`.
+    // Whether the coroutine has to yield after this operation, as its slice ends (channel_end.hpp); valid
+    // after `try_now`.
     bool ends_slice() const noexcept { return ends_slice_; }
     // When the wait ended, in ns; 0: unknown.
     std::int64_t ready() const noexcept { return waiter_->ready; }
@@ -159,8 +162,8 @@ class choice_operation : public not_awaited {
 
     bool await_ready();
 
-    // Resumes on the coroutine's executor, by a post: of the first operation that serves it, of its timer, or
-    // of this call where the coroutine only yields.
+    // Resumes on the coroutine's executor, by a post: of the thread that serves or stops the choice, of the
+    // timer, or of this call where the coroutine only yields.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = detail::env_of(h);

@@ -31,9 +31,9 @@ class progress_listener {
     ~progress_listener() = default;
 };
 
-// Stands for an item that other items were made from, and counts shares: one for each of the other items that
-// is neither taken by the consumer nor dropped. An origin is an item of the source, with a position, or was
-// made of several origins, its parts.
+// The origin of items: an item of the source, which has a position, or an item that was made of several
+// origins, its parts. Counts shares: one for each item made from it that the consumer has not taken and no
+// stage has dropped. When no share is left, a checkpoint counts the items of the source in it as finished.
 class origin {
   public:
     static constexpr std::uint64_t no_position = UINT64_MAX;
@@ -126,7 +126,8 @@ class provenance {
 };
 
 // The element type of the queues of a run with epochs: an item with its provenance, or a mark that an epoch
-// has ended. A mark takes a place in the queue, but statistics do not count it.
+// has ended. An epoch is one pass over the data of a source. A mark takes a place in the queue, but
+// statistics do not count it.
 template <class T>
 class epoch_item {
   public:

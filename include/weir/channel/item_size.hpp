@@ -123,18 +123,18 @@ struct item_size<std::tuple<T...>> {
 namespace weir::detail {
 
 // The limit in bytes of a whole run, for the sum over all its queues. The queues add and remove under their
-// own locks. The source asks before it makes an item. A source that has to wait asks again under the lock of
-// its wait queue. `has_room` takes that lock, too, so that no wake-up is lost.
+// own locks. A source calls `is_spent` before it makes an item. If it has to wait, it calls `is_spent` again
+// under the lock of its wait queue. `has_room` takes that lock, too, so that no wake-up is lost.
 class byte_budget {
   public:
     explicit byte_budget(std::size_t most) noexcept : most_(most) {}
     byte_budget(const byte_budget&) = delete;
     byte_budget& operator=(const byte_budget&) = delete;
 
-    // Returns the set with one new source. Called before any bytes are added. With several sources, a later
-    // stage may wait for an item of one source, while the items of the others fill the budget. So each source
-    // has a share, for the bytes in the queues that its items come through. A set of sources is a bit mask;
-    // the 64th source and all after it share a bit.
+    // Adds a source, and returns the set with this source only. Called before any bytes are added. With
+    // several sources, a later stage may wait for an item of one source, while the items of the others fill
+    // the budget. So each source has a share, for the bytes in the queues that its items come through. A set
+    // of sources is a bit mask; the 64th source and all after it share a bit.
     std::uint64_t add_source() noexcept {
         const std::size_t number = detail::smaller<std::size_t>(sources_++, 63);
         return std::uint64_t{1} << number;

@@ -19,7 +19,7 @@ namespace weir::detail {
 // and the channel closes the gap. (Rings whose places are claimed by number and published in order:
 // M. Thompson et al., "Disruptor", LMAX 2011; the buffer of a serial filter in oneTBB's parallel_pipeline.)
 //
-// This class knows the numbers and the state of each place; the channel has the items. Guarded by the put
+// This class holds the numbers and the state of each place; the channel holds the items. Guarded by the put
 // lock; `block`, `set_window` and `resize` by the put lock and the get lock.
 class put_order {
   public:

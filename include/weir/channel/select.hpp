@@ -25,7 +25,8 @@
 
 namespace weir::detail {
 
-// The awaitable of a select. It makes a place of each case, and a list of the operations of all places.
+// The awaitable of a select. Constructs the `place` of each case, which holds the operations of the case, and
+// a list of the operations of all cases.
 template <class... Cases>
 class select_operation : public choice_operation<typename platform_of_cases<Cases...>::type> {
     using platform = typename platform_of_cases<Cases...>::type;
@@ -148,7 +149,7 @@ template <class T, class Policy>
                                                  std::type_identity_t<T>&& item) noexcept {
     return detail::put_case<channel<T, Policy>, T&&>(c, std::move(item));
 }
-/// The same with a copy of the item. Errors: those of copying it, before anything else happens.
+/// The same as above, with a copy of the item. Errors: those of copying, before anything else happens.
 template <class T, class Policy>
     requires std::is_copy_constructible_v<T>
 [[nodiscard("give this to select")]] auto on_put(channel<T, Policy>& c, const std::type_identity_t<T>& item) {

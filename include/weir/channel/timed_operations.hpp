@@ -78,7 +78,7 @@ class timed_operations {
     [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration max_wait, stop_token stop = {}) {
         return timed_operation<Channel, false>(self(), nullptr, wait_limit(max_wait), std::move(stop));
     }
-    /// The same until the instant `deadline` of the clock of the coroutine's executor. With
+    /// The same as `get_for`, until the instant `deadline` of the clock of the coroutine's executor. With
     /// `time_point::max()` there is no limit.
     [[nodiscard("co_await this, or nothing is got")]] auto get_until(time_point deadline,
                                                                      stop_token stop = {}) {
@@ -95,20 +95,21 @@ class timed_operations {
         return timed_operation<Channel, true>(self(), std::addressof(item), wait_limit(max_wait),
                                               std::move(stop));
     }
-    /// The same until an instant, as `get_until`.
+    /// The same as `put_for`, until an instant, as `get_until`.
     [[nodiscard("co_await this, or nothing is put")]] auto put_until(T&& item, time_point deadline,
                                                                      stop_token stop = {}) {
         return timed_operation<Channel, true>(self(), std::addressof(item), wait_limit(deadline),
                                               std::move(stop));
     }
-    /// The same with a copy of the item. Errors: those of copying it, before anything else happens.
+    /// The same as `put_for`, with a copy of the item. Errors: those of copying, before anything else
+    /// happens.
     [[nodiscard("co_await this, or nothing is put")]] auto put_for(const T& item, duration max_wait,
                                                                    stop_token stop = {})
         requires std::is_copy_constructible_v<T>
     {
         return timed_put_of_a_copy<Channel>(self(), item, wait_limit(max_wait), std::move(stop));
     }
-    /// The same.
+    /// The same as `put_until`, with a copy of the item, and with the same errors.
     [[nodiscard("co_await this, or nothing is put")]] auto put_until(const T& item, time_point deadline,
                                                                      stop_token stop = {})
         requires std::is_copy_constructible_v<T>

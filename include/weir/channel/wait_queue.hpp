@@ -27,7 +27,8 @@ enum class admission : std::uint8_t { wait, go, refused };
 // If an admission changes the rule, `ask` is not const, and a const function `judge` gives the same answer
 // without the change. The rule is used only under the lock of the queue. `update` changes the rule, then asks
 // the rule again for each waiting coroutine, first come, first served, and wakes those that are admitted or
-// refused. If that changes the rule, those that still wait are asked for once more.
+// refused. If an admission changes the rule, `update` then asks once more for each coroutine that still
+// waits.
 template <class Rule>
 class wait_queue final : public wait_site {
   public:
@@ -52,7 +53,7 @@ class wait_queue final : public wait_site {
     void update(Change change) noexcept {
         wake(apply(change));
     }
-    // The same by slot `me`, which accounts the wake-ups as its overhead.
+    // As above, called by slot `me`, which accounts the wake-ups as its overhead.
     template <class Change, class Slot>
     WEIR_NOINLINE void update(Change change, Slot& me) noexcept {
         waiter* const woken = apply(change);

@@ -56,8 +56,8 @@ struct basic_waiter {
     detail::outcome outcome = outcome::pending;
 
     void* item;            // put: the item to move from; get: where to construct the item
-    slot* measured;        // the slot that waits; null: another coroutine, or a thread
-    std::uint64_t number;  // of the item: of the gets, or of the puts if these have numbers (`put_order`)
+    slot* measured;        // the slot (stage worker) that waits; null: another coroutine, or a thread
+    std::uint64_t number;  // of the item, in the order of the gets; or of a numbered put (`put_order`)
     std::uint64_t wait;    // the number of this wait at the channel
 
     basic_waiter* next;
@@ -256,7 +256,8 @@ class basic_choice {
         return timer_ && !timer_->cancelled() ? timer_->fired().time_since_epoch().count() : 0;
     }
 
-    // The frame is destroyed while it is suspended; its executor is not running.
+    // Called if the coroutine's frame is destroyed while it is suspended; its executor then runs no
+    // coroutine.
     void abandon() noexcept {
         static_cast<void>(claim(nullptr));
         if (!timer_) return;
