@@ -95,7 +95,7 @@ class foreign_awaitable_adapter {
         if (handle_) handle_.destroy();
     }
 
-    // Returns the coroutine, to be resumed on `ex`. It posts `awaiter` there when it has ended.
+    // Returns the coroutine, to be resumed on `ex`. At its end the coroutine posts `awaiter` to `ex`.
     std::coroutine_handle<> prepare(executor& ex, std::coroutine_handle<> awaiter) noexcept {
         handle_.promise().env_.executor = &ex;
         handle_.promise().awaiter_ = awaiter;
@@ -140,7 +140,7 @@ class [[nodiscard("co_await this, or nothing happens")]] adapted_awaiter {
     adapted_awaiter& operator=(const adapted_awaiter&) = delete;
 
     bool await_ready() const noexcept { return false; }
-    // Resumes on the coroutine's executor, on whichever thread the awaited operation completes.
+    // Resumes on the coroutine's executor, by a post, whichever thread completes the awaited operation.
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
         executor& ex = detail::executor_of(detail::env_of(h));

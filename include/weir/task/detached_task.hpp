@@ -23,8 +23,9 @@
 namespace weir::detail {
 
 // The run or task group for which the current thread works. A thread that starts tasks and waits for them
-// passes this object to them, so that the threads that run the tasks know the run, too. A stop of the run
-// doesn't end the waits of these tasks.
+// passes this object to them, so that the threads that run the tasks are marked as working for it, too: a
+// wait of such a task for its own run is then refused. A stop of the run doesn't end the waits of these
+// tasks.
 class work_of_starter {
   public:
     work_of_starter() noexcept {}  // defined by hand: one compiler doesn't generate it for const members
@@ -98,7 +99,7 @@ class [[nodiscard]] detached_task {
         // The executor; for a part of a stage's function also its slot (`measured`) and the stop that ends
         // its waits (`ends`).
         coroutine_env& env() noexcept { return env_; }
-        // Tells the thread for which run or group the coroutine works.
+        // Records for which run or group the thread works while it runs the coroutine.
         class initial_awaiter {
           public:
             explicit initial_awaiter(const promise_type& p) noexcept : promise_(&p) {}
@@ -161,7 +162,7 @@ detached_task<T> make_detached_task(A& a) {
 }
 
 // Starts a coroutine for which this thread is going to wait. If the thread runs a coroutine of `ex`, the new
-// one runs at once, on top of that: without a suspension it needs no other thread. Otherwise, and on
+// one runs at once, on the same stack: if it never suspends, it needs no other thread. Otherwise, and on
 // executors that decide which coroutine runs next, as virtual time does, the coroutine is posted.
 class inline_start {
   public:
@@ -183,10 +184,11 @@ inline bool help_until(parker& done, executor* ex, time_point limit) {
     return here != nullptr && here != ex && !here->traits().exclusive && here->drive(done, limit);
 }
 
-// Works in a place of `ex` until `done` is set. False: the caller should sleep.
+// Runs coroutines in the place of a thread of `ex`, if one pauses for that, until `done` is set or poked.
+// False: the caller should sleep.
 inline bool lends_place(executor& ex, parker& done) noexcept { return ex.lend_place(done); }
 
-// For the platforms of tests: executors don't take their flags.
+// For the platforms of tests, whose flags executors do not accept: runs nothing.
 template <class Platform>
 bool help_until(basic_parker<Platform>&, executor*, time_point) noexcept {
     return false;
@@ -196,7 +198,7 @@ bool lends_place(executor&, basic_parker<Platform>&) noexcept {
     return false;
 }
 
-// Runs coroutines as above, or sleeps, until `done` is set.
+// Runs coroutines by `help_until`, or sleeps, until `done` is set.
 inline void block_until(parker& done, executor& ex) {
     const basic_blocked_thread<standard_platform> here(&done);
     while (!done.is_set()) {

@@ -93,7 +93,7 @@ class async_completion {
     // Called if the coroutine must not be resumed any more. release; pairs with answer()
     void leave() noexcept { phase_.store(left, std::memory_order_release); }
 
-    // The same, and blocks until answer() was called. acq_rel; pairs with answer()
+    // As `leave`, and blocks until answer() was called. acq_rel; pairs with answer()
     void leave_and_wait() noexcept {
         if (phase_.exchange(left, std::memory_order_acq_rel) == answered) return;
         while (phase_.load(std::memory_order_acquire) == left) platform::wait(phase_, left);

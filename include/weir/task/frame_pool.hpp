@@ -92,9 +92,9 @@ inline const bool frame_slabs_are_forgotten = at_fork_in_child([] {
     for (frame_slabs& each : the_frame_slabs) each.forget();
 });
 
-// Each thread keeps the blocks that it frees in lists, one for each size in steps of 64 bytes: no atomics. It
-// takes and gives blocks in batches, of which it keeps at most two for each size, and
-// none after its end. Blocks that are `aligned` to `most_frame_alignment` bytes have lists of their own.
+// Each thread keeps the blocks that it frees in lists, one for each size in steps of 64 bytes: no atomics. A
+// thread exchanges blocks with `frame_slabs` in batches; it keeps at most two batches for each size, and none
+// after its end. Blocks that are `aligned` to `most_frame_alignment` bytes have lists of their own.
 class frame_pool {
   public:
     static void* allocate(std::size_t size, bool aligned) {
@@ -116,7 +116,7 @@ class frame_pool {
         }
     }
 
-    // The same for a block that this thread is not to keep.
+    // Frees a block of a size with a list, without adding it to the list of this thread.
     static void give(void* p, std::size_t size, bool aligned) noexcept {
         the_frame_slabs[class_of(size, aligned)].give(new (p) block{nullptr});
     }
@@ -189,7 +189,7 @@ class frame_pool {
         return some.first;
     }
 
-    // The first block of all that the thread frees, or one more than a whole batch.
+    // Called for the first block that the thread frees, and when the list already has a whole batch.
     WEIR_NOINLINE static void keep_batch(void* p, std::size_t c) noexcept {
         lists_of_thread& mine = here();
         if (mine.at == stage::over) return the_frame_slabs[c].give(new (p) block{nullptr});

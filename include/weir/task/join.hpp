@@ -101,7 +101,8 @@ class wrapped_part final : detached_task_owner {
         if constexpr (is_task<A>) joined_task_ref<typename A::value_type>(awaitable_).check_valid();
     }
 
-    // Returns the coroutine, for the caller to post or fork on `ex`. It tells `join` when it has ended.
+    // Returns the coroutine, for the caller to post or fork on `ex`. At its end the coroutine calls
+    // `join.part_ended`.
     std::coroutine_handle<> start(Join& join, executor& ex, const end_token* ends,
                                   std::coroutine_handle<> = {}) noexcept {
         join_ = &join;
@@ -131,7 +132,7 @@ class wrapped_part final : detached_task_owner {
 //
 // Most often one thread runs all the parts of its own join, one after the other. Their ends then cost no
 // read-modify-write: the thread's trampoline (platform/transfer.hpp), the loop that resumes coroutines there,
-// owes the join the ends of these parts, and settles the debt when it runs something else.
+// only notes that it owes the join these ends. It subtracts them from `left_` when it runs something else.
 class when_all_join final : public task_join, owed_join {
   public:
     explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}

@@ -89,9 +89,9 @@ class sleep_operation {
     return detail::sleep_operation(d, {}, true, timer_order::normal, std::move(stop));
 }
 
-/// The same until the instant `t` of that clock. With `timer_order::before_all` the coroutine runs before
-/// everything else that is due at `t`, on executors that know the order (as virtual time does). Such a sleep
-/// only observes: virtual time doesn't advance to `t` if nothing else is left to do.
+/// The same as `sleep_for`, until the instant `t` of the executor's clock. With `timer_order::before_all` the
+/// coroutine runs before everything else that is due at `t`, on executors that support the order (as virtual
+/// time does). Such a sleep only observes: virtual time doesn't advance to `t` if nothing else is left to do.
 [[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_until(
     time_point t, stop_token stop = {}, timer_order order = timer_order::normal) {
     return detail::sleep_operation({}, t, false, order, std::move(stop));
@@ -133,7 +133,7 @@ class any_delayed_action : detached_task_owner {
         bool begin(std::coroutine_handle<> waiter, const coroutine_env& env) noexcept;
 
         any_delayed_action& delayed_;
-        slot* measured_ = nullptr;  // the slot whose function waits here: this is time of the function
+        slot* measured_ = nullptr;  // the stage's slot whose function waits; null: none
         const end_token* ends_ = nullptr;
     };
     // Awaitable of void: then the action has run, or never will. Resumes on the coroutine's executor.
@@ -160,8 +160,8 @@ class any_delayed_action : detached_task_owner {
     detached_task<void> detached_task_;
 };
 
-// Calls `action()` on the executor once `after` has passed there, unless it is cancelled before. The owner
-// has to `co_await cancel()` before it destroys this.
+// Calls `action()` on the executor once `after` has passed on its clock, unless it is cancelled before. The
+// owner has to `co_await cancel()` before it destroys this object.
 template <class Action>
 class delayed_action final : public any_delayed_action {
   public:

@@ -27,7 +27,8 @@ namespace weir::detail {
 // The current time in nanoseconds, by the clock of a slot.
 inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().time_since_epoch().count(); }
 
-// The slot's own coroutine resumes after a wait. `Slot`: of any policy; unmeasured ones have no meter.
+// The slot's own coroutine resumes after a wait. `Slot`: the type of slot of any run; slots of a run without
+// statistics have no meter.
 template <class Slot>
 void slot_resumed(Slot& me) noexcept {
     if constexpr (requires { me.meter; }) {
@@ -42,8 +43,9 @@ void slot_resumed(Slot& me) noexcept {
 WEIR_NOINLINE inline void function_suspended(const coroutine_env& env, slot_state as) noexcept {
     if (env.measured != nullptr) env.measured->enter(as, clock_of(*env.measured));
 }
-// The same coroutine resumes. `ready`: when the awaited operation was complete, by the clock of the thread
-// that completed it; ignored if it is later than the slot's own clock. 0: unknown.
+// A coroutine with the environment `env` resumes after `function_suspended`. `ready`: when the awaited
+// operation was complete, by the clock of the thread that completed it; ignored if it is later than the
+// slot's own clock. 0: unknown.
 WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_t ready = 0) noexcept {
     if (env.measured == nullptr) return trampoline::is_work_of(work_of(env.ends));
     const std::int64_t now = clock_of(*env.measured);
@@ -86,7 +88,7 @@ inline void post_woken(executor& ex, std::coroutine_handle<> h) noexcept {
 }
 
 // An awaitable that updates the slot by itself, or a task, which belongs to the same function as the
-// coroutine that awaits it: in both cases the await needs no `observed`.
+// coroutine that awaits it: in both cases the await needs no `observed` (below).
 template <class A>
 concept updates_slot_itself = is_task<A> || requires { typename A::updates_slot_itself; };
 
@@ -103,7 +105,7 @@ class awaiter_ref {
     auto await_suspend(std::coroutine_handle<Promise> h) const {
         return inner_.await_suspend(h);
     }
-    // An optional that is returned through memory costs 5 ns: see `uninitialised_slot`.
+    // Inlined: an optional that is returned through memory costs 5 ns (see `uninitialised_slot`).
     WEIR_ALWAYS_INLINE decltype(auto) await_resume() const { return inner_.await_resume(); }
 };
 

@@ -43,7 +43,7 @@ class basic_stop_node {
     basic_stop_node* next_ = nullptr;  // under the state's lock, as the next two
     basic_stop_node* previous_ = nullptr;
     bool linked_ = false;
-    bool* destroyed_ = nullptr;  // the requesting thread's own
+    bool* destroyed_ = nullptr;  // a flag on the stack of the requesting thread
     basic_parker<Platform> done_;
 };
 
@@ -162,7 +162,7 @@ class basic_stop_state {
     }
 };
 
-// A counted pointer to a state, possibly none.
+// A counted pointer to a state; may be null.
 template <class Platform = standard_platform>
 class basic_stop_ref {
     using state = basic_stop_state<Platform>;

@@ -1,4 +1,4 @@
-// weir task: stop_source, stop_token and stop_callback: a request to stop, and how work hears of it
+// weir task: stop_source requests a stop, stop_token tells of it, stop_callback runs a function then
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_TASK_STOP_TOKEN_HPP
 #define WEIR_TASK_STOP_TOKEN_HPP
@@ -110,7 +110,7 @@ class basic_stop_source {
     [[nodiscard]] basic_stop_token<Platform> get_token() const noexcept {
         return basic_stop_token<Platform>(state_);
     }
-    /// The same as for the source's tokens.
+    /// The same as `stop_requested` of the source's tokens.
     [[nodiscard]] bool stop_requested() const noexcept { return state_ && state_->requested(); }
 
     /// False only for a source that was moved from.

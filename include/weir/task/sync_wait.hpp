@@ -79,7 +79,8 @@ auto sync_wait(executor& ex, A&& a) -> detail::joined_result_t<A> {
     }
 }
 
-/// The same on a loop that this thread runs. Inside a coroutine: on the executor that runs the coroutine.
+/// The same on a `run_loop` that this thread runs. Inside a coroutine: on the executor that runs the
+/// coroutine.
 template <awaitable A>
 auto sync_wait(A&& a) -> detail::joined_result_t<A> {
     if (executor* const here = detail::current_executor()) return weir::sync_wait(*here, std::forward<A>(a));

@@ -146,7 +146,7 @@ class joined_task_ref {
             refuse_task();
     }
 
-    // Returns the coroutine, to be resumed on `ex`. It tells `join` when it has ended.
+    // Returns the coroutine, to be resumed on `ex`. At its end the coroutine calls `join.task_ended`.
     std::coroutine_handle<> start(task_join& join, executor& ex, const end_token* ends = nullptr,
                                   std::coroutine_handle<> forked_before = {}) const noexcept {
         handle_.promise().joined_by(join, ex, ends, forked_before);

@@ -50,8 +50,8 @@ class task_promise_base : public pooled_frame {
         h.promise().child_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
     }
 
-    // Tells the thread for which run or group the coroutine works, if the coroutine is a part of a join: such
-    // a part may begin on any thread. Other tasks begin on the thread of their awaiter, which knows the run.
+    // Records for which run or group the thread works, if the coroutine is a part of a join: such a part may
+    // begin on any thread. Other tasks begin on their awaiter's thread, where that is recorded already.
     class initial_awaiter {
       public:
         explicit initial_awaiter(const task_promise_base& p) noexcept : promise_(&p) {}
@@ -221,7 +221,7 @@ class task_promise_base : public pooled_frame {
     bool was_posted_ = false;  // the awaiter was resumed by a post, which its slot has to record
 };
 
-// `observed` for a `when_all` or `when_any`. Meanwhile the promise of the awaiting coroutine refers to this.
+// `observed` for a `when_all` or `when_any`. During the await the awaiter's promise points to this object.
 template <class A>
 class observed_join final : public observed<A>, awaited_join {
   public:
