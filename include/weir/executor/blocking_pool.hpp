@@ -82,8 +82,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return true;
     }
 
-    // Misses no posted coroutine: each is first in the queue, then in the hands of a thread that doesn't
-    // rest, then counted as resumed.
+    // Misses no posted coroutine: each is first in the queue, then held by a thread that doesn't rest, then
+    // counted as resumed.
     void inspect(detail::executor_view& view) const override {
         view.resumed = resumed_.load(std::memory_order_seq_cst);
         const std::size_t resting = resting_.load(std::memory_order_seq_cst);
@@ -181,7 +181,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     // One idle thread, the timekeeper, sleeps until the next timer; the others sleep without limit. A post
     // wakes one of the others. (In a `thread_pool` a post wakes the timekeeper. In this pool, such a wake-up
     // doubled the processor time of a post while a timer is set, from 6 to 12 us. Coroutines that were posted
-    // together started one after the other: a stage with four slots took 28 us an item instead of 12.)
+    // together started one after the other: a stage with four workers took 28 us an item instead of 12.)
     void wait(unsigned number) noexcept {
         const bool keeps_time = !kept_.exchange(true, std::memory_order_seq_cst);
         auto& event = keeps_time ? keeper_ : sleepers_;

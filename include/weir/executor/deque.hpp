@@ -89,12 +89,13 @@ class basic_work_stealing_deque {
         return take_if<true>([](std::uint64_t) noexcept { return true; });
     }
 
-    // The same for the owner; and for any thread, if the owner never pops at the bottom.
+    // As `steal_with_fence`, without its fence: for the owner; and for any thread, if the owner never pops at
+    // the bottom.
     void* steal() noexcept {
         return take_if<false>([](std::uint64_t) noexcept { return true; });
     }
 
-    // The same, but takes only items that were there when `bottom()` returned `end`.
+    // As `steal`, but takes only items that were there when `bottom()` returned `end`.
     void* steal_before(std::uint64_t end) noexcept {
         return take_if<false>([end](std::uint64_t t) noexcept { return distance(t, end) > 0; });
     }

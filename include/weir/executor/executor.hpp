@@ -80,7 +80,7 @@ struct executor_traits {
     bool has_threads = false;
 
     /// Everything has to run on this executor, as on virtual time: a stage that asks for another executor
-    /// runs here all the same. Such an executor detects deadlocks, and reports what waits.
+    /// runs here all the same. Such an executor detects deadlocks, and reports the waiting coroutines.
     bool exclusive = false;
 
     /// The executor may be destroyed before the channels that were used on it, as the loop inside `sync_wait`

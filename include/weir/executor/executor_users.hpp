@@ -55,7 +55,7 @@ class process_end {
   private:
     static constexpr std::uint64_t most_handlers = 32;
 
-    // relaxed, here and above: the destructors that ask run on the thread that runs the handler
+    // relaxed, here and above: destructors call has_begun() on the thread that runs the handler
     static void note() noexcept { noted_.store(true, std::memory_order_relaxed); }
     inline static constinit standard_platform::atomic<bool> noted_{false};
     inline static constinit standard_platform::atomic<std::uint64_t> num_handlers_{0};

@@ -92,8 +92,8 @@ class basic_idle_workers {
     // worker, by the rule above.
     void call(std::int64_t deadline = awake) noexcept { prepare_call(deadline)(); }
 
-    // The same without the system call, which the returned object makes. For threads outside of the pool,
-    // which may be destroyed once the work is published and their lock is released.
+    // As `call`, without the system call, which the returned object makes. For threads outside of the pool:
+    // the pool may be destroyed once the work is published and their lock is released.
     wake_up prepare_call(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch,
         // looks for work after that
@@ -170,10 +170,10 @@ class basic_idle_workers {
 
     // The loop of the watcher: searches and naps, until it finds a coroutine, the pool is over, or it is
     // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing
-    // has changed in between. `search(now, since)`: see basic_work_finder; `since`: since when it is idle.
-    // Searches without naps until `spin_end`; and for `wait_for_young`, as long as there are coroutines that
-    // have not been queued long enough to be stolen, unless there is only one processor: nobody else can run
-    // meanwhile. `timers`: when a timer or a polled source is due.
+    // has changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which
+    // the worker is idle. Searches without naps until `spin_end`; and for `wait_for_young`, as long as there
+    // are coroutines that have not been queued long enough to be stolen, unless there is only one processor:
+    // no other worker can run meanwhile. `timers`: when a timer or a polled source is due.
     template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
     end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                       HasToGo is_surplus, Search search) noexcept {

@@ -49,8 +49,8 @@ class basic_locked_timers {
     [[nodiscard("refused: post the timer's waiter")]] added add(timer& t) noexcept {
         return add(t, [] {});
     }
-    /// The same; if the timer is the earliest, calls `when_earliest()` under the lock, before the timer can
-    /// fire. For an executor that may be destroyed as soon as the timer has fired.
+    /// The same as `add(timer&)`, but if the timer is the earliest, calls `when_earliest()` under the lock,
+    /// before the timer can fire. For an executor that may be destroyed as soon as the timer has fired.
     template <class Function>
     [[nodiscard("refused: post the timer's waiter")]] added add(timer& t, Function&& when_earliest) noexcept {
         std::lock_guard guard(lock_);
@@ -61,7 +61,7 @@ class basic_locked_timers {
         return added::earliest;
     }
 
-    /// \returns true if it was queued: its waiter is to be posted.
+    /// \returns true if the timer was queued: the caller posts its waiter.
     [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept {
         std::lock_guard guard(lock_);
         if (!timers_.cancel(t, now)) return false;
@@ -114,7 +114,7 @@ namespace weir::detail {
 
 // The timers of an executor whose wake-ups come from another library, whose callback may outlive the
 // executor: the callback shares ownership. `Derived` declares `static time_point now()`, the clock of the
-// executor, and `set()`, which asks the other library to call back at `next()`, if there is a timer. Several
+// executor, and `set()`, which makes the other library call back at `next()`, if there is a timer. Several
 // threads may call `set()` at once.
 template <class Derived>
 class woken_timers : public std::enable_shared_from_this<Derived> {
@@ -145,7 +145,7 @@ class woken_timers : public std::enable_shared_from_this<Derived> {
     // The earliest deadline; only if there is a timer.
     time_point next() const noexcept { return time_point(duration(queue_.next())); }
 
-    // Posts the waiters of all timers that are due. After the executor's end there are none.
+    // Posts the waiters of all timers that are due. After the executor's end no timer is left.
     void fire_due() {
         queue_.fire(Derived::now(), [this](std::coroutine_handle<> h) { executor_->post(h); });
     }

@@ -22,9 +22,9 @@ namespace weir::detail {
 class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool
-    // has one. Several share tasks that are not tiny, which a consumer that posts to its place would prevent.
-    // (Stages of 5 us, two workers, a consumer that takes 0.3 us an item: 4.6 us an item with threads alone,
-    // 6.0 if consumers took places from 2 us for a step on.)
+    // has one. Several workers share tasks that are not tiny; a consumer that posts to its own place would
+    // prevent that. (Stages of 5 us, two workers, a consumer that takes 0.3 us an item: 4.6 us an item with
+    // threads alone, 6.0 if consumers took places from 2 us for a step on.)
     explicit lease_policy(bool one_processor, bool one_worker = true) noexcept
         : one_processor_(one_processor), longest_mean_step_(one_processor || one_worker ? 2'000 : 150),
           longest_visit_(one_processor || one_worker ? 50'000 : 25'000) {}
@@ -97,10 +97,10 @@ class lease_policy {
     std::uint32_t visits_ = 0;
 };
 
-// One place of a pool that a consumer may take. The worker's own thread (the owner) stands by meanwhile, so
-// at most as many threads run coroutines as the pool has workers. The consumer keeps the place between its
-// visits, while it uses its items. The place is vacant then, until the consumer enters again, or the owner
-// takes the place back.
+// One place of a pool (the right to run coroutines as one of its workers) that a consumer may take. The
+// worker's own thread (the owner) stands by meanwhile, so at most as many threads run coroutines as the pool
+// has workers. The consumer keeps the place between its visits, while it uses its items. The place is vacant
+// then, until the consumer enters again, or the owner takes the place back.
 //
 // | phase    | who works in the place                                                               |
 // |----------|--------------------------------------------------------------------------------------|
@@ -129,7 +129,7 @@ class basic_place_lease {
     }
 
     // Asks the workers for a place, and enters it. Returns false if another consumer asks or has a place, if
-    // `may_ask(policy)` or `stop()` says so, or if no worker has ended a resumption in time.
+    // `may_ask(policy)` returns false or `stop()` true, or if no worker has ended a resumption in time.
     template <class MayAsk, class Stop>
     bool ask(MayAsk may_ask, Stop stop) noexcept {
         if (!asker_.try_lock()) return false;

@@ -44,7 +44,7 @@ class basic_pollables {
     using atomic = typename Platform::template atomic<T>;
 
   public:
-    // The watcher has to poll soon. Returns false if there is no place for another source.
+    // The watcher polls this source soon. Returns false if the list of sources is full.
     bool add(pollable& source) noexcept {
         if (!has(source) && !enter(source)) return false;
         next_.store(at_once, std::memory_order_seq_cst);  // pairs with next(), which follows the nap's notice
@@ -180,8 +180,8 @@ class polled_source : public pollable {
     ~polled_source() = default;
 
     // Posts the coroutines whose operations have ended. Called by one thread at a time; `by_guard`: by the
-    // source's own. Returns when to poll again, as `poll_for`. Asks for a poll at once (a spin) for a bounded
-    // time only.
+    // source's own. Returns when to poll again, as `poll_for`. May return an instant that is past (the caller
+    // then spins) for a bounded time only.
     virtual std::int64_t poll(std::int64_t now, bool by_guard) noexcept = 0;
 
     // Calls `poll` on the guard. If `last(next)` returns true, nobody polls any more.
@@ -212,7 +212,8 @@ class polled_source : public pollable {
         keeper_.store(by, std::memory_order_relaxed);
         promised_.store(until, std::memory_order_relaxed);
     }
-    // The instant until which others than `whom` are trusted to poll; the guard is asked by nobody else.
+    // Until when a thread other than `whom` is trusted to poll: its promise plus `grace`; 0: no other thread
+    // has promised. A promise of the guard does not keep a worker from polling.
     std::int64_t promised_beside(const void* whom, std::int64_t grace) const noexcept {
         const void* const by = keeper_.load(std::memory_order_relaxed);
         return by == whom || by == this || by == nullptr ? 0

@@ -85,7 +85,7 @@ class basic_pool_threads {
         if (done) extra_ = extra;
         return done;
     }
-    // The same as the first without `prepare` and `expect`.
+    // As the first `set`, without `prepare` and `expect`.
     template <class Work>
     void set(unsigned n, Work work) {
         set(n, [](unsigned) {}, [](int) {}, work);
@@ -105,8 +105,8 @@ class basic_pool_threads {
     unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
     bool wants(unsigned i) const noexcept { return i < wanted_.load(std::memory_order_seq_cst); }
 
-    // Called by the thread of place `i` when the place is surplus. False: it is wanted again. True: the
-    // thread has to end; `last()` was called before another thread can take the place.
+    // Called by the thread of place `i` when the place is surplus. False: the place is wanted again. True:
+    // the thread has to end; `last()` was called before another thread can take the place.
     template <class Last>
     bool let_go(unsigned i, Last last) noexcept {
         const std::lock_guard guard(lock_);
@@ -118,7 +118,7 @@ class basic_pool_threads {
 
     // From now on no place is added, and spares end.
     void close() noexcept;
-    // The same; all threads are surplus from now on.
+    // As `close`; besides, all threads are surplus from now on.
     void dismiss() noexcept;
 
     // Whether this process was forked after the threads were started.

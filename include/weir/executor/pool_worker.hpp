@@ -36,7 +36,7 @@ class alignas(64) basic_worker_queues {
     typename Platform::template atomic<void*> next_{nullptr};
     typename Platform::template atomic<std::uint64_t> resumed_{0};
     typename Platform::template atomic<record*> thread_{nullptr};
-    // The number of operations of the thread at `set_thread`.
+    // The number of channel operations that the thread had done before `set_thread`.
     typename Platform::template atomic<std::uint64_t> operations_before_{0};
     typename Platform::template atomic<void*> running_{nullptr};
     typename Platform::template atomic<bool> searching_{false};
@@ -45,7 +45,8 @@ class alignas(64) basic_worker_queues {
     basic_work_stealing_deque<Platform> queue;
     basic_work_stealing_deque<Platform> forks;
 
-    // Replaces the contents of the slot `next`; either may be null. `me`: the calling thread's record.
+    // Replaces the coroutine in `next`; the old and the new one may be null. `me`: the calling thread's
+    // record.
     void* exchange_next(void* next, record* me) noexcept {
         const typename lock::guard held(next_lock_, me);
         void* const before = next_.load(std::memory_order_relaxed);
@@ -110,8 +111,9 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
         pool->wake_helper();
     }
 
-    // Takes the fork `h` out of the queue, so that the caller runs it next; false if it isn't there any more
-    // or something else has priority, as in the pool's loop. Counts as a resumption, which thieves measure.
+    // Takes the fork `h` out of the queue, so that the caller runs it next; false if another worker has taken
+    // it, or if other coroutines have priority, as in the pool's loop. Counts as a resumption, which thieves
+    // measure.
     bool take_back(std::coroutine_handle<> h) noexcept override {
         if (this->has_next() || !this->queue.empty()) return false;
         if (pool->has_outside_work()) [[unlikely]]

@@ -17,7 +17,7 @@
 namespace weir::detail {
 
 // A first-in-first-out queue for one thread: a ring that doubles when full and never shrinks, so it stops
-// allocating. (std::deque allocates a block for each so many handles that pass, for ever.)
+// allocating. (std::deque allocates for ever: a new block after a fixed number of handles.)
 class ready_queue {
     std::vector<std::coroutine_handle<>> ring_;
     std::size_t head_ = 0;

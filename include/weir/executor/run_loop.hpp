@@ -159,7 +159,7 @@ class run_loop final : public executor, detail::loop_turns::loop {
     detail::ready_queue ready_;
     timer_queue timers_;
     detail::parker* sleeper_ = nullptr;  // the flag on which the thread that runs the loop sleeps; or null
-    bool looks_again_ = false;           // this thread does not sleep the next time
+    bool looks_again_ = false;           // the thread that runs the loop skips its next sleep
     // Used only by the thread that holds the loop. The executor of a run, if the coroutine that was resumed
     // last waits for an item of this run; else null.
     executor* lender_ = nullptr;
@@ -187,7 +187,7 @@ class foreign_run_loop {
     parker started_;
 };
 
-// Set before main.
+// Sets `foreign_executor` before main.
 inline const bool has_foreign_executor = (foreign_executor = &foreign_run_loop::get) != nullptr;
 
 }  // namespace detail

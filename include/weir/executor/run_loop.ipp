@@ -132,7 +132,7 @@ WEIR_INLINE auto loop_turns::stand_in(loop& l) noexcept -> loop* {
 }
 
 WEIR_INLINE void loop_turns::hold_no_more() noexcept {
-    holder_.store({}, std::memory_order_relaxed);  // as above
+    holder_.store({}, std::memory_order_relaxed);  // relaxed: see is_held_here()
 }
 
 }  // namespace weir::detail
@@ -189,7 +189,7 @@ WEIR_INLINE void run_loop::turn(detail::parker& done, time_point limit) {
     }
     detail::thread_place::leave_here();
     if (until == (time_point::max)() && lender_ != nullptr && lender_->lend_place(done)) {
-        done.wait(0);  // ends the poke
+        done.wait(0);  // consumes the poke, if it ended the wait
     } else if (until == (time_point::max)()) {
         const detail::basic_blocked_thread<detail::standard_platform> here(&done);
         here.wait(done);
