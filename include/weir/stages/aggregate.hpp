@@ -38,7 +38,8 @@ struct aggregate_options {
 
 namespace detail {
 
-// Gathers up to `size` items, or up to a weight of `most`, for at most `max_delay`.
+// The operation of `aggregate`: see stages/transform.hpp. Gathers a batch of up to `size` items, or up to the
+// weight `most`, for at most `max_delay` after its first item.
 template <class In, class Batch, class Weigh>
 class batch_op {
   public:
@@ -64,9 +65,10 @@ class batch_op {
     void pop(std::optional<Batch>& batch) {
         if (due_) give(batch);
     }
-    // A batch that `push` gives ends before the item of this `push`.
+    // The batch that a call of `push` stores does not contain the item of this call.
     bool result_lacks_item() const noexcept { return true; }
-    // With `drop_last`, a run that continues within a batch would drop other items at the end of the epoch.
+    // Whether a checkpoint may lie within a batch, because element k is the k-th item. Not with `drop_last`:
+    // the resumed run would form other batches, and drop other items at the end of the epoch.
     bool keeps_places() const noexcept { return !drop_last_ && std::is_same_v<Batch, std::vector<In>>; }
     bool done() const noexcept { return !due_; }
 
@@ -147,7 +149,8 @@ struct aggregate_stage : transform_stage<aggregate_stage<Batch, Weigh>> {
     aggregate_options how;
 };
 
-// The operation that calls the aggregator `A` for items of type `In`.
+// The operation (see stages/transform.hpp) that calls the user's aggregator, of type `A`, for items of type
+// `In`.
 template <class A, class In>
 class own_batch_op {
   public:
@@ -208,7 +211,7 @@ struct own_aggregate_stage : transform_stage<own_aggregate_stage<A>> {
                       "gives, and flush(), both of which return a std::optional batch; the types are those "
                       "of own_aggregate_stage<...>::is_given<...> in this message");
     };
-    // `In` if the aggregator does not fit, so that no further messages follow.
+    // The batch type. `In` if the aggregator does not fit, so that no errors follow the one of `is_given`.
     template <class In, bool Fits>
     struct batch_of : std::type_identity<In> {};
     template <class In>

@@ -16,12 +16,12 @@
 
 namespace weir::detail {
 
-// A batch that is being filled: the state of each of its places. The class that is derived from it has the
-// memory. Changed under the lock of the queue that has the `place_rule`, and allocates only in the
-// constructor.
+// A batch that the slots of a `batch_slots` fill. A place is the part of the batch for one item. This class
+// has the state of each place; the derived class `batch_in_block` has the memory. Changed under the lock of
+// the `place_queue`; allocates only in the constructor.
 class open_batch {
   public:
-    static constexpr std::uint64_t nobody = UINT64_MAX;
+    static constexpr std::uint64_t nobody = UINT64_MAX;  // in place of an item's number: no item
 
     explicit open_batch(std::size_t places) : numbers_(places, nobody) { freed_.reserve(places); }
     open_batch(const open_batch&) = delete;
@@ -35,7 +35,7 @@ class open_batch {
     // The number of the item that has filled the place, or `nobody`.
     std::uint64_t number_at(std::size_t place) const noexcept { return numbers_[place]; }
 
-    // Gives out a place: one that an item has left unfilled, else the next one.
+    // Gives out a place: one that a failed or dropped item has left unfilled, else the next new one.
     std::size_t give() noexcept {
         if (freed_.empty()) return given_++;
         const std::size_t place = freed_.back();
@@ -60,7 +60,8 @@ class open_batch {
     std::size_t filled_ = 0;
 };
 
-// The form of a batch, and whether one that is not full is dropped.
+// The form of a batch, and whether a batch that is not full at the end of an epoch, or of the input, is
+// dropped.
 struct batch_form {
     std::size_t places;
     std::size_t elements;
@@ -70,24 +71,24 @@ struct batch_form {
 // A request of a slot, and the answer of `place_rule`.
 struct place_request {
     enum class kind : std::uint8_t {
-        item,   // a place for an item
-        mark,   // all items of the epoch are filled or dropped
-        at_end  // the input has ended, and no slot has an item
+        item,   // waits for a place for an item
+        mark,   // waits until all items of the epoch have filled their places, failed, or were dropped
+        at_end  // after the end of the input: waits until no slot has an item
     };
     kind what = kind::item;
-    std::uint64_t number = open_batch::nobody;  // of the item, or of all items before the mark
+    std::uint64_t number = open_batch::nobody;  // of the item; of a mark: how many items are before it
     std::uint64_t epoch = open_batch::nobody;
     open_batch* batch = nullptr;  // null: no place yet
     std::size_t place = 0;
-    bool fetches = false;     // the slot gets the memory of the next batch; other slots wait for it
-    bool gives = false;       // the slot gives finished batches and marks on; one slot at a time
+    bool fetches = false;     // the slot acquires memory for the next batch; other slots wait for this
+    bool gives = false;       // the slot puts finished batches and marks into the queue; one slot at a time
     bool is_settled = false;  // the item has filled its place, or never will
 };
 
-// The rule of a wait queue: the slots of a `batch_slots` wait for places. Places are given out in the order
-// of the requests, or in that of the items' numbers. Finished batches wait here until the one slot that gives
-// batches on takes them; all other slots work meanwhile. So batches and marks leave in an order, and no slot
-// waits for a turn. Items of a later epoch wait until the mark of this one is given on.
+// The rule of a `wait_queue`, in which the slots of a `batch_slots` wait for places. Places are given out in
+// the order of the requests, or of the items' numbers (`in_order`). One slot at a time, the giver, puts
+// finished batches and marks (ends of epochs) into the queue behind the stage. All other slots work
+// meanwhile. Items of an epoch wait until the giver has taken the mark of the epoch before.
 class place_rule {
   public:
     using ticket = place_request*;
@@ -111,7 +112,8 @@ class place_rule {
         }
         return num_working_ == 0 ? admission::go : admission::wait;
     }
-    // If places are given out in order, the caller asks for the other slots again after `go`.
+    // If places are given out in order, the next item may be admitted after `go`: the caller calls
+    // `wait_queue::update`.
     admission ask(const ticket& asked) noexcept {
         const admission answer = judge(asked);
         if (answer != admission::go) return answer;
@@ -129,7 +131,7 @@ class place_rule {
     void begin_work() noexcept { ++num_working_; }
     void end_work() noexcept { --num_working_; }
 
-    // The slot that fetches has the memory of a batch, and gets its first place.
+    // The slot that fetches has acquired the memory of `batch`: adds the batch, and gives the slot a place.
     void add(std::unique_ptr<open_batch> batch, place_request& t) noexcept {
         std::unique_ptr<open_batch>* at = &first_;
         while (*at) at = &(*at)->next;
@@ -137,8 +139,8 @@ class place_rule {
         stop_fetching(t);
         give_place(t);
     }
-    // The slot that fetches has to wait; `stop`, which exists until `stop_fetching`, ends this wait. False: a
-    // place has become free meanwhile.
+    // The slot that fetches is about to wait for memory. `stop`, which exists until `stop_fetching`, ends
+    // this wait. Returns false if a place has become free meanwhile: the slot need not wait.
     bool wait_for_memory(place_request& t, const stop_source& stop) noexcept {
         if (batch_with_place() != nullptr) {
             stop_fetching(t);
@@ -147,7 +149,7 @@ class place_rule {
         fetch_stop_ = &stop;
         return true;
     }
-    // The slot fetches no more: it has the memory, asks for a place again, or gives up.
+    // The slot no longer fetches: the slot has the memory, requests a place again, or gives up.
     void stop_fetching(place_request& t) noexcept {
         if (!std::exchange(t.fetches, false)) return;
         fetcher_ = nullptr;
@@ -161,8 +163,9 @@ class place_rule {
         const bool is_ready = t.batch->is_full() && (!in_order_ || t.batch == first_.get());
         if (is_ready) t.gives = !std::exchange(has_giver_, true);
     }
-    // The item has failed, or was dropped: the next item gets its place. Returns what ends the wait of the
-    // slot that fetches memory, which can have this place instead. To be used without the lock.
+    // The item has failed, or was dropped: frees its place for another item. If a slot waits for memory,
+    // returns the stop source that ends this wait, as that slot can have the place. The caller requests the
+    // stop without the lock.
     std::optional<stop_source> leave_out(place_request& t) noexcept {
         if (t.is_settled) return std::nullopt;
         stop_fetching(t);
@@ -174,8 +177,9 @@ class place_rule {
         t.batch->take_back(t.place);
         return stop_of_fetch();
     }
-    // The request will never be answered, or its slot ends with it: nothing may leave that has to leave
-    // later. If the slot gives batches on, nobody takes them any more. Returns the same as `leave_out`.
+    // The item or mark of the request will never leave the stage: refuses all items and marks that have to
+    // leave after it. If the slot is the giver, refuses all requests, as no batch will leave any more.
+    // Returns the same as `leave_out`.
     std::optional<stop_source> block(place_request& t) noexcept {
         std::optional<stop_source> stop;
         if (t.what == place_request::kind::item) stop = leave_out(t);
@@ -186,12 +190,13 @@ class place_rule {
         return stop_of_fetch();
     }
 
-    // What is given on next: a full batch; all batches that are left; or the mark of an epoch.
+    // The batches or the mark that the giver puts next: a full batch; at the end of an epoch, or of the
+    // input, all batches that are left; or the mark of an epoch.
     struct gift {
         std::unique_ptr<open_batch> batches;
         std::optional<std::uint64_t> ended_epoch;
     };
-    // Called by the slot that gives. If there is nothing, the slot does not give any more.
+    // Called by the giver. If the result is empty, the slot is no longer the giver.
     gift take(place_request& t) noexcept {
         if (first_ && (mark_is_due_ || end_is_due_)) return {std::move(first_), std::nullopt};
         for (std::unique_ptr<open_batch>* at = &first_; *at; at = &(*at)->next) {
@@ -206,7 +211,8 @@ class place_rule {
         t.gives = has_giver_ = false;
         return {};
     }
-    // The number of the last item that may leave: in order, none leaves behind a failed one.
+    // The number of the last item that may leave. In order, no item leaves after an item that `block` has
+    // refused.
     std::uint64_t last_number() const noexcept { return in_order_ ? blocked_number_ : UINT64_MAX; }
 
   private:
@@ -235,8 +241,8 @@ class place_rule {
     }
 
     const bool in_order_;
-    std::uint64_t epoch_;                // the epoch of the batches
-    std::unique_ptr<open_batch> first_;  // in the order in which they were begun
+    std::uint64_t epoch_;                // the epoch of the items in the batches
+    std::unique_ptr<open_batch> first_;  // the list of batches, in the order in which they were begun
     std::uint64_t next_ = 0;             // in order: the number of the item that gets the next place
     std::uint64_t num_settled_ = 0;  // items that were filled, failed or dropped, of this epoch and earlier
     std::size_t num_working_ = 0;    // slots that may have an item, or get one
@@ -250,7 +256,8 @@ class place_rule {
     std::uint64_t blocked_epoch_ = UINT64_MAX;
 };
 
-// Whether a slot counts as working: see `place_rule::begin_work`. `Own`: what each slot has for itself.
+// The resources of a slot: `Own`, those of the base class, and whether `place_rule::begin_work` has counted
+// the slot.
 template <class Own>
 struct counted_slot : Own {
     bool is_counted = false;

@@ -32,8 +32,8 @@ namespace weir {
 /// The form of the batches of `batch_slots`.
 struct batch_shape {
     std::size_t places = 1;  ///< items in a full batch, at least 1
-    std::size_t elements =
-        1;  ///< of each place, at least 1; the places lie one behind the other without gaps
+    /// The number of elements of each place, at least 1. The places lie one behind the other without gaps.
+    std::size_t elements = 1;
 };
 
 /// The options of `batch_slots`.
@@ -48,8 +48,8 @@ struct batch_slots_options {
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// `output_order::input`: the items get their places in their order, and batches leave in this order.
-    /// Only an item that gets the place of a failed one is before its turn. `output_order::completion`:
-    /// places are given out as slots ask for them, and batches leave as they are full.
+    /// Only an item that gets the place of a failed item stands earlier. `output_order::completion`: places
+    /// are given out as slots request them, and each batch leaves when it is full.
     weir::output_order output_order = weir::output_order::completion;
     /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;
@@ -78,7 +78,8 @@ template <class Pool, class T>
 using pool_block_t =
     typename decltype(std::declval<Pool&>().template try_acquire<T>(std::size_t()))::value_type;
 
-// A batch with its memory. `Provenance`: of the items, for checkpoints.
+// A batch with its memory. `Provenance`: names the draws (samples of the source) that an item was made from,
+// for checkpoints.
 template <class T, class Block, class Provenance>
 class batch_in_block final : public open_batch {
   public:
@@ -129,7 +130,8 @@ class batch_in_block final : public open_batch {
     std::vector<Provenance> provenances_;
 };
 
-// How the function is called: with an item and its place. See `function_call`.
+// The state of an iteration for the second argument of the function, the place of the item: see
+// `function_stage::call`.
 template <class T>
 struct with_place {
     std::span<T>* more;
@@ -165,9 +167,9 @@ struct batch_slots_types {
         place_request asked;
         std::span<T> place_of_item;
         bool is_kept = true;         // the function has not dropped the item
-        bool has_lost_turn = false;  // there is no memory for the wait for its place
+        bool has_lost_turn = false;  // there is no memory for the wait for a place: fails the stage
         typename epoch_item_traits<C>::provenance item_provenance;
-        std::unique_ptr<open_batch> to_give;  // finished, or the rest of an epoch
+        std::unique_ptr<open_batch> to_give;  // a full batch, or all batches left at the end of an epoch
         std::optional<D> result;
     };
 };

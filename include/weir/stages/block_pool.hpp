@@ -23,9 +23,9 @@
 namespace weir {
 
 /// A pool from which `batch_slots<T>` takes its blocks: a `block_pool`, a `cuda::pinned_pool`, or a class of
-/// the user. For `n` elements, both functions return an array of `T` with `data()`, `size()`, and
-/// `resize(k)` for a smaller `k`, after which the first `k` elements remain: `try_acquire` an optional one,
-/// and `acquire` an awaitable of an optional one, none after a stop.
+/// the user. `try_acquire` returns an optional array of `n` elements, empty if no block is free. `acquire`
+/// returns an awaitable of such an optional, empty after a stop. The array has `data()`, `size()`, and
+/// `resize(k)` for a smaller `k`, after which the first `k` elements remain.
 template <class Pool, class T>
 concept block_source = requires(Pool& pool, std::size_t n, stop_token stop) {
     { pool.template try_acquire<T>(n)->data() } -> std::convertible_to<T*>;
@@ -109,7 +109,7 @@ class [[nodiscard("the block goes back at once")]] pooled_block {
     /// As of a `std::vector`.
     [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
 
-    /// Keeps the first elements. \param size  in elements, at most `size()`.
+    /// Keeps only the first `size` elements. \param size  at most `size()`.
     void resize(std::size_t size) noexcept { size_ = detail::smaller(size, size_); }
 
   private:
@@ -123,8 +123,8 @@ class [[nodiscard("the block goes back at once")]] pooled_block {
 };
 
 /// A fixed number of memory blocks of one size. A coroutine that finds no free block waits: so a stage that
-/// fills blocks can't get far ahead of those that use them. For blocks from which a GPU copies by itself
-/// there is `cuda::pinned_pool`.
+/// fills blocks can't get far ahead of the stages that use them. For page-locked blocks, from which a GPU
+/// copies by itself, there is `cuda::pinned_pool`.
 ///
 /// Lifetime: may be destroyed before its blocks, and before or after the executors of coroutines that waited.
 /// Threads:  any.
@@ -139,7 +139,7 @@ class block_pool {
     block_pool(std::size_t block_bytes, std::size_t blocks, std::string name = "blocks")
         : shared_(std::make_shared<detail::pool_memory>(block_bytes, blocks)), name_(std::move(name)) {}
 
-    /// \param n  in elements; not more than fit into a block. Their values are the bytes of the block.
+    /// \param n  in elements; not more than fit into a block. The elements are not initialised.
     /// \returns  awaitable of an optional `pooled_block<T>`: none after a stop.
     /// Suspends: while no block is free. Resumes: on the coroutine's executor.
     /// Order:    first come, first served.
@@ -159,9 +159,9 @@ class block_pool {
         return pooled_block<T>(shared_, *block, n);
     }
 
-    /// As constructed.
+    /// The size of each block, as given to the constructor.
     [[nodiscard]] std::size_t block_bytes() const noexcept { return shared_->block_bytes; }
-    /// As constructed.
+    /// The number of blocks, as given to the constructor.
     [[nodiscard]] std::size_t blocks() const noexcept { return shared_->free.capacity(); }
 
     /// \returns the statistics of the queue of free blocks since the pool was made: `size` blocks are free,

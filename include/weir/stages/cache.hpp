@@ -71,7 +71,7 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     void work(iteration& it) {
         if (has_work(it)) {
             it.item != nullptr ? record(it) : play(it);
-        } else if (!it.input_ended || !this->run_.has_failed()) {  // a record of a failed run is incomplete
+        } else if (!it.input_ended || !this->run_.has_failed()) {  // in a failed run the record is incomplete
             it.is_end = true;
             it.value.emplace(D::end_of_epoch(epoch_));
             if (is_first_) this->in_->cancel();
@@ -158,8 +158,8 @@ struct cache_stage : stage_base {
 ///         tolerated. An exception from a copy stops the run.
 /// Ends:   after the last epoch, and after a first epoch without items.
 /// Cost:   the memory of all items of an epoch; one copy an item and epoch, none in the last one.
-/// A run with a cache has no checkpoint, except in a branch of a `tee`. If the source begins within an epoch,
-/// the record begins there.
+/// A run with a cache has no checkpoint, except in a branch of a `tee`. If a resumed source begins within an
+/// epoch, the record has only the items from there.
 [[nodiscard]] inline auto cache(std::uint64_t epochs = INT64_MAX, cache_options options = {}) {
     return detail::cache_stage(epochs, options);
 }

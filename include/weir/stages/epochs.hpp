@@ -78,7 +78,7 @@ class items_of<epochs_of<Make>> {
         begin();
         return mark_ends(items_->next());
     }
-    // Resumes: as a task does.
+    // Resumes the coroutine that awaits the task, on its executor.
     task<std::optional<item>> next(coroutine_env& env)
         requires waits
     {
@@ -128,7 +128,7 @@ class items_of<repetitions_of<Make>> {
         }
         return result;
     }
-    // Resumes: as a task does.
+    // Resumes the coroutine that awaits the task, on its executor.
     task<std::optional<item>> next(coroutine_env& env)
         requires waits
     {
@@ -143,8 +143,9 @@ class items_of<repetitions_of<Make>> {
     }
 
   private:
-    // Returns true after the mark at the end of a repetition: the next item has to be asked for. Returns
-    // false if `result` has an item, or the stream has ended. A repetition without items ends the stream.
+    // Handles `got`, the next item or mark of `items_`. Returns true after the mark at the end of a
+    // repetition: the caller has to take the next item. Returns false if `result` has an item, or the stream
+    // has ended. A repetition without items ends the stream.
     bool must_go_on(std::optional<typename inner::item>&& got, std::optional<item>& result) {
         if (!got) return false;
         if (got->is_mark()) return std::exchange(gave_any_, false);
@@ -157,14 +158,16 @@ class items_of<repetitions_of<Make>> {
     bool gave_any_ = false;  // whether this repetition has given an item
 };
 
-// Records which draws of a run are consumed, and makes checkpoints from this record. Each item calls `settle`
-// once, on any thread: when the consumer takes the item, or when a stage drops the item.
+// Records which draws of a run are consumed, and makes checkpoints from this record. A draw is one sample
+// that a sampler has chosen. Each item calls `settle` once, on any thread: when the consumer takes the item,
+// or when a stage drops the item.
 class progress_recorder final : public progress_listener {
   public:
     explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}
 
-    // Records all draws of an item under one lock, so that no checkpoint contains only a part of a batch. If
-    // an allocation fails, the record is incomplete, and `checkpoint` throws from then on.
+    // Records all draws of an item under one lock, so that no checkpoint contains only a part of a batch.
+    // `from`: the draws of the item; `taken`: by the consumer. If an allocation fails, the record is
+    // incomplete, and `checkpoint` throws from then on.
     void settle(origin& from, bool taken) noexcept override;
 
     const progress_recorder* recorder() const noexcept override { return this; }
@@ -174,7 +177,8 @@ class progress_recorder final : public progress_listener {
   private:
     mutable standard_platform::mutex lock_;
     progress progress_;
-    std::ptrdiff_t num_torn_ = 0;  // origins of which only a part was taken: see `origin::settle`
+    // The number of draws and batches of which the consumer has taken only a part: see `origin::settle`.
+    std::ptrdiff_t num_torn_ = 0;
     std::exception_ptr error_;
 };
 
@@ -262,7 +266,9 @@ template <class Make>
 ///
 ///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
 ///
-/// \param epochs  the number of the epoch before which the source ends, counted from the first of all epochs.
+/// \param epochs  the source ends before the epoch with this number. A resumed run goes on with the numbers
+/// of
+///                the run before.
 /// Errors: `std::invalid_argument` for negative `epochs`. Errors of the sampler's `next` end the stream and
 ///         fail the run.
 template <class Sampler>

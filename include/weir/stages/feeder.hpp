@@ -72,7 +72,7 @@ namespace detail {
 template <class Slot>
 class yield_awaiter {
   public:
-    using updates_slot_itself = void;  // the awaiter sets the state of the slot
+    using updates_slot_itself = void;  // tag for `co_await`: the awaiter itself sets the state of the slot
 
     explicit yield_awaiter(Slot& me) noexcept : me_(me) {}
     bool await_ready() const noexcept { return false; }
@@ -91,8 +91,8 @@ class yield_awaiter {
     Slot& me_;
 };
 
-// Takes the items for a worker of a traversal: items that the function has added, in this slot or in another
-// one, and items of the queue before the stage. It is also the feeder that the function gets.
+// Takes the items for one slot of a traversal: items that the function has added, in this slot or in another
+// one, and items of the queue before the stage. The same object is the feeder that the function gets.
 template <class C, class Policy>
 class traversal_intake final : task_intake, public traversal_slot, public feeder<carried_value_t<C>> {
     using T = carried_value_t<C>;
@@ -104,9 +104,9 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
         : task_intake(me), traversal_slot(item_type_of<C>, me), from_queue(me) {}
     ~traversal_intake() { drop(); }
 
-    // ---- called by the worker, in this order
-    // Prepares the next take. If `at_once` is true, tries to take an item of the slot's own deque, or of the
-    // shared one. Otherwise, or if that is empty, `fetch` returns the task that takes an item.
+    // ---- called by the worker, the coroutine of the slot, in this order
+    // Prepares the next take. If `at_once` is true, tries to take a pending item of the slot's own deque, or
+    // of the shared deque. Otherwise, or if this deque is empty, `fetch` returns the task that takes an item.
     template <class Fetch>
     WEIR_ALWAYS_INLINE void prepare(traversal& all, bool at_once, Fetch fetch,
                                     std::exception_ptr& error) noexcept {
@@ -124,7 +124,7 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     bool was_recalled() const noexcept { return recalled_; }
     C* item() noexcept { return is_added_ ? own_.address() : from_queue.item(); }
     std::uint64_t number() const noexcept { return number_; }
-    // Whether the item was added by a function. Traces follow items of the queue only.
+    // Whether the item was added through the feeder. Traces follow items of the queue only.
     bool is_added() const noexcept { return is_added_; }
     auto& queue() const noexcept { return from_queue.queue(); }
     std::uint64_t queue_number() const noexcept { return from_queue.number(); }
@@ -146,7 +146,8 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
         if (take_own()) return true;
         return is_added_ = all_->take_from_others(own_.address(), number_);
     }
-    // An item came from the queue.
+    // An item came from the queue before the stage. If the shared deque has older items, takes the oldest of
+    // them instead, and the item of the queue becomes pending.
     void queue_item_arrived() {
         is_added_ = all_->exchange(from_queue.item(), own_.address(), number_);
         if (is_added_) from_queue.drop();
@@ -181,14 +182,15 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     traversal* all_ = nullptr;
     uninitialised_slot<C> own_;
     std::uint64_t number_ = 0;
-    bool took_at_once_ = false;  // without `fetch`
+    bool took_at_once_ = false;  // `prepare` has taken an item, without `fetch`
     bool is_added_ = false;      // the current item is in `own_`, not in `from_queue`
     bool recalled_ = false;
     provenance* provenance_ = nullptr;
-    standard_platform::atomic<bool> open_{false};  // true during a call of the function
+    // True during a call of the function. relaxed: finds wrong uses of the feeder, and orders no data.
+    standard_platform::atomic<bool> open_{false};
 };
 
-// The stage kind of a traversal. `Base`: the kind of a stage with the same function, called by a
+// The stage kind of a traversal. `Base`: the stage kind that calls the function, with the arguments of a
 // `traversal_call`: `pipe_kind`, or `running_for_each`.
 template <class Base>
 class running_traversal : public Base {
@@ -239,7 +241,8 @@ class running_traversal : public Base {
     }
     bool has_to_end() const noexcept { return all_.is_over() || this->run_.ends().stop_requested(); }
 
-    // Waits for an item, and takes it. Returns false if the stage ends, or if the slot has to leave service.
+    // Waits for an item, and takes it. Returns false if the stage ends, or if the slot goes out of service,
+    // because the concurrency of the stage was reduced.
     task<bool> fetch(input& my_input, slot& me) {
         if (my_input.is_present && !is_recalled_or_ending(me)) {
             yield_awaiter<slot> turn(me);
@@ -254,7 +257,7 @@ class running_traversal : public Base {
                 co_return false;
             }
             if (my_input.take_pending()) co_return true;
-            my_input.from_queue.prepare(*this->in_);  // before the wait may be cancelled
+            my_input.from_queue.prepare(*this->in_);  // before another slot may call `cancel_wait`
             const idle_step step = all_.become_idle(my_input);
             if (step == idle_step::end) co_return false;
             if (step == idle_step::lead) {

@@ -40,7 +40,8 @@ struct the_predicate {
     };
 };
 
-// Makes the function of a pipe from a predicate: returns the item, or nothing. See `adapted`.
+// Makes the function of a pipe from a predicate: see `adapted`. `give` returns the item in an optional, which
+// is empty if the predicate is false.
 struct filtering {
     template <class P, class T>
     using traits_of = typename the_predicate<P>::template is_given<T>;

@@ -46,9 +46,9 @@ struct many_items<R> {
     using type = R;
 };
 
-// A generator of the elements of a range. Moves the elements if it owns the container. Copies the elements of
-// a view, or of a container by reference, if they are copyable. (A member of a class template, because g++ 12
-// warns of coroutines whose frames hold an object of a lambda's type.)
+// A generator of the elements of a range. Moves the elements of a container by value, which the generator
+// owns. Copies the elements of a view, or of a container by reference, if they are copyable. `of` is a member
+// of a class template, because g++ 12 warns of coroutines whose frames hold an object of a lambda's type.
 template <class Range>
 struct elements {
     using element = std::ranges::range_value_t<Range>;
@@ -81,7 +81,7 @@ struct expanding {
                                         typename base::call>;
     };
 
-    // Takes the item by reference, so that the function may return a view of it.
+    // `item` is a reference, so that the function may return a view of the item.
     template <class Function, class T>
     static typename traits_of<Function, T>::type give(Function& function, T& item, const invocation* call) {
         if constexpr (!traits_of<Function, T>::is_range) {

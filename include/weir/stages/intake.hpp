@@ -1,4 +1,4 @@
-// weir stages, internal: how a worker takes items: from one queue, from none, or from several by a task
+// weir stages, internal: how the worker of a slot takes items: from one queue, from none, or by a task
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_INTAKE_HPP
 #define WEIR_STAGES_INTAKE_HPP
@@ -38,7 +38,8 @@ class intake : public get_operation<Queue> {
         }
     }
 
-    // Takes never end the slice of the slot from now on; the puts of the slot have to.
+    // From now on the slot yields its thread only at its puts. A slot yields at the end of each slice: after
+    // a number of operations, or some time.
     void keep_slices() noexcept { ends_slices_ = ends_every_turn<typename Queue::policy_type>; }
 
     WEIR_ALWAYS_INLINE bool await_ready() noexcept {
@@ -79,7 +80,7 @@ class no_intake : public std::suspend_never {
     bool was_recalled() const noexcept { return false; }
 };
 
-// Takes an item by a task, for example one of each of several queues.
+// Takes an item by a task, for example by one that takes an item from each of several queues.
 class task_intake {
     using awaiter = decltype(detail::get_awaiter(std::declval<task<bool>>()));
 
@@ -87,7 +88,8 @@ class task_intake {
     template <class Slot>
     explicit task_intake(Slot&) noexcept {}
 
-    // Prepares the next take. `start` returns the task. `error` gets the exceptions of both.
+    // Prepares the next take. `start` returns the task. `error` gets the exceptions of `start` and of the
+    // task.
     template <class Start>
     void prepare(Start start, std::exception_ptr& error) noexcept {
         error_ = &error;

@@ -69,7 +69,7 @@ class turn_rule {
     turn blocked_{UINT64_MAX, UINT64_MAX, false};
 };
 
-// Arguments of `output_sequencer::update`.
+// Arguments of `output_sequencer::update`. Not lambdas, because the declarations below name their types.
 struct leave_turn {
     const turn& place;
     void operator()(turn_rule& rule) const noexcept { rule.leave(place); }
@@ -107,7 +107,7 @@ struct stage_traits {
     bool works_without_item = false;
     // Several input items are the parts of one: `work` is called once for all. See `completes_item`.
     bool gathers_parts = false;
-    // The tasks of the stage number the items. Otherwise the number of an item is its position in the input.
+    // An item's number is the number of tasks before its task. Otherwise it is the position in the input.
     bool numbers_results = false;
     // See `result_origin`. If it is `all_held`, the kind has `has_item` and `holds_items`.
     result_origin origin = result_origin::its_item;
@@ -121,12 +121,12 @@ enum class task_end : std::uint8_t {
     fatal       // it failed, and the stage ends
 };
 
-// The next step of a worker. `take` and `end` finish an iteration. In each step behind `skip` the worker
-// waits:
+// The next step of a worker. `take` and `end` finish an iteration. In each step below `skip` the worker
+// waits, as described behind the step:
 enum class worker_step : std::uint8_t {
     take,
     end,
-    skip,          // the item has no result: the next one may go into the queue
+    skip,          // the item has no result: the result of the next item may go into the queue
     admission,     // until the run lets the slot begin
     byte_budget,   // until the queues of the run hold fewer bytes
     turn,          // until earlier items have left
@@ -224,7 +224,8 @@ class item_tracer {
 };
 
 // The context of a worker: created once, when its coroutine starts. `Resources`: the objects that each slot
-// of the stage has for itself, for example a function made by `per_slot`.
+// of the stage has for itself, for example a function made by `per_slot`. While a worker is watched, it calls
+// hooks, traces items and records samples, which a worker otherwise skips.
 template <class Slot, class Resources>
 struct worker_context {
     worker_context(Slot& s, coroutine_env& e, bool guarded, result_origin origin) noexcept
@@ -238,7 +239,7 @@ struct worker_context {
     const bool is_always_watched;  // `needs_guard`, or a trace follows items
     bool is_watched;               // `is_always_watched`, or the next task is part of a sample
     Resources resources;
-    std::uint64_t number = 0;  // of the current or last item, without marks; see `numbers_results`
+    std::uint64_t number = 0;  // of the current or last item; marks are not counted; see `numbers_results`
     std::optional<invocation_guard> guard;  // calls the hooks of the current task
 };
 
@@ -262,7 +263,7 @@ struct iteration_of : State {
     std::int64_t spent;  // time spent on the task so far, in nanoseconds
     worker_step next;
     task_end task;
-    bool has_work;          // `stage_kind::has_work`, asked before the work
+    bool has_work;          // what `stage_kind::has_work` returned before the work
     bool input_ended;       // no item came, and none will
     bool has_more_results;  // after the result that is being put
     bool ends_stage;

@@ -20,8 +20,8 @@
 
 namespace weir::detail {
 
-// The types of a pipe's function, and of the queues of its stage. `Call`: how the function is called; `C`:
-// the item type of the queue before the stage; `D`: of the queue behind the stage.
+// The types of a pipe's function, and of the queues of its stage. `Call`: how the function is called; `C` and
+// `D`: the element types of the queues before and behind the stage.
 template <class Call, class C>
 struct call_signature {
     using more = typename Call::more;
@@ -41,10 +41,12 @@ struct call_signature {
     }
 };
 
-// The base of both kinds of pipe: keeps the order of the results, if the options ask for it, or if the items
-// have epochs. `Given`: the function; `Kept`: a `call_signature`. If each item gives at most one result, the
-// queue behind the stage keeps the order of the input: a slot that is done early puts its result into its
-// place in that queue, and takes the next item. Otherwise a slot waits for the turn of its item.
+// The base of both kinds of pipe, `running_pipe` and `running_expansion`. Keeps the order of the results if
+// the options demand it. If the items have epochs, keeps at least the order of epochs. `Given`: the function;
+// `Kept`: a `call_signature`. If each item gives at most one result, the queue behind the stage keeps the
+// order of the input. A slot that is done early puts its result into its place in that queue, and takes the
+// next item. If an item may give several results, or only epochs are kept in order, a slot waits for the turn
+// of its item.
 template <class Given, class Kept, class C, class Policy>
 class ordered_function : public function_stage<Given, typename Kept::types, C, typename Kept::D, Policy> {
     using base = function_stage<Given, typename Kept::types, C, typename Kept::D, Policy>;
@@ -68,7 +70,7 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
 
     bool puts_in_order() const noexcept { return gives_one && keeps_order_; }
     bool is_ordered() const noexcept { return !puts_in_order() && (keeps_order_ || is_epoch_item<C>); }
-    // A slot must not yield after it has taken an item: the results of all later items would wait for it.
+    // A slot must not yield its thread after it has taken an item: the results of all later items would wait.
     void take(auto& from, slot& me, auto& it) noexcept {
         base::take(from, me, it);
         if constexpr (requires { from.keep_slices(); }) {

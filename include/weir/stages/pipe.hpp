@@ -28,7 +28,8 @@ namespace weir {
 
 namespace detail {
 
-// The result of an item. `result`: the value with its epoch, if the next queue holds such items.
+// The result for an item. `value`: what the function returned; `result`: the value with its provenance, which
+// names its epoch, in a run with epochs.
 template <class C, class Value, class More>
 struct one_result : More {
     using wrapped = std::conditional_t<is_epoch_item<C>, std::optional<carry_t<C, Value>>, nothing>;

@@ -51,7 +51,8 @@ template <class Function, class... Given>
 concept callable = requires(Function& f) { f(std::declval<Given>()...); } ||
                    (std::is_member_pointer_v<Function> && std::is_invocable_v<Function&, Given...>);
 
-// Calls a function with an item, with `more`, and, if the function requires it, with the invocation.
+// Calls a function with an item, with `more`, and, if the function requires it, with the invocation `info`,
+// which describes the call.
 template <class Function, class Given, class... More>
 decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation* info, More&... more) {
     if constexpr (callable<Function, Given, More&...>) {
@@ -145,8 +146,9 @@ struct function_of<slot_factory<Make>> {
     using type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
 };
 
-// A concept, so that its second operand is not instantiated if the first is false: for an `adapted` function,
-// the second would fail a static assertion.
+// Whether the function could be called only with a reference to the item. A concept, so that its second
+// operand is not instantiated if the first is false: for an `adapted` function, the second would fail a
+// static assertion.
 template <class Traits, class Function, class Given>
 concept fits_only_by_reference = !Traits::fits && callable<Function, Given&>;
 

@@ -205,7 +205,8 @@ class pipeline {
 
 namespace detail {
 
-// Gives each stage its place in the pipeline. Not a lambda, so that all pipelines share one type.
+// Gives each stage its place in the pipeline, which is part of its default name: "pipe#3". Not a lambda, so
+// that all pipelines share one type.
 struct placing {
     std::size_t* next;
     void operator()(kept_options& each) const { each.set_place((*next)++); }
@@ -266,7 +267,7 @@ auto operator|(Left&& left, Right&& right) {
 
 }  // namespace detail
 
-using detail::operator|;  // for operands whose types are all outside of detail, as two stage_lists
+using detail::operator|;  // for operands whose types are all declared in weir itself, as two stage_lists
 
 }  // namespace weir
 

@@ -72,7 +72,7 @@ struct the_retried {
     };
 };
 
-// Awaited in a coroutine of a stage's function. Resumes at once, and gives the measured slot; null: none.
+// Awaited in a coroutine of a stage's function. Resumes at once; gives the slot if it is measured, else null.
 struct slot_of_this_coroutine {
     slot* measured = nullptr;
 

@@ -28,7 +28,7 @@
 
 namespace weir::detail {
 
-// `Types`: see `batch_slots_types`; `Given`: the function, or a factory of functions.
+// The stage kind of `batch_slots`. `Types`: see `batch_slots_types`; `Given`: the function, or its factory.
 template <class Types, class Pool, class Given, class C, class Policy>
 class running_batch_slots : public function_stage<Given, typename Types::call, C, typename Types::D, Policy> {
     using base = function_stage<Given, typename Types::call, C, typename Types::D, Policy>;
@@ -80,7 +80,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         }
         return place_wait(*this, it, me);
     }
-    // After a failed item, the slot still takes the end of the input: the last slot gives the rest on.
+    // A slot whose item fails the stage goes on to the end of the input: the last slot there puts the rest.
     void block_turns(iteration& it) noexcept {
         if (it.asked.what == place_request::kind::item && it.task >= task_end::last && !it.asked.gives) {
             this->in_->cancel();
@@ -105,12 +105,12 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     void end_task(iteration& it) noexcept {
         if (it.error && it.asked.what == place_request::kind::item) leave_out(it);
     }
-    // A failure to give batches on is none of the item.
+    // An exception while the slot puts batches fails the stage, not the item.
     bool tolerates_failure(const iteration& it) const noexcept {
         return it.has_work && !it.asked.gives && !it.has_lost_turn;
     }
 
-    // Settles the item, and takes what is to be given on next.
+    // Fills or frees the place of the item. Then, if the slot is the giver, makes the next result.
     void fetch_result(iteration& it) {
         it.result.reset();
         if (it.has_work && !it.asked.is_settled) it.is_kept ? fill(it) : leave_out(it);
@@ -182,7 +182,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         std::optional<waiting> awaiter_;
     };
 
-    // The request is answered, or has failed. In order, the item behind may ask now.
+    // The request is answered, or has failed: stores the place. In order, `update` admits the next item.
     void answer(iteration& it) noexcept {
         if (in_order_ || it.error)
             places_.update([&](place_rule& rule) { rule.stop_fetching(it.asked); }, it.context->slot);
@@ -200,7 +200,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         auto made = std::make_unique<batch>(std::move(block), form_);
         places_.update([&](place_rule& rule) { rule.add(std::move(made), it.asked); }, it.context->slot);
     }
-    // The same as `place_wait`, with waits. Sets the error of the iteration.
+    // As `place_wait::await_ready`, for a request that has to wait. Sets the error of the iteration.
     task<bool> find_place(iteration& it, slot& me) {
         while (true) {
             if (it.asked.fetches) {
@@ -216,7 +216,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         answer(it);
         co_return true;
     }
-    // Waits for a block, until another item has left a place, or the run ends.
+    // Waits for a block of the pool, until another item has left its place, or the run ends.
     task<void> fetch(iteration& it) {
         const stop_source stop;
         const stop_callback on_end(this->run_.ends(), [&stop] { stop.request_stop(); });
@@ -258,7 +258,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         const std::size_t count = made.num_filled();
         const bool is_dropped = form_.drop_last && count != form_.places;
         for (std::size_t i = 0; i < count; ++i) {
-            // As for an `aggregate`: a run that continues repeats items that were perhaps dropped too early.
+            // As for an `aggregate`: a resumed run repeats items that were perhaps dropped too early.
             if (!is_dropped) {
                 all.add(std::move(made.about(i)));
             } else if (!it.input_ended && !this->may_end_early()) {
@@ -272,7 +272,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
 
     void count_wait(std::int64_t ns) noexcept {
         if constexpr (Policy::statistics) {
-            // relaxed, both: counts
+            // relaxed, both: counts, which order no other data
             num_waits_.fetch_add(1, std::memory_order_relaxed);
             waited_.fetch_add(ns, std::memory_order_relaxed);
         }

@@ -104,7 +104,8 @@ struct for_each_state : More {
     [[no_unique_address]] typename epoch_item_traits<C>::provenance item_provenance;
 };
 
-// `Call`: how the function is called.
+// The stage kind of `for_each`. `Given`: the function, or a factory of functions; `Call`: how the function is
+// called.
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
 class running_for_each
     : public function_stage<Given, for_each_types<typename Call::traits>, C, no_item, Policy> {
@@ -177,8 +178,8 @@ struct for_each_stage : stage_base {
 ///
 /// \param capacity  the capacity of that queue, in items: how far the pipeline may run ahead of the consumer.
 ///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes), and
-///                  3 for others, which may be large. The options say 0 until the pipeline has a source. A
-///                  function as an argument is refused at compile time.
+///                  3 for others, which may be large. `pipeline::options` shows this default as 0 until the
+///                  pipeline has a source. A function as an argument is refused at compile time.
 /// \param where     see `stage_options::where`.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for 0, and for negative numbers.

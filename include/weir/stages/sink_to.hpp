@@ -31,8 +31,8 @@ struct sink_to_options {
     std::string name = "sink_to";  ///< see `stage_options::name`
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
-    /// Whether the stage closes the channel at its end, so that consumers of the channel see the end. Set
-    /// this to false if others put into the channel, too.
+    /// Whether the stage closes the channel at the stage's end, so that consumers of the channel see the end.
+    /// Set this to false if other producers put into the channel, too.
     bool closes = true;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -76,7 +76,7 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
         it.item_provenance.acknowledge(true);
         return nullptr;
     }
-    // The channel was closed by its consumer.
+    // The stage ends when a put has failed: the consumer of the channel has closed it.
     bool is_finished(const iteration& it) const noexcept { return !it.was_put; }
     void close_output(slot& me) noexcept {
         this->run_.count_done(num_put_);

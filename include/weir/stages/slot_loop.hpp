@@ -22,7 +22,8 @@ namespace weir::detail {
 
 using worker_handle = detached_task<void>::handle;
 
-// The base of awaiters whose type the coroutine of a worker need not know.
+// The base of the awaiters that the coroutine of a worker awaits. The coroutine does not depend on their
+// types, and so is compiled once.
 class any_awaiter {
   public:
     // Calls `await_suspend`. Returns the coroutine to resume next, or null if the worker was not suspended.

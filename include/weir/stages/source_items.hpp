@@ -40,8 +40,8 @@ concept source_range = std::ranges::input_range<R&> && !is_run<R>;
 template <class S>
 using range_of = std::remove_reference_t<std::unwrap_reference_t<S>>;
 
-// The run owns a container, and moves its elements out. The elements of a view, of a std::ref, or of a
-// generator of references are copied; those of a generator of values are moved.
+// A range. If it is a container, the run owns the container, and moves its elements out. The elements of a
+// view, of a std::ref, or of a generator of references are copied; those of a generator of values are moved.
 template <class S>
     requires source_range<range_of<S>>
 class items_of<S> {

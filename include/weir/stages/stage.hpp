@@ -57,7 +57,7 @@ class kept_options : public stage_options {
   public:
     kept_options() = default;
     explicit(false) kept_options(stage_options given) : stage_options(std::move(given)) {}
-    // Not in the class: each description of a pipeline would have their code for each of its stages.
+    // Not defined in the class: then each type of pipeline would contain their code for each of its stages.
     kept_options(const kept_options& other);
     kept_options(kept_options&& other) noexcept;
     kept_options& operator=(const kept_options& other);

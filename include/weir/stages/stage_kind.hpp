@@ -88,7 +88,8 @@ class stage_kind : public running_stage<Policy> {
     bool has_work(const auto& it) const noexcept {
         return !it.place.mark && (it.item != nullptr || !has_input);
     }
-    // For a stage that makes items, such as a source: its bit in the masks of `byte_budget`. Otherwise 0.
+    // For a stage that makes items, such as a source: its bit in the masks of the run's `byte_budget`, which
+    // limits the bytes in the queues. Otherwise 0.
     std::uint64_t byte_sources(const auto& /*it*/) const noexcept { return 0; }
 
     // ---- 3 and 4: work, and account for the task
@@ -141,7 +142,7 @@ class stage_kind : public running_stage<Policy> {
                                              const auto& /*it*/) noexcept {
         to.next(*result, queue);
     }
-    // Whether the stage continues when the consumer of that queue has closed it.
+    // Whether the stage continues when the consumer of the queue behind the stage has closed it.
     bool continues_when_output_closed(auto& /*it*/) noexcept { return false; }
     // Whether a worker ends if its turn or admission is refused, or its output is closed.
     bool ends_when_refused() const noexcept { return true; }
@@ -177,8 +178,8 @@ class stage_kind : public running_stage<Policy> {
     }
 
   protected:
-    // Called for an item without a result: a checkpoint counts the item as consumed. Not after a stop
-    // request, because the function may have given up for this reason.
+    // Called for an item without a result: a checkpoint then counts the item as consumed. After a stop
+    // request the checkpoint does not, because the function may have given up for this reason.
     void acknowledge_drop(provenance given) const noexcept {
         if (!this->run_.may_give_up()) given.acknowledge();
     }

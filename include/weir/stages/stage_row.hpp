@@ -48,7 +48,8 @@ struct no_stages {
     static constexpr bool complete = false;
     static constexpr bool copyable = true;
 
-    // The item type behind the last stage if the first one takes items of type C. Each stage checks its own.
+    // The item type behind the last stage if the first stage takes items of type C. Each stage checks its own
+    // item type.
     template <class C>
     using output = C;
 
@@ -85,7 +86,7 @@ struct stage_row {
         // NOLINTNEXTLINE(bugprone-use-after-move): moves another member
         function(std::forward<Self>(self).last);
     }
-    // Calls `function` with all stages.
+    // Calls `function` once, with all stages as its arguments.
     template <class Self, class Function>
     static decltype(auto) apply(Self&& self, Function&& function) {
         // NOLINTNEXTLINE(bugprone-use-after-move): moves another member

@@ -20,7 +20,8 @@
 
 namespace weir::detail {
 
-// The base of a `stage_worker`: begins and ends the task on an item. Rare paths are not inlined.
+// The base of a `stage_worker`: begins and ends the task on an item. Rare paths are not inlined. A sample has
+// the single times of tasks chosen at random; that of an `aggregate` has the sizes of batches.
 template <class Kind>
 class stage_task : public slot_machine {
     using C = typename Kind::input_item;
@@ -95,7 +96,7 @@ class stage_task : public slot_machine {
     }
     WEIR_NOINLINE void begin_guard_and_trace(iteration& it) noexcept {
         const bool is_followed = context_.value.tracer.is_on() && begin_trace(it);
-        // A followed item has a guard, too, so that the end of its task is recorded.
+        // An item that a trace follows has a guard, too, so that the end of its task is recorded.
         if (!traits.counts_tasks || !it.has_work || !(is_followed || context_.value.needs_guard)) return;
         detail::begin_overhead(me_);
         any_item input;
@@ -183,7 +184,7 @@ class stage_task : public slot_machine {
         } else {
             stage_.fail_stage(me_, item_number(it), std::move(it.error), spent);
         }
-        if (me_.failures() != failures) end_sample(true);  // else it ended by a stop of the run
+        if (me_.failures() != failures) end_sample(true);  // a task that a stop has ended is no failure
         if (!goes_on) return task_end::fatal;
         stage_.acknowledge(it);
         return task_end::tolerated;

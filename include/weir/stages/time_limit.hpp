@@ -21,8 +21,8 @@
 
 namespace weir {
 
-/// A task took longer than the `time_limit` of its stage. If the function threw after it was asked to stop,
-/// that exception is nested, unless it is `stopped`.
+/// A task took longer than the `time_limit` of its stage. If the function threw, that exception is nested,
+/// unless it is `stopped`.
 class time_limit_exceeded : public std::runtime_error {
   public:
     /// \param limit  the time limit of the stage.
@@ -37,7 +37,8 @@ class time_limit_exceeded : public std::runtime_error {
 namespace detail {
 
 // The time limit of one task. Requests a stop of the task when its time is over, or when the run ends. `env`:
-// the environment of the worker. While the timer exists, this stop also ends a wait of the worker.
+// the environment of the worker, the coroutine that calls the stage's function. While the timer exists, this
+// stop also ends a wait of the worker.
 class task_timer {
   public:
     task_timer(coroutine_env& env, duration limit, stop_token run_ends);
@@ -63,7 +64,7 @@ class task_timer {
     struct expire {
         task_timer* timer;
         void operator()() const noexcept {
-            timer->expired_ = true;  // read after `off`
+            timer->expired_ = true;  // no atomic: read only after `off`
             timer->stop_.request_stop();
         }
     };

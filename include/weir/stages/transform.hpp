@@ -23,7 +23,6 @@ namespace weir::detail {
 
 // A transform is a stage with one slot that calls an operation: an object made for each run. The operation
 // sees items only: `running_transform` keeps epochs, marks and checkpoints. Only `push` is required:
-//
 //     void push(In&& item, std::optional<Out>& result)  takes an item; may store one result
 //     void pop(std::optional<Out>& result)    stores the next result; called until it stores none
 //     bool done() const                       `pop` would store none: saves the call
@@ -109,7 +108,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             carry(it);
         }
     }
-    // Each result has its own share of the provenance.
+    // Gives up the operation's share of the item's provenance; each result has a share of its own.
     void end_task(iteration& it) noexcept {
         if (traits.origin == result_origin::its_item && !it.error) provenance_.acknowledge();
     }
@@ -143,7 +142,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     bool has_item(const iteration& it) const noexcept { return it.was_popped; }
     bool holds_items(const iteration&) const noexcept { return holds(); }
 
-    // A timer that expires while the worker has an item is not cancelled: the held items stay due.
+    // A timer that expires while the worker has an item is not cancelled: the next take then ends without an
+    // item, and the held items leave the stage.
     bool stops_timer(const iteration& it, bool ends) const noexcept {
         if constexpr (has_max_delay<Op>) {
             const bool expired = it.item == nullptr && !it.input_ended;
@@ -230,8 +230,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             return provenance_.share();
         }
     }
-    // No item is held any more. `cut`: perhaps items were dropped before the end of the epoch: a run that
-    // continues from a checkpoint then repeats them.
+    // No item is held any more. `cut`: the epoch may not be complete. Dropped items are then not
+    // acknowledged, so that a run that continues from a checkpoint repeats them.
     void settle(bool cut) noexcept {
         if (!cut) provenance_.acknowledge();
         if constexpr (is_tracked) provenance_ = provenance(provenance_.epoch());
@@ -258,7 +258,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 
     Op op_;
     typename item_traits::provenance provenance_;  // of the items of the next result
-    std::size_t place_ = 0;                        // the element of the item that the next result is
+    std::size_t place_ = 0;                        // index in the item of the element that leaves next
 };
 
 // Base of the description of a transform. `Own` declares:

@@ -19,7 +19,8 @@
 namespace weir::detail {
 
 // The state that all slots of a traversal share. A traversal is a stage whose function may add items to the
-// stage itself. `first_found_first`: the slots share one deque.
+// stage itself. Added items are pending until a slot takes them. `first_found_first`: the slots share one
+// deque of pending items, and take the oldest; otherwise each slot has a deque.
 class traversal {
     using count = standard_platform::atomic<std::size_t>;
 
@@ -48,8 +49,8 @@ class traversal {
         while (before >= most &&
                !most_waiting_.compare_exchange_weak(most, before + 1, std::memory_order_relaxed)) {
         }
-        // After push() has held the lock of the deque: each slot that has found the deque empty in
-        // become_idle() has counted itself before.
+        // relaxed: push() has held the lock of the deque. A slot that found the deque empty under this lock,
+        // in become_idle(), had counted itself in `idle_` before.
         if (idle_.load(std::memory_order_relaxed) != 0) {
             slots_.update([](traversal_rule& rule) { rule.wake_one(); });
         }
@@ -99,7 +100,7 @@ class traversal {
     // The worker of the slot has ended: ends the stage, and destroys the pending items of the slot and of the
     // shared deque.
     void end(const slot& ended) noexcept {
-        has_ended_.store(true, std::memory_order_relaxed);  // a hint; the rule has the same under its lock
+        has_ended_.store(true, std::memory_order_relaxed);  // a hint; the rule has the same flag, with a lock
         traversal_slot* me = nullptr;
         slots_.update([&](traversal_rule& rule) {
             me = rule.first();

@@ -196,8 +196,8 @@ template <class Function>
 /// itself: see `run<void>`.
 ///
 /// \param function  as that of a `traverse`; its result is dropped.
-/// \param options   see `traverse_options`; leave out `capacity` and `max_bytes`, and `as_found` is the
-///                  order in which calls of the function begin.
+/// \param options   see `traverse_options`; leave out `capacity` and `max_bytes`. With `as_found`, calls of
+///                  the function begin in the order in which the items were added.
 template <class Function>
 [[nodiscard]] auto traverse_each(Function&& function, const traverse_options& options = {}) {
     return detail::traversal_of<detail::traverse_each_stage>(std::forward<Function>(function), options);
