@@ -25,17 +25,17 @@ namespace weir::detail {
 class slot;
 struct standard_platform;
 
-// Asks a stage's function to end early.
-// `stop`: the token that is checked. `work`: the address of the run for which the function works, for
+// The means by which a stop of a run ends the waits of a stage's function.
+// `stop`: the token that tells of the stop. `work`: the address of the run for which the function works, for
 // `trampoline::is_work_of`; null: unknown.
 struct end_token {
     const basic_stop_token<standard_platform>* stop;
     const void* work = nullptr;
 };
 
-// The environment.
+// The environment, which a coroutine copies from its awaiter.
 // `executor`: runs the coroutine, which is posted to it after a wait; null: none.
-// `measured`: the slot of the stage whose function this coroutine is a part of; null: of no stage.
+// `measured`: the slot (worker) of the stage whose function this coroutine is a part of; null: of no stage.
 // `ends`: ends the waits of this coroutine when the run of its stage is stopped or the time limit of the task
 // is over; null: none.
 struct coroutine_env {
@@ -69,8 +69,8 @@ concept names_executor = requires(Promise& p) {
 };
 
 // The environment of any coroutine: that of its promise, if this library defines it; otherwise the executor
-// that the promise names, or the thread's. The result may be a reference into the coroutine frame:
-// don't read it once another thread may resume the coroutine.
+// that the promise names, or the one whose coroutine this thread runs. The result may be a reference into the
+// coroutine frame: don't read it once another thread may resume the coroutine.
 template <class Promise>
 decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
     if constexpr (has_env<Promise>) {

@@ -34,15 +34,16 @@ std::string error_type(const std::exception_ptr& error);
 // options that weir itself constructs.
 std::string_view folder_of_weir() noexcept;
 
-// "loader.cpp:42", without the folder, which differs between machines; empty if unknown, or if in weir.
+// "loader.cpp:42", without the folder, which differs between machines; empty if unknown, or if the place is
+// in weir's own headers.
 std::string place_text(const std::source_location& where);
 
-// The same to follow a name: " (loader.cpp:42)".
+// The text of `place_text` in the form that follows a name: " (loader.cpp:42)".
 std::string place_behind(const std::source_location& where);
 
-// Thrown if there is no memory for a large request. Derived from `std::bad_alloc`, so that handlers for that
-// catch it. For a small request a plain `std::bad_alloc` is thrown: a text would explain nothing, and there
-// may be no memory for one. Errors of the constructors: `std::bad_alloc`.
+// Thrown if there is no memory for a large request. Derived from `std::bad_alloc`, so that handlers for
+// `std::bad_alloc` catch it. For a small request a plain `std::bad_alloc` is thrown: a text would explain
+// nothing, and there may be no memory for one. Errors of the constructors: `std::bad_alloc`.
 class memory_shortage final : public std::bad_alloc {
   public:
     // A request for more bytes than this, or for at least this number of slots or threads, is large.

@@ -28,7 +28,8 @@ class output_file {
     // Replaces the whole file atomically: a reader sees the old or the new content. To a pipe or a terminal,
     // the text is only written.
     static void replace(const std::string& path, std::string_view text) { replace(path, text, false); }
-    // The same, and also after a crash of the system, once this has returned. Waits for the storage.
+    // As `replace`; the new content also outlasts a crash of the system once this call has returned. Waits
+    // for the storage.
     static void replace_durably(const std::string& path, std::string_view text) { replace(path, text, true); }
 
     output_file(output_file&& other) noexcept
@@ -47,8 +48,8 @@ class output_file {
     void lock() noexcept { lock_output(file_); }
     void unlock() noexcept { unlock_output(file_); }
 
-    // Writes the text, in one system call if possible. If it fails, a regular file is truncated to its size
-    // before.
+    // Writes the text, in one system call if possible. If that fails, a regular file is truncated to its size
+    // before the call.
     void write(std::string_view text);
 
     void close() noexcept;

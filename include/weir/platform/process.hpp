@@ -131,7 +131,7 @@ class registry {
         }
     }
 
-    // The same for any thread. No object can be removed during the reader's lifetime.
+    // `each` for any thread. No object can be removed during the reader's lifetime.
     class [[nodiscard]] reader {
       public:
         explicit reader(registry& all) : all_(all), guard_(all.lock_) {}

@@ -74,7 +74,8 @@ inline int rename_output(const char* from, const char* to) noexcept { return std
 inline void remove_output(const char* path) noexcept { std::remove(path); }
 // Waits until the storage has what was written.
 inline int sync_output(int file) noexcept { return ::fsync(file); }
-// The same for the names in the folder of a file. A system that can't do this for folders does it by itself.
+// Waits until the storage has the folder of a file, with the file's name. Errors are ignored: a system that
+// can't do this for folders does it by itself.
 inline void sync_folder_of(const char* path) {
     const std::string_view whole(path);
     const std::size_t slash = whole.rfind('/');

@@ -64,7 +64,7 @@ struct alignas(64) basic_thread_record {
     }
 
     // Called after a fork by the child's only thread: the records of the other threads are unused and never
-    // reused, as the locks that they are inside of are held for ever; the locks of the records are released.
+    // reused, as the locks that those threads held stay held for ever; the locks of the records are released.
     static void forget_others() noexcept {
         records().lock.unlock();
         each([](basic_thread_record& r) {

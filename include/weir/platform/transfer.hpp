@@ -36,9 +36,9 @@ class own_forks {
     const executor* pool_ = nullptr;
 };
 
-// A join (when_all) that doesn't know yet that some of its parts have ended on this thread. Another part of
-// the join continues on this thread, and the join can't end before that part. When that part has ended or
-// suspended, `settle` tells the join about all of them.
+// A join (when_all) some of whose parts have ended on this thread and are not yet subtracted from its count.
+// Another part of the join continues on this thread, and the join can't end before that part. When that part
+// has ended or suspended, `settle` subtracts all of them.
 struct owed_join {
     virtual void settle() noexcept = 0;  // the join may be destroyed afterwards
     owed_join* below = nullptr;
@@ -93,7 +93,8 @@ class trampoline {
         return here->next(h);
     }
 
-    // The same on a thread of an executor. Null on other threads: then the caller posts `h` to its executor.
+    // `transfer` on a thread of an executor. Null on other threads: then the caller posts `h` to its
+    // executor.
     WEIR_NOINLINE static std::coroutine_handle<> transfer_at_work(std::coroutine_handle<> h) {
         trampoline* const here = current();
         if (here == nullptr || !here->at_work_) return nullptr;
@@ -120,8 +121,7 @@ class trampoline {
     }
     void owe_no_more(const owed_join& to) noexcept { owed_ = to.below; }
 
-    // The task that was started here as a fork, as long as only coroutines that it awaits have run since;
-    // null: none.
+    // Whether `task` was started here as a fork, and since then only coroutines that it awaits have run here.
     bool has_begun(const void* task) const noexcept { return begun_ == task; }
     void set_begun(const void* task) noexcept {
         settle_joins();
