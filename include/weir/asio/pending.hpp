@@ -30,7 +30,7 @@ class pending_base : public weir::detail::async_completion,
     using async_completion::async_completion;
     virtual ~pending_base() = default;
 
-    // Asks the operation to end. Called after the operation has begun: earlier requests have no effect.
+    // Requests the operation to end. Called after the operation has begun: earlier requests have no effect.
     virtual void cancel() {}
 };
 
@@ -133,7 +133,7 @@ bool was_aborted(const std::tuple<std::exception_ptr, Rest...>& values) noexcept
 
 namespace weir::asio::inline WEIR_ASIO_KIND::detail {
 
-// The object that starts the operation tells the executor of the I/O object.
+// Whether the object that starts the operation returns, by `get_executor`, the executor of the I/O object.
 template <class Initiation>
 concept tells_executor = requires(const Initiation& i) { i.get_executor(); };
 

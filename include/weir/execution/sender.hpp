@@ -63,7 +63,7 @@ std::exception_ptr as_exception(Error&& error) {
     }
 }
 
-// The result of a sender, and the receiver that stores it. In the frame of the awaiting coroutine.
+// The result of a sender, and the receiver that stores it. Lies in the frame of the awaiting coroutine.
 template <class Values>
 class completion : public weir::detail::async_completion {
   public:
@@ -161,7 +161,7 @@ class [[nodiscard("co_await this, or nothing happens")]] sender_awaiter {
     std::optional<operation> operation_;
 };
 
-// A sender that is no awaitable of its own. Others are awaited in their own way.
+// A sender that `co_await` accepts in no other way: other senders are awaited by their own functions.
 template <class S>
 concept sends_only =
     lib::sender<S> && !weir::detail::has_as_awaitable<S> && !weir::detail::has_member_co_await<S> &&
