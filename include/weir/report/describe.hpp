@@ -31,7 +31,8 @@ namespace weir {
 
 namespace detail {
 
-// Removes each template argument that begins with `beginning`: default arguments of standard templates.
+// Removes from a type's name each template argument that begins with `beginning`, such as
+// `, std::allocator<`: default arguments of standard templates.
 void drop_arguments(std::string& text, std::string_view beginning);
 
 // Unifies the names that compilers give to a type: removes default arguments of standard templates, inline
@@ -50,10 +51,11 @@ template <class T>
 // it without RTTI; null equals only null.
 bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept;
 
-// Builds a description. A kind of stage is described by its `options` and `output`; it may add members:
-// - `static constexpr const char* kind`, as in statistics;
+// Builds a `pipeline_description`. A class of stages is described from its members `options` and `output`. It
+// may also have these members:
+// - `static constexpr const char* kind`: the name of the kind, which statistics show, too;
 // - `std::string remark() const`: in few words, what the options do not say;
-// - if other stages inside of it are to be described, too:
+// - if the stage contains other stages, which are to be described, too:
 //
 //       template <class C, class To>    // C: the item type of its input queue; without C if it has no input
 //       typename To::ends describe(To& to, typename To::ends from) const {
@@ -64,14 +66,14 @@ bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept;
 //           return to.template stage<D, D>("join", options, all);
 //       }
 //
-//   `To` is a `description_builder`; as a template parameter, it need not be included. The function returns
-//   the stages that give to the next one. Without an input it is
+//   `To` is `description_builder`. As it is a template parameter, the stage's header need not include this
+//   one. The function returns the stages from which the next stage takes. Without an input queue it is
 //
 //       template <class To>             // its parts have sources: all += to.branch("a", part_a)
 //       typename To::ends describe(To& to) const;
 class description_builder {
   public:
-    // The stages that give to the next stage; none if the next stage is a source.
+    // The stages from whose output queues the next stage takes; none if the next stage is a source.
     class ends {
       public:
         ends& operator+=(ends other);
@@ -85,7 +87,8 @@ class description_builder {
         std::vector<end> ends_;
     };
 
-    // Adds a stage behind `from`. `In`, `Out`: the item types of its queues; void: none.
+    // Adds a stage that takes from the stages `from`. `In` and `Out` are the item types of its input and
+    // output queues; void: the stage has no such queue.
     template <class In, class Out>
     ends stage(std::string kind, const stage_options& options, const ends& from, std::string remark = {}) {
         described_stage s;
@@ -109,7 +112,7 @@ class description_builder {
         return end_at(place);
     }
 
-    // Adds a branch that has a source.
+    // Adds a branch, a named part of a pipeline beside other parts, that has a source.
     template <class Part>
     ends branch(std::string name, const Part& part) {
         const std::size_t place = enter(std::move(name));
@@ -117,7 +120,7 @@ class description_builder {
         leave(place);
         return last;
     }
-    // Adds a branch that takes from other stages.
+    // Adds a branch that takes from the stages `from`.
     template <class In, class Part>
     ends branch(std::string name, const Part& part, ends from) {
         for (auto& each : from.ends_) each.branch = name;
@@ -228,7 +231,7 @@ class description_builder {
     static std::string short_name(std::string name);
 
     pipeline_description result_;
-    std::vector<const executor*> executors_;  // of each stage
+    std::vector<const executor*> executors_;  // of each stage; null: the executor of the run
     std::size_t depth_ = 0;                   // the number of branches that have begun and not ended
 };
 

@@ -51,7 +51,7 @@ struct terminal_text {
 //          every character that could move the cursor or whose width is unknown.
 [[nodiscard]] terminal_text for_terminal(std::string_view name, std::size_t most = SIZE_MAX);
 
-// \returns the same, padded with spaces to `width` columns.
+// \returns the text of `for_terminal(name, width)`, padded with spaces to `width` columns.
 [[nodiscard]] std::string cell_of(std::string_view name, std::size_t width);
 
 }  // namespace weir::detail

@@ -113,7 +113,7 @@ WEIR_INLINE std::string escaped(std::string_view text) {
 WEIR_INLINE std::string shortened(const std::string& text, std::size_t columns) {
     std::string_view rest = text;
     std::size_t used = 0;
-    std::size_t kept = 0;  // bytes after which a column is free for the ellipsis
+    std::size_t kept = 0;  // the bytes of `text` that leave a column free for the ellipsis
     while (!rest.empty()) {
         const std::size_t before = rest.size();
         static_cast<void>(take_character(rest));

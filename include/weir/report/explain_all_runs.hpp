@@ -17,18 +17,20 @@
 
 namespace weir {
 
-/// Explains all runs of the process while they go on. `explain_on_signal` prints the same.
+/// Explains all runs of the process while they go on, for a debug page or a log. `explain_on_signal` prints
+/// the same text.
 ///
 ///     server.on("/debug/runs", [] { return weir::explain_all_runs(); });
 ///
-/// `report/README.md` shows such a text. Its verdict is `brief_verdict(run.stats())`, or that of `explain`
-/// where there is none. The time for which a slot works may be that of several items. Runs that measure
-/// nothing (`unmeasured`) have neither times nor a verdict. Runs on virtual time are not shown.
+/// `report/README.md` shows such a text. The verdict, a sentence on what limits the rate of the run, is
+/// `brief_verdict(run.stats())`, or else that of `explain`. "working for 97 ms" may be the time of several
+/// items, one after the other. Runs that measure nothing (`unmeasured`) have neither times nor a verdict.
+/// Runs on virtual time are not shown.
 ///
 /// \returns lines of text, each of which ends with `\n`.
 /// Errors:  `std::bad_alloc`.
-/// Threads: any, also while runs begin and end. The end of a run, and the end of a channel, wait until the
-///          states are read.
+/// Threads: any, also while runs begin and end. The end of a run, and the destruction of a channel, wait
+///          until the states are read.
 /// Cost:    reading the states takes about 20 us for a run of four stages; a verdict takes 10 to 20 ms for
 ///          five stages, and less than a second for 20. The runs are not stopped meanwhile.
 [[nodiscard]] std::string explain_all_runs();
@@ -37,14 +39,14 @@ namespace weir {
 
 namespace weir::detail {
 
-// What a slot does: "waiting to put", " for 97 ms", "; channel 'src' is full, 2 of 2".
+// What a slot (a worker of a stage) does: "waiting to put", 97 ms, "; channel 'src' is full, 2 of 2".
 struct slot_activity {
     std::string what;
     std::optional<duration> lasted;  // none: not measured
     std::string where;
 };
 
-// One line for all slots of a stage that do the same.
+// The activities of a stage's slots as text: one line for all slots that do the same.
 class activity_lines {
   public:
     void add(std::size_t slot, slot_activity of_slot);
@@ -59,17 +61,17 @@ class activity_lines {
     std::vector<line> lines_;
 };
 
-// Slots 0, 1, 2 and 5 as "slots 0-2, 5". `slots` is sorted, and not empty.
+// Slots 0, 1, 2 and 5 as "slots 0-2, 5". `slot_numbers` is sorted, and not empty.
 std::string slots_text(const std::vector<std::size_t>& slot_numbers);
 
-// All runs of the process, and all waits in the process, at one instant.
+// The states of all runs of the process, and of all waits in it. The constructor reads them.
 class present_runs {
   public:
     present_runs();
 
     // What each slot does.
     std::string states() const;
-    // The verdict on each run. Takes 0.1 s or more for each; the states are not read again.
+    // The verdict on each run, from the statistics that the constructor has read. Takes up to a second a run.
     std::string verdicts() const;
     // The states and the verdict of each run in turn.
     std::string text() const;
@@ -77,7 +79,7 @@ class present_runs {
   private:
     struct waiter {
         wait_seen seen;
-        std::string channel;  // "channel 'y' is full, 64 of 64"; empty: the site is no channel
+        std::string channel;  // "channel 'y' is full, 64 of 64"; empty: it does not wait at a channel
     };
     struct present_run {
         std::string states;
@@ -85,7 +87,8 @@ class present_runs {
         bool is_measured = false;
     };
 
-    // The registry is locked during the calls of these three.
+    // The constructor calls these three while the registry of runs and waits is locked, so that no run, slot
+    // or site (an object at which coroutines wait) is destroyed meanwhile.
     void read(const wait_site& site);
     present_run read(const watched_run& run);
     slot_activity activity_of(const slot_seen& seen, bool is_measured) const;

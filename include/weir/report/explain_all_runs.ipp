@@ -69,7 +69,8 @@ WEIR_INLINE std::string activity_lines::text() const {
 
 WEIR_INLINE present_runs::present_runs() {
     const registry::reader all(*the_registry);
-    // The states of a slot are read after its wait. If both differ, the wait is over, and is not shown.
+    // The state of a slot is read after its wait. If the state doesn't fit the wait, the wait has ended in
+    // between, and is not shown.
     all.each<wait_site>([this](const wait_site& each) { read(each); });
     all.each<watched_run>([this](const watched_run& each) { runs_.push_back(read(each)); });
     for (const auto& [site, waiters] : outsiders_) {
@@ -137,7 +138,7 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
                        units::time(stats.elapsed) + ", " + units::rate(stats.rate());
     if (stats.idle > duration(0)) head += "; nothing has moved for " + units::time(stats.idle);
     text = head + "\n" + text;
-    // The waits at the queues of a run are no waits outside of it.
+    // Coroutines and threads that wait at a queue of the run, such as the consumer, aren't outside of runs.
     for (const stage_seen& stage : seen.stages) {
         for (const wait_site* each : stage.from) outsiders_.erase(each);
         for (const wait_site* each : stage.to) outsiders_.erase(each);
@@ -146,7 +147,7 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
     return now;
 }
 
-// Whether a slot in this state may be in such a wait.
+// Whether a slot that is in this state can be in this wait.
 inline bool is_wait_of(slot_state state, const wait_seen& wait) noexcept {
     if (wait.in_function) return state == slot_state::await;
     if (wait.kind == wait_kind::get) return state == slot_state::wait_get;
@@ -199,8 +200,8 @@ WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const p
            first.what + "\n";
 }
 
-// The sentence of a verdict that is made in less than a second. `explain` takes that for some ten stages, as
-// its time grows with the square of their number.
+// \returns the sentence of a verdict, in less than a second. `explain` with its usual settings takes so long
+//          for about ten stages, and its time grows with the square of their number.
 WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
     constexpr duration longest(100'000'000);
     if (const std::optional<verdict> brief = brief_verdict(stats)) return brief->sentence;
@@ -209,7 +210,7 @@ WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
         return explain(record_of(stats), {.simulation = {.items = 300, .skipped = 30, .resamples = 4}})
             .sentence;
     } catch (const std::invalid_argument&) {
-        return explain(stats).sentence;  // it can't be simulated, so this takes no time
+        return explain(stats).sentence;  // the run can't be simulated, so `explain` returns at once
     }
 }
 

@@ -20,21 +20,22 @@ namespace weir {
 ///     weir::explain_on_signal(SIGUSR1);       // kill -USR1 PID
 ///
 /// A thread of the library prints: first the states of all slots, at once; then the verdicts, when they are
-/// computed. Signals that come while the thread prints are answered by one more print. The runs go on.
+/// computed. For all signals that come while the thread prints, it prints once more. The runs go on.
 ///
-/// On Windows, and other systems without the signals of POSIX, it throws; `explain_all_runs` works there.
+/// On Windows, and other systems without the signals of POSIX, this function throws; `explain_all_runs`
+/// works there.
 ///
 /// \param number  the number of a signal that the program uses for nothing else, as `SIGUSR1`, `SIGUSR2`.
 /// \param to      where to print. An exception from the stream is ignored.
 /// Errors:   `std::invalid_argument` for a signal that can't be caught, that reports a fault, or that the
 ///           program handles; `std::system_error` if the system has no pipe or thread left.
 /// Threads:  any may call it. A further call with the same signal replaces the stream, and waits while the
-///           thread prints. The stream is used by the thread of the library.
+///           thread of the library prints. Only that thread uses the stream.
 /// Lifetime: the stream has to live until the process ends, or until it is replaced. In a forked process the
 ///           signal is handled as before the call: call it again there. A handler that the program installs
 ///           later is kept; then nothing is printed.
-/// Cost:     a sleeping thread; a print takes what `explain_all_runs` takes. As every caught signal does, it
-///           ends some waits of the system early in the thread that gets it: `poll` and `nanosleep` return
+/// Cost:     a sleeping thread; a print takes the time of `explain_all_runs`. As every caught signal, the
+///           signal interrupts some system calls of the thread that gets it: `poll` and `nanosleep` fail with
 ///           `EINTR`.
 void explain_on_signal(int number, std::ostream& to = std::cerr);
 
@@ -48,11 +49,11 @@ class signal_explanations {
     static void add(int number, std::ostream& to);
 
   private:
-    // Called on the thread for these signals. `number` 0: a signal was added.
+    // Called by the thread of the library for each signal, and with 0 after `add` has added one.
     static void tell(int number) noexcept;
     void print(int number) noexcept;
     void accept_all() noexcept;
-    // In a forked process: the thread belongs to the parent.
+    // Called in a forked process, which has no such thread: removes all streams, and the signals' handlers.
     void forget_all() noexcept;
 
     static no_destroy<signal_explanations> only;

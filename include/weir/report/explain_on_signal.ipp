@@ -29,7 +29,7 @@ WEIR_INLINE void signal_explanations::add(int number, std::ostream& to) {
     signal_explanations& me = *only;
     const std::lock_guard guard(me.lock_);
     const std::string begin = "weir: signal " + std::to_string(number) + " can't print explanations: ";
-    if (!me.begun_ && can_catch_every_signal) {  // before the handler writes into the pipe
+    if (!me.begun_ && can_catch_every_signal) {  // makes the pipe before a handler can write into it
         me.begun_ = begin_signals<&signal_explanations::tell>(signals_always);
         if (!me.begun_) {
             throw std::system_error(errno, std::generic_category(),
@@ -83,7 +83,7 @@ WEIR_INLINE void signal_explanations::accept_all() noexcept {
 }
 
 WEIR_INLINE void signal_explanations::forget_all() noexcept {
-    new (&lock_) standard_platform::mutex;  // a thread of the parent may hold it
+    new (&lock_) standard_platform::mutex;  // at the fork, a thread of the parent may have held it
     for (std::ostream*& each : streams_) each = nullptr;
     if (begun_) forget_signals(signals_always);
     begun_ = false;

@@ -20,6 +20,8 @@
 
 namespace weir::detail {
 
+// Each function calls `visit(name, member)` for each member. `like<T>`: the object may be const (declared in
+// stats_fields.hpp, which has the functions for statistics).
 void each_field(like<described_stage> auto& s, auto&& visit) {
     visit("name", s.name);
     visit("kind", s.kind);
@@ -100,7 +102,7 @@ void each_field(like<run_record> auto& s, auto&& visit) {
     visit("ranks", s.ranks);
 }
 
-// A class whose members are listed above.
+// A class that has a function `each_field`, above or in stats_fields.hpp.
 template <class T>
 concept has_fields = requires(T& object) { each_field(object, 0); };
 
@@ -112,6 +114,8 @@ struct cell {
 };
 using cell_row = std::vector<cell>;
 
+// Appends to the row the cells that show the last argument. `column`: the cell's column, or the begin of the
+// names of its columns.
 void add_cells(cell_row& row, const std::string& column, const std::string& text);
 inline void add_cells(cell_row& row, const std::string& column, std::integral auto n) {
     row.push_back({column, std::to_string(n)});
@@ -120,19 +124,19 @@ inline void add_cells(cell_row& row, const std::string& column, std::integral au
 void add_cells(cell_row& row, const std::string& column, duration d);
 // All indices in one cell: `0 2`.
 void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places);
-// Three percentiles and the maximum. Not the count and the sum: they are members of the object that the
-// histogram belongs to.
+// Three percentiles and the maximum. Not the count and the sum: the statistics that contain the histogram
+// have members for them.
 void add_cells(cell_row& row, const std::string& column, const histogram& h);
-// The name of a column begins with the name of the member that the object is: `machine_host`.
+// The cells of all members of the object. Their columns are named `column` and the member: `machine_host`.
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 
-// No columns: tables describe stages elsewhere, and have no retries.
+// No columns in CSV and SQLite: repeated calls, and how a stage is set up. JSON has both.
 inline void add_cells(cell_row&, const std::string&, const std::optional<retry_stats>&) noexcept {}
 inline void add_cells(cell_row&, const std::string&, const std::optional<stage_setup>&) noexcept {}
-// No columns: a sample has many rows.
+// No columns: a sample of invocations would need a row for each invocation.
 inline void add_cells(cell_row&, const std::string&, const std::optional<task_samples>&) noexcept {}
-// The sum over the slots.
+// The times by state, summed over the slots of a stage.
 void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all);
 template <class T>
 void add_cells(cell_row& row, const std::string& column, const std::optional<T>& maybe) {

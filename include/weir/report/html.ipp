@@ -30,7 +30,7 @@ namespace weir::detail {
 // be empty.
 class html_page {
   public:
-    // `why`: the verdict of the run; none: the page has none. Outlives the page.
+    // `why`: the verdict of the run; none: the page shows no verdict. `view` and `why` outlive the object.
     html_page(const run_view& view, const std::optional<verdict>& why, std::size_t most_points)
         : run_(view.run()), view_(view), why_(why), plots_(view_, most_points) {}
 
@@ -45,8 +45,8 @@ class html_page {
     void append_head(std::string& out) const;
 
     void append_summary(std::string& out) const;
-    // Appends whether the pipeline or its consumer is slower, by SPDL's guide "Is data loading bottleneck?".
-    // `last`: the queue from which the consumer takes.
+    // Appends whether the pipeline or its consumer is slower, by the guide "Is data loading bottleneck?" of
+    // SPDL, another library for loading data. `last`: the queue from which the consumer takes.
     void append_reading(std::string& out, const channel_stats& last) const;
 
     void append_pipeline(std::string& out) const;

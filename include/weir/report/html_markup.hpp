@@ -19,7 +19,7 @@
 
 namespace weir::detail {
 
-// An argument of `fill_in` that is markup already.
+// Text that `fill_in` inserts without escaping, because it is HTML or SVG already.
 struct markup {
     std::string text;
 };
@@ -28,7 +28,7 @@ inline void append_argument(std::string& out, std::string_view text) { out += es
 inline void append_argument(std::string& out, const markup& m) { out += m.text; }
 inline void append_argument(std::string& out, std::integral auto n) { out += std::to_string(n); }
 
-// Appends the pattern; each `{}` is replaced by the next argument. Text is escaped.
+// Appends the pattern; each `{}` is replaced by the next argument. Arguments are escaped, except `markup`.
 template <class... Arguments>
 void fill_in(std::string& out, std::string_view pattern, const Arguments&... arguments) {
     [[maybe_unused]] const auto insert = [&](const auto& argument) {
@@ -47,13 +47,14 @@ template <class... Arguments>
     return m;
 }
 
-// \returns the number with six digits at most: for coordinates, and for figures that the script reads.
+// \returns the number with six digits at most: for coordinates, and for figures that the page's script reads.
 [[nodiscard]] std::string short_number(double value);
 
 // \returns `units::time` with `µs` instead of `us`.
 [[nodiscard]] std::string time_markup(duration d);
 
-// What a figure measures: nanoseconds, a number of things, things per second, a share of 1.
+// What a figure (a number of a page) measures: nanoseconds, a number of things, things per second, a share
+// from 0 to 1.
 enum class figure_kind { time, count, rate, share };
 
 // Stands for a missing figure. All figures are 0 or more. Not NaN, because code that is compiled with
@@ -96,28 +97,30 @@ struct plot_tick {
     std::string text;
 };
 
-// A unit, and its size in the unit of measurement: that of `figure_kind`, such as nanoseconds.
+// A unit in which figures are shown, and its size in the unit of their `figure_kind`: 1e6 and "ms" for times,
+// which are in nanoseconds.
 struct plot_unit {
     double scale;
     const char* name;
 };
 
-// An axis with ticks; begins at 0, or is logarithmic.
+// An axis with ticks, which begins at 0 or is logarithmic. The functions that make an axis take figures in
+// the unit of their `figure_kind`.
 class plot_axis {
   public:
     // From 0 up, in steps of 1, 2 or 5.
     [[nodiscard]] static plot_axis linear(figure_kind kind, double greatest, double most_steps = 5);
     // From 0 to exactly the greatest figure.
     [[nodiscard]] static plot_axis of_length(figure_kind kind, double greatest);
-    // In decades; 0 has a place of its own below them.
+    // In decades; if `zero`, the figure 0 has a place of its own below the lowest decade.
     [[nodiscard]] static plot_axis logarithmic(figure_kind kind, double least, double greatest, bool zero);
-    // An axis for several series, each with a figure of the whole run (`over_all`). The axis is logarithmic
-    // if a figure of a series is 50 times greater than all of `over_all`; with `by_differences`, also if the
-    // figures in `over_all` differ by more than a factor of 50.
+    // An axis for several series. `over_all[i]`: the figure of series `i` for the whole run. The axis is
+    // logarithmic if a figure of a series is 50 times greater than all of `over_all`; with `by_differences`,
+    // also if the figures in `over_all` differ by more than a factor of 50.
     [[nodiscard]] static plot_axis fitting(figure_kind kind, const std::vector<std::vector<double>>& series,
                                            const std::vector<double>& over_all, bool by_differences);
 
-    // The size of the axis' unit, in the unit of measurement.
+    // The size of the axis' unit, in the unit of the `figure_kind`.
     [[nodiscard]] double scale() const noexcept { return unit_.scale; }
     [[nodiscard]] const char* unit() const noexcept { return unit_.name; }
     [[nodiscard]] bool is_logarithmic() const noexcept { return logarithmic_; }
@@ -136,18 +139,18 @@ class plot_axis {
     bool logarithmic_ = false;
     double least_ = 0;  // in the axis' unit, as `greatest_`
     double greatest_ = 1;
-    double below_ = 0;  // the share of the axis that belongs to 0
+    double below_ = 0;  // logarithmic: the share of the axis that is left for the figure 0
     std::vector<plot_tick> ticks_;
 };
 
-// The number of lines that have a colour, a dash and a mark of their own (html_style.hpp).
+// The number of line styles of a plot: each has a colour, a dash and a mark of its own (html_style.hpp).
 inline constexpr std::size_t num_line_styles = 12;
 
 // The line of a stage or queue.
 struct plot_line {
     std::string label;
     double over_all = no_value;  // the figure of the whole run
-    std::vector<double> values;  // one for each of `plot::at`, in the unit of measurement; or `no_value`
+    std::vector<double> values;  // for each of `plot::at`, in the unit of its `figure_kind`; or `no_value`
     std::size_t style = num_line_styles;  // `num_line_styles`: thin and grey, and not in the legend
 
     [[nodiscard]] bool has_values() const { return std::ranges::any_of(values, is_figure); }
@@ -161,10 +164,10 @@ struct plot {
     plot_axis x;
     plot_axis y;
     std::string y_label;
-    std::vector<double> at;  // in the unit of the x axis
+    std::vector<double> at;  // the times of the lines' points, in the unit of the x axis
     std::vector<plot_line> lines;
 
-    // The size of a plot, and of the area of its lines. Whole units are fine enough for coordinates.
+    // The size of a plot, and the area of its lines, in SVG units. Whole units are fine enough.
     static constexpr long width = 1440;
     static constexpr long height = 760;
     static constexpr long left = 170;
@@ -178,9 +181,9 @@ struct plot {
     [[nodiscard]] long y_at(double value) const { return y_of(y.place(value / y.scale())); }
 };
 
-// \returns the path of a line. Points inside of a flat stretch are left out. Missing values interrupt the
-//          line; a value between two of them is a dot. If the plot has only one point, the line is as long
-//          as the run.
+// \returns the path of a line, for an SVG `path`. Points between two neighbours of the same height are left
+//          out. Missing values interrupt the line; a value between two missing ones is a dot. If the plot has
+//          only one point, the line is as long as the run.
 [[nodiscard]] std::string path_of(const plot& p, const std::vector<double>& values);
 
 void append_svg(std::string& out, const plot& p);

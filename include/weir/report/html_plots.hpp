@@ -19,7 +19,8 @@
 
 namespace weir::detail {
 
-// Draws one plot for each of `quantities()`, of the laps that `view` shows.
+// Draws the plots of a page: one for each of `quantities()` (the six figures, run_view.hpp), with a line for
+// each stage or queue. A point of a line is one lap, or several adjacent laps.
 class html_plots {
   public:
     // `most_points`: how many points a line has at most.
@@ -27,7 +28,7 @@ class html_plots {
 
     [[nodiscard]] std::size_t num_points() const noexcept { return points_.size(); }
     [[nodiscard]] const char* unit() const noexcept { return x_.unit(); }
-    // The times at which the points begin, and the last one ends, with commas between.
+    // The times at which the points' laps begin, and the last lap ends, with commas between.
     [[nodiscard]] std::string bounds() const;
 
     void append_to(std::string& out) const;
@@ -37,15 +38,15 @@ class html_plots {
     // The begin of a lap, in the unit of the x axis.
     [[nodiscard]] double start_of(std::size_t lap) const;
     [[nodiscard]] std::string start_text(std::size_t lap) const { return short_number(start_of(lap)); }
-    // The number of stages or queues, one of which each line of a plot shows.
+    // The number of stages, or of queues if `q` is a figure of queues. Each has a line.
     [[nodiscard]] std::size_t count_of(const quantity& q) const;
-    // The figure of a stage or queue for the whole run.
+    // The figure of stage or queue `i` for the whole run.
     [[nodiscard]] double over_all(const quantity& q, std::size_t i) const;
 
     // `which`: an index in `all_`.
     [[nodiscard]] plot plot_of(std::size_t which) const;
-    // Gives the lines of a plot different styles. If there are too many lines, only those with the most
-    // notable figures in `totals` get one; the others stay grey.
+    // Gives the lines of a plot different styles. If there are more than `num_line_styles`, only the eight
+    // with the most notable figures in `totals` get a style; the others stay grey.
     static void assign_styles(const quantity& q, std::vector<plot_line>& lines,
                               const std::vector<double>& totals);
     // The lines in words, for readers who do not see them.
@@ -57,8 +58,8 @@ class html_plots {
 
     const run_view& view_;
     std::vector<quantity> all_ = quantities();
-    std::vector<lap_range> points_;   // of each line
-    std::vector<lap_range> columns_;  // of each table
+    std::vector<lap_range> points_;   // the laps of each point of a line
+    std::vector<lap_range> columns_;  // the laps of each column of a table
     plot_axis x_;
 };
 
@@ -103,7 +104,7 @@ inline plot html_plots::plot_of(std::size_t which) const {
         for (const lap_range& p : points_)
             line.values.push_back(view_.laps().value(which, i, p.begin, p.end));
         all.push_back(line.values);
-        // Not `over_all`: the tasks of the whole run do not fit on an axis of tasks per lap.
+        // Not `line.over_all`: the number of tasks of the whole run is far beyond an axis of tasks per lap.
         totals.push_back(view_.laps().value(which, i, 0, view_.num_drawn()));
         lines.push_back(std::move(line));
     }

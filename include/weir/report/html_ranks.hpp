@@ -16,7 +16,8 @@
 
 namespace weir::detail {
 
-// Appends a table of what differs over the ranks.
+// Appends a table of the first `most` rows: the least, median and greatest figure over the ranks (the
+// processes of a job) of each stage or queue.
 inline void append_rank_table(std::string& out, const char* caption, std::vector<html_table::column> columns,
                               const std::vector<spread_row>& rows, std::size_t most) {
     html_table table(caption, std::move(columns));
@@ -28,7 +29,7 @@ inline void append_rank_table(std::string& out, const char* caption, std::vector
     if (!table.empty()) table.append_to(out);
 }
 
-// Appends the section; nothing if the run is of one process.
+// Appends the section; nothing if the record has no figures of ranks, because the run is of one process.
 inline void append_ranks(std::string& out, const run_view& view) {
     const run_record& run = view.run();
     if (run.ranks.empty()) return;

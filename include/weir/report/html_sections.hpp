@@ -25,7 +25,7 @@ namespace weir::detail {
 // The width to which `shortened` cuts a long text, in columns of characters.
 inline constexpr std::size_t long_text = 300;
 
-// Appends a list of the states, with their colours and meanings.
+// Appends the legend of the bars: the states of a stage's slots (its workers), with colours and meanings.
 inline void append_states(std::string& out) {
     out += "<ul class=\"states soft\" aria-label=\"The states of a stage's slots\">\n";
     for (const state_in_reports& s : states_in_reports) {
@@ -64,10 +64,11 @@ inline void append_bars(std::string& out, const run_view& view) {
     out += "</details>\n";
 }
 
-// A table of distributions of durations, with a bar each on one logarithmic scale from 1 us to 100 s.
+// A table with a distribution of durations in each row: percentiles as figures, and as a bar on a logarithmic
+// scale from 1 us to 100 s.
 class percentile_table {
   public:
-    // `of`: the heading of the column of names.
+    // `of`: the heading of the first column, such as "stage".
     explicit percentile_table(std::string caption, std::string of);
 
     void add(const std::string& name, const histogram& h);
@@ -76,12 +77,12 @@ class percentile_table {
   private:
     // The x coordinate of a duration in a bar.
     static double place(duration d);
-    // \returns a bar: a thin line from p90 to p99, a thick one from p50 to p90, a mark for the longest
-    //          duration.
+    // \returns the bar of a row: a thin line from p90 to p99, a thick line from p50 to p90, a mark for the
+    //          longest duration.
     static markup range(const histogram& h);
 
     html_table table_;
-    bool all_known_ = true;  // each row has percentiles
+    bool all_known_ = true;  // every row has percentiles; else a note explains the dashes
 };
 
 inline percentile_table::percentile_table(std::string caption, std::string of)

@@ -7,9 +7,9 @@
 
 namespace weir::detail {
 
-// The colours of lines can be told apart by colour-blind readers (M. Okabe, K. Ito, Color Universal Design,
-// 2008; here darker or lighter, for contrast). Each line has its own dash and mark, too. Later lines are
-// thinner, so that lines on top of each other are all seen.
+// Colour-blind readers can tell the colours of a plot's lines apart (M. Okabe, K. Ito, Color Universal
+// Design, 2008; here darker or lighter, for contrast). Each line has its own dash and mark, too. The lines
+// that are drawn later are thinner, so that lines on top of each other are all seen.
 inline constexpr const char* html_style = R"css(
 :root { color-scheme: light dark; --back: #fff; --card: #f6f7f9; --text: #16191d; --soft: #555d66;
   --edge: #c9ced4;
@@ -149,7 +149,7 @@ footer { padding-top: 1rem; padding-bottom: 3rem; }
 @page { margin: 14mm; }
 )css";
 
-// The arrow head of the graph, and the marks of lines.
+// SVG to which a page refers: the arrow head of the pipeline's graph, and the marks of a plot's lines.
 inline constexpr const char* html_marks =
     "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\" "
     "focusable=\"false\"><defs>\n"
@@ -168,8 +168,8 @@ inline constexpr const char* html_marks =
     "4L-14 12L-6 0z\"/>\n"
     "</defs></svg>\n";
 
-// Shows the figures of single laps, and hides lines; a page works without the script, too. The script has no
-// `<` and no `&`, because the page is XML.
+// Shows the figures of the lap under the pointer, and hides the lines that a reader clicks in a legend. A
+// page works without the script, too. The script has no `<` and no `&`, because the page is XML.
 inline constexpr const char* html_script = R"js(
 (function () {
   "use strict";

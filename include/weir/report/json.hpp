@@ -26,7 +26,7 @@ namespace weir {
 
 namespace detail {
 
-// One value, with all values inside it. Owns its text. In an object, `keys[i]` is the key of `items[i]`.
+// A JSON value, with all values inside it. Owns its text. In an object, `keys[i]` is the key of `items[i]`.
 struct json_value {
     enum class kind { null, boolean, number, string, array, object };
 
@@ -34,9 +34,9 @@ struct json_value {
     std::string text;               // a string's characters; a number as written; `true` or `false`
     std::vector<json_value> items;  // the elements of an array, or the values of an object
     std::vector<std::string> keys;  // the keys of an object
-    std::size_t begin = 0;          // byte of the text at which the value begins
+    std::size_t begin = 0;          // the byte of the whole JSON text at which the value begins, for errors
 
-    // \returns the value of that key, the last one if there are several; null if there is none.
+    // \returns the value of that key, the last one if the key occurs several times; null without the key.
     const json_value* find(std::string_view key) const noexcept;
 };
 
@@ -66,7 +66,7 @@ class json_reader {
     bool consume(std::string_view word) noexcept;
     void skip_whitespace() noexcept;
 
-    // The grammar, with the sections of RFC 8259. Each function throws if the text doesn't fit, but `digits`.
+    // The grammar, with the sections of RFC 8259. All functions but `digits` throw if the text doesn't fit.
 
     // Section 3: an object, an array, a string, a number, true, false or null.
     json_value value(int depth);
@@ -77,7 +77,7 @@ class json_reader {
 
     // Section 6: sign, digits, fraction, exponent. No digit follows a leading zero. Returns the text.
     std::string number();
-    bool digits() noexcept;  // false if there is none
+    bool digits() noexcept;  // moves behind all digits; false if there is none
 
     // Section 7: characters and escapes, and the closing quote. The opening quote is consumed already.
     // Returns UTF-8.
@@ -96,6 +96,7 @@ class json_reader {
 // that it does not know, and gives missing members their default values.
 inline constexpr const char* json_schema = "weir.run/1";
 
+// Appends a value as JSON. Members of objects have the names and the order of `each_field` (fields.hpp).
 void append_json(std::string& out, const std::string& text);
 inline void append_json(std::string& out, std::integral auto value) {
     if constexpr (std::same_as<decltype(value), bool>) {
@@ -117,7 +118,7 @@ void append_json(std::string& out, const std::optional<T>& value) {
     append_json(out, *value);
 }
 
-// The values of the members without their names, in an array, as there are many.
+// As an array of the members' values, without names, because a run has many samples.
 void append_json(std::string& out, const task_sample& one);
 // A bucket is [its shortest duration, its count].
 void append_json(std::string& out, const histogram& h);
@@ -155,9 +156,10 @@ void append_json(std::string& out, const T& object) {
 
 // Errors: `std::runtime_error`, with the place of the value in the text.
 [[noreturn]] void refuse_json(const json_value& v, const std::string& why);
-// Refuses a value of another kind. `what`: the kind in words.
+// Refuses a value of another kind than `k`. `what`: this kind in words.
 void expect(const json_value& v, json_value::kind k, const char* what);
 
+// Reads a value that `append_json` wrote. Errors: `refuse_json`.
 void read_json(const json_value& v, std::string& into);
 void read_json(const json_value& v, bool& into);
 void read_json(const json_value& v, std::integral auto& into) {

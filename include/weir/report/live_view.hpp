@@ -34,7 +34,7 @@ namespace weir {
 /// The progress of a run.
 struct live_progress {
     duration elapsed{};                       ///< since the start of the run
-    std::uint64_t done = 0;                   ///< items that have left the run
+    std::uint64_t done = 0;                   ///< items that the run has finished
     std::optional<std::uint64_t> total = {};  ///< number of all items; none: not known
     double rate = 0;                          ///< recent items per second
     std::uint64_t failures = 0;               ///< items that failed
@@ -47,21 +47,23 @@ struct live_progress {
 struct live_frame {
     std::size_t columns = 80;  ///< characters of a line, at most
     std::size_t rows = 24;     ///< number of lines, at most
-    bool colour = false;  ///< ANSI colours; the characters of the bars tell states apart without them, too
+    bool colour = false;       ///< ANSI colours; each state has a character of its own in the bars, too
 };
 
-/// \returns the lines of a picture of a run: its progress; the verdict, in up to three lines; a line for
-///          each stage, with a bar of its slots' time by state, its rate, and the readiness and fill of its
-///          queue; and a legend. If the frame has too few columns, those on the right are left out. If it has
-///          too few rows, the least busy stages are, and lines of the verdict. With fewer than five rows, all
-///          but the first show stages. `?` replaces characters of names that could move the cursor.
+/// \returns the lines of a picture of a run: its progress; the verdict (what limits the rate), in up to three
+///          lines; a line for each stage, with a bar of its slots' time by state, its rate, and the readiness
+///          and fill of the queue behind it; and a legend. If the frame is too narrow, the columns on the
+///          right are left out. If it has too few rows, the least busy stages and lines of the verdict are
+///          left out. With fewer than five rows, all lines but the first show stages. `?` replaces characters
+///          of names that could move the cursor.
 /// \param lap  the recent statistics.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<std::string> live_lines(const pipeline_stats& lap, const live_progress& progress,
                                                   const live_frame& frame);
 
 /// \returns the state of a run as one line, without a line break:
-///          `00:05  510 of 10000 (5 %)  102 /s  left 01:33  decode 97 % busy`. The verdict comes at its end.
+///          `00:05  510 of 10000 (5 %)  102 /s  left 01:33  decode 97 % busy`. The verdict, if it is known,
+///          comes at the end.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::string live_line(const pipeline_stats& lap, const live_progress& progress);
 
@@ -69,9 +71,9 @@ struct live_frame {
 struct live_view_options {
     /// The number of items, if it is known. Then the view shows the time left.
     std::optional<std::uint64_t> total = std::nullopt;
-    /// The name of the stage whose finished items are counted, failed ones included: a stage that reads
-    /// files, if the run gives batches. Empty: the items that reach the end of the pipeline are counted,
-    /// whether the consumer has taken them or not.
+    /// The name of the stage whose finished items count as progress, failed items included. An example is the
+    /// stage that reads files, if the results of the run are batches. Empty: the items that reach the end of
+    /// the pipeline count, whether the consumer has taken them or not.
     std::string counted = {};
     /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;
@@ -110,7 +112,8 @@ class recent_rate {
     double seconds_ = 0;
 };
 
-// The view on any platform. The clock of `Platform` says when the next picture is due.
+// `live_view` with the clock and mutex of `Platform`, which tests replace. The clock says when the next
+// picture is due.
 template <class Platform>
 class basic_live_view : public run_report {
   public:
@@ -146,8 +149,8 @@ class basic_live_view : public run_report {
         set_verdict(why_.add(one));
         const std::int64_t now = Platform::now();
         if (now < due_ || !takes_output(options_.file)) return;
-        // A picture is due at multiples of the interval after the begin. So if all laps are as long as the
-        // interval, and end a little late, each lap gets a picture.
+        // Pictures are due at multiples of the interval after the begin, not an interval after the last one.
+        // So if all laps are as long as the interval, and end a little late, each lap gets a picture.
         due_ = now + interval_ - (now - begin_) % interval_;
         show();
         recent_ = pipeline_stats();
@@ -181,7 +184,7 @@ class basic_live_view : public run_report {
         if (lap.stages.empty()) return 0;
         if (counted_ < lap.stages.size()) return lap.stages[counted_].num_tasks;
         const stage_stats& last = lap.stages.back();
-        // Items that go into a sink, because a run ends before its last items are taken from there.
+        // Counted at the queue before the sink: a run ends before the consumer has taken its last items.
         if (last.kind == "sink") return lap.channels.at(last.inputs.at(0)).num_put;
         return last.num_tasks - last.num_failures;
     }
@@ -241,12 +244,12 @@ class basic_live_view : public run_report {
     const bool colour_;
     const std::int64_t interval_;            // ns from picture to picture, or line to line
     mutable typename Platform::mutex lock_;  // guards the members below
-    std::size_t counted_ = 0;  // the index of the stage; the number of stages: the end of the run
+    std::size_t counted_ = 0;  // the index of the stage `options_.counted`; the number of stages: none
     live_progress progress_;
     recent_rate rate_;
     recent_verdict why_;
     pipeline_stats recent_;             // statistics since the last picture
-    std::vector<std::string> picture_;  // the lines above the cursor
+    std::vector<std::string> picture_;  // the lines of the last picture, above the cursor
     std::int64_t begin_ = 0;
     std::int64_t due_ = 0;  // when the next picture is due
 };
@@ -259,18 +262,18 @@ class basic_live_view : public run_report {
 ///     auto view = std::make_shared<weir::live_view>(weir::live_view_options{.total = 10'000});
 ///     auto run = loader.start(pool, {.lap = 250ms, .reports = {view}});
 ///
-/// Each picture replaces the last one, in the lines above the cursor, which stays visible below. The last
-/// picture stays when the run, or the program, has ended. If the program writes to the terminal by itself,
-/// the next picture overwrites that text, and as many lines of the old picture remain above the new one.
-/// `print` writes above the picture without traces. NO_COLOR turns colours off. An example:
+/// Each picture replaces the last one, in the lines above the cursor. The last picture stays when the run, or
+/// the program, has ended. If the program itself writes lines to the terminal, the next picture overwrites
+/// them, and as many lines of the old picture remain above the new one. `print` writes text above the picture
+/// without such remains. The environment variable NO_COLOR turns colours off. An example:
 /// include/weir/report/README.md.
 ///
 /// Errors: if the file can't be written, or `counted` is not a stage of the run, the `report_warning` is
 ///         called.
 /// Cost: a picture of ten stages takes 0.3 ms, on a thread of the run's executor. Verdicts take at most 1 %
 ///       of the time: for five stages, one of 10 to 20 ms about every 2 s, of the laps since the last one.
-///       While a terminal is stopped (Ctrl-S), or a pipe is full, nothing is drawn; only the last picture
-///       waits.
+///       While a terminal is stopped (Ctrl-S), or a pipe is full, nothing is drawn. Only the pictures at
+///       the begin and the end of the run wait until the terminal or pipe takes them.
 class live_view final : public detail::basic_live_view<detail::standard_platform> {
     using detail::basic_live_view<detail::standard_platform>::basic_live_view;
 };

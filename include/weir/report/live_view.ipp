@@ -122,7 +122,7 @@ inline std::vector<std::size_t> busiest(const pipeline_stats& stats, std::size_t
     std::vector<std::size_t> shown(stats.stages.size());
     for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
     if (shown.size() <= most) return shown;
-    // Of equally busy stages, the first. Not std::stable_sort, because clang 19 warns about its memory.
+    // Of equally busy stages, the first. Not std::stable_sort: clang 19 warns about the memory it allocates.
     std::ranges::sort(shown, [&stats](std::size_t a, std::size_t b) {
         const double first = busy_share(stats.stages[a]);
         const double second = busy_share(stats.stages[b]);

@@ -25,9 +25,9 @@ enum class log_style {
 };
 
 /// \returns the lines of one report, each with its line break. In the current style, a stage with c > 1
-///          slots is called `name[c]`, a queue `name_queue`, and an unknown quantile is `-`. The lap of the
-///          first item has a line that says when it came. If nothing has moved for 10 s or longer, a line
-///          says so. The last line is the verdict, with a tab behind `[verdict]`:
+///          slots is called `name[c]`, a queue `name_queue`, and an unknown quantile is `-`. The lap in which
+///          the first item came to the consumer has a line that says when. If nothing has moved for 10 s or
+///          longer, a line says this. The last line is the verdict, with a tab behind `[verdict]`:
 ///          `[verdict] cause=stage stage="decode" gain=0.50 sure=1.00: stage 'decode' is the ...`.
 ///          There is none if `brief_verdict` has none, or costs more than 1 % of `stats.elapsed`.
 [[nodiscard]] std::string log_text(const pipeline_stats& stats, log_style style = log_style::current);
@@ -38,10 +38,11 @@ enum class log_style {
 void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style = log_style::current);
 
 /// Writes a report for each lap: `run_options{.lap = 1s, .on_lap = weir::log_sink(std::clog)}`.
-/// A new verdict is made when it costs at most 1 % of the time since the last one: for five stages, about
-/// every 2 s. It is of all laps since then. Other laps have the last one.
+/// A new verdict (what limits the rate) is made when it costs at most 1 % of the time since the last one: for
+/// five stages, about every 2 s. It is of all laps since the last one. The lines of other laps repeat the
+/// last verdict.
 ///
-/// Lifetime: the stream must outlive it. Threads: as the stream; each call is one `write` and a flush.
+/// Lifetime: the stream must outlive the sink. Threads: as the stream; each call is one `write` and a flush.
 /// Errors: those of the stream. If the stream throws (`exceptions`), the run stops, as for every exception
 ///         of `on_lap`. Else the stream goes bad, and later lines are not written until its state is cleared.
 class log_sink {
@@ -57,11 +58,12 @@ class log_sink {
     void operator()(const pipeline_stats& lap);
 };
 
-/// Options of a `failure_log`. Failures are of one kind if stage, type of exception and message are equal.
+/// Options of a `failure_log`. Failures are of one kind if the stage, the type of the exception, and the
+/// first 400 characters of the message are equal.
 struct failure_log_options {
     /// The first `first` failures of a kind are all written.
     std::uint64_t first = 5;
-    /// After those, every n-th failure is written; at least 1.
+    /// After the first ones, every `every`-th failure of the kind is written; at least 1.
     std::uint64_t every = 100;
     /// The number of kinds to tell apart; all further kinds count as one.
     std::size_t most_kinds = 1000;
@@ -105,7 +107,7 @@ class failure_log {
         std::string stage;
         std::string message;
         std::uint64_t count = 0;
-        std::uint64_t not_shown = 0;  // since its last line
+        std::uint64_t not_shown = 0;  // failures without a line since the last line of this kind
     };
 
     struct shared {
@@ -123,7 +125,7 @@ class failure_log {
 
     static std::string one_line(std::string text);
 
-    static constexpr std::size_t longest_key = 400;
+    static constexpr std::size_t longest_key = 400;  // characters of a message that are kept and compared
     std::shared_ptr<shared> shared_;
 };
 

@@ -20,7 +20,8 @@
 
 namespace weir::detail {
 
-// Sources and sinks have none: they only put and get items, and the lines of their queues show this.
+// Whether the stage gets a line for its tasks. Sources and sinks don't: they only put and get items, which
+// the lines of their queues show.
 inline bool has_tasks(const stage_stats& s) { return s.kind != "source" && s.kind != "sink"; }
 
 // \returns the quantile, or `-` in the same width if it is unknown.
@@ -90,7 +91,7 @@ inline std::vector<const channel_stats*> queues_at(const pipeline_stats& stats,
     return queues;
 }
 
-// All lines but the verdict.
+// \returns all lines of a report but the verdict.
 inline std::string log_of_figures(const pipeline_stats& stats, log_style style) {
     std::string text;
     for (const stage_stats& stage : stats.stages) {
@@ -193,7 +194,7 @@ WEIR_INLINE auto failure_log::shared::kind_of(std::string&& name, const std::str
     if (found != kinds.end()) return found->second;
     const bool known = kinds.size() < options.most_kinds;
     if (!known) name.clear();
-    // Before the map is changed, so that both are changed or neither.
+    // Allocated before the map is changed, so that an exception leaves both as they were.
     if (oldest_first.size() == oldest_first.capacity()) {
         oldest_first.reserve(2 * oldest_first.size() + 8);
     }

@@ -20,8 +20,8 @@ namespace weir::detail {
 
 enum class metric_type { gauge, counter, histogram };
 
-// A metric with its name, as OpenTelemetry writes it: `weir.queue.depth`. The unit is in the notation of UCUM
-// (Unified Code for Units of Measure): s, By for bytes, {item}.
+// A metric, without its samples. The name is OpenTelemetry's: `weir.queue.depth`. The unit is in the notation
+// of UCUM (Unified Code for Units of Measure): s, By for bytes, {item}.
 struct metric_family {
     std::string_view name;
     std::string_view unit;
@@ -60,8 +60,8 @@ inline std::string seconds_text(duration d) {
     return std::to_string(d.count() / second) + fraction.replace(0, 1, fraction.size() == 1 ? "" : ".");
 }
 
-// Writes the samples of one family. The head of the family comes before the first sample; a family without
-// samples has none.
+// Writes the samples of one family: a line with labels and a value for each stage or queue. The head of the
+// family (help, type and unit) comes before the first sample; a family without samples has no head.
 class metric_samples {
     std::string& text_;
     const metric_family& family_;
@@ -77,7 +77,7 @@ class metric_samples {
     // Sets the labels of the next samples: `label_text`s with commas between.
     void begin(const std::string& labels) { labels_ = labels; }
 
-    // Adds a number, a duration, or an optional one.
+    // Adds a sample: a number or a duration. An optional without a value adds nothing.
     void add(const auto& value) { add({}, {}, value); }
     void add(const histogram& h) {
         const auto count = std::to_string(h.count());
@@ -86,7 +86,7 @@ class metric_samples {
         line("_sum", "", seconds_text(h.sum()));
         line("_count", "", count);
     }
-    // Adds a sample with one more label, for families with several samples of one object: `state="run"`.
+    // Adds a sample with one more label, `state="run"`, for families with several samples of each stage.
     template <class T>
     void add(std::string_view label_name, std::string_view label_value, const T& value) {
         if constexpr (requires { value.has_value(); }) {
@@ -125,7 +125,6 @@ class metric_samples {
         }
         ((text_ += ' ') += value) += '\n';
     }
-    // Writes the help, the type and the unit of the family.
     void head() {
         has_head_ = true;
         const std::string name = openmetrics_ ? family_name(family_) : name_;
@@ -136,14 +135,14 @@ class metric_samples {
     }
 };
 
-// A family, and the function that adds the samples of an object.
+// A family, and the function that adds the samples of an object, such as a stage, to it.
 template <class T>
 struct metric {
     metric_family family;
     void (*add)(metric_samples& to, const T& of);
 };
 
-// Adds the value of one member.
+// A function for `metric::add` that adds the value of one member of the statistics.
 template <auto Member>
 inline constexpr auto add_member = [](metric_samples& to, const auto& of) { to.add(of.*Member); };
 

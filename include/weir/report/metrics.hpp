@@ -23,7 +23,7 @@ enum class metrics_format {
     openmetrics,  ///< OpenMetrics 1.0
 };
 
-/// \returns the HTTP header `Content-Type` for such a text.
+/// \returns the value of the HTTP header `Content-Type` for a text of that format.
 [[nodiscard]] std::string metrics_content_type(metrics_format format);
 
 /// A label, which tells the samples of a run from others: `{"run", "training"}`.
@@ -47,21 +47,23 @@ struct metrics_options {
 
 /// One of several runs whose metrics are written as one text.
 struct labelled_run {
-    std::vector<metric_label> labels;  ///< not those of another run
+    std::vector<metric_label> labels;  ///< different from the labels of every other run
     pipeline_stats stats;              ///< from the start of the run
 };
 
 /// \param stats  from the start of a run, because counters count from there: `run.stats()`. Not those of a
-///               lap; `metrics_file` and `metrics_callback` add laps up.
-/// \returns all statistics as metrics, each family in one block with its help and type, and in OpenMetrics
-///          its unit: see include/weir/report/README.md. Times are seconds, exact to the nanosecond. A stage
-///          has the labels `stage`, `position` (its index in `pipeline_stats::stages`) and `kind`; a queue
-///          has `queue` and `position`. Unknown values are left out. The verdict, `weir_run_verdict`, has the
-///          labels `cause` and `stage`; it is left out if it would cost more than 1 % of `stats.elapsed`.
+///               lap (a part of a run with statistics of its own); `metrics_file` and `metrics_callback` add
+///               laps up.
+/// \returns all statistics as metrics, each family (metric) in one block with its help and type, and in
+///          OpenMetrics its unit: see include/weir/report/README.md. Times are seconds, exact to the
+///          nanosecond. Samples of a stage have the labels `stage`, `position` (the stage's index in
+///          `pipeline_stats::stages`) and `kind`; samples of a queue have `queue` and `position`. Unknown
+///          values are left out. The verdict (what limits the rate), `weir_run_verdict`, has the labels
+///          `cause` and `stage`; it is left out if it would cost more than 1 % of `stats.elapsed`.
 ///
 /// All histograms have the same bounds: the last nanosecond before each power of two from 2^10 ns (1.023 us,
-/// not 1.024) to 2^40 (18 min). Buckets of `weir::histogram` end there, so each count is exact. If the
-/// policy keeps no quantiles, all durations are in the bucket without a bound.
+/// not 1.024) to 2^40 (18 min). Buckets of `weir::histogram` end there, so each count is exact. If the run
+/// keeps no quantiles (policy `summed`), all durations are in the bucket without a bound.
 /// Errors: `std::invalid_argument` if the name of a label is invalid, is given twice, or belongs to the
 ///         library.
 /// Cost: 40 us for each stage with its queue, and that of `brief_verdict`, 10 to 20 ms for five stages.
@@ -74,7 +76,8 @@ struct labelled_run {
 
 namespace detail {
 
-// The base of reports that write metrics. Adds up the laps, as counters count from the start of the run.
+// The base of `metrics_file` and `metrics_callback`. Adds up the laps, as counters count from the start of
+// the run.
 class metrics_report : public run_report {
   public:
     void begins(const pipeline_stats& all) final;
@@ -101,9 +104,9 @@ class metrics_report : public run_report {
 ///     auto metrics = std::make_shared<weir::metrics_file>("/var/lib/node_exporter/training.prom");
 ///     auto run = loader.start(pool, {.lap = 15s, .reports = {metrics}});
 ///
-/// The file is replaced as a whole when the run begins, at each lap and when the run ends; a reader never
-/// sees half of a file. The last file stays. Each process, and each of several runs at the same time, needs a
-/// file of its own, and a label that tells its samples from others.
+/// The file is replaced as a whole when the run begins, at the end of each lap and when the run ends; a
+/// reader never sees half of a file. The last file stays. Each process, and each of several runs at the same
+/// time, needs a file of its own, and a label that tells its samples from others.
 ///
 /// Errors: if the file can't be written, the `report_warning` is called with path and reason. The run goes on
 ///         without this report.
@@ -121,8 +124,8 @@ class metrics_file final : public detail::metrics_report {
     const std::string path_;
 };
 
-/// Calls a function with the metrics of a run when the run begins, at each lap and when the run ends. The
-/// function may serve the text, or push it.
+/// Calls a function with the metrics of a run when the run begins, at the end of each lap and when the run
+/// ends. The function may store the text for an HTTP server, or push it to a gateway.
 ///
 /// Errors:  if the function throws, the `report_warning` is called. The run goes on without this report.
 /// Threads: one call at a time: the first by the thread that starts the run, the others by its executor's

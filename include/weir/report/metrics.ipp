@@ -59,8 +59,8 @@ inline void check_labels(const std::vector<metric_label>& labels) {
     }
 }
 
-// \returns the labels sorted by name, as their order means nothing to Prometheus. A label without a value is
-//          left out, as Prometheus takes it for none.
+// \returns the labels sorted by name, so that equal sets of labels are equal texts. A label with an empty
+//          value is left out, because Prometheus treats it as missing.
 inline std::string labels_text(std::vector<metric_label> labels) {
     std::ranges::sort(labels, {}, &metric_label::name);
     std::string text;
@@ -88,7 +88,7 @@ class metrics_writer {
     void add(const std::vector<metric_label>& of_run, const pipeline_stats& stats,
              std::optional<verdict> why);
 
-    // Both formats want each family in one block, so the outer loop is over families.
+    // Both formats demand the samples of a family in one block, so the outer loop is over families, not runs.
     [[nodiscard]] std::string text() &&;
 
   private:

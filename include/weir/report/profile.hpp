@@ -97,20 +97,22 @@ std::ostream& operator<<(std::ostream& out, const profile_result& profile);
 
 namespace detail {
 
-// The parameters of a profile, and its result, for the thread that waits for it.
+// The parameters and the result of a profile: shared by the thread that called `profile` and waits for
+// `done`, and by the executor's threads that run the trials.
 struct profile_state {
     profile_state(std::size_t items, profile_options how);
 
     std::size_t num_items;
     profile_options options;
     std::vector<std::pair<std::size_t, std::size_t>> places;  // (a concurrency, its index in the options)
-    std::vector<std::size_t> concurrencies;                   // the same without indices; both ascend
+    std::vector<std::size_t> concurrencies;                   // those of `places`; both ascend
     parker done;
     profile_result found;
     std::exception_ptr error;
 };
 
-// Runs the trials for a `profile_state`. Then the run ends; no item leaves it.
+// Runs the trials of a profile, and stores the results in its `profile_state`. Then the run ends; no item
+// reaches a consumer.
 class profile_trials final : public stage_trials {
   public:
     explicit profile_trials(profile_state& to) noexcept;
@@ -161,15 +163,16 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 ///     std::cout << weir::profile(pipeline, pool, 1000);
 ///
 /// Each source gives `items` items. The first stage works on them, the second on the results, and so on.
-/// Each item passes each stage once: half of the items are divided evenly among the concurrencies, half in
-/// proportion to them. A stage that has one slot by its nature (an aggregate) gets all items. A trial ends
-/// after `profile_options::time_limit`, or when it has more results than it had items, or than a limit in
-/// bytes allows. A stage in which nothing moves any more gets no further trials: see `profile_trial::end`.
-/// Stages behind a batch have fewer items. If these are too few, the sources give more: up to 16 times
-/// `items`, for at most the time of a trial. `profile_trial::pace` says how exact a figure is.
+/// Each item passes each stage once: half of the items are divided evenly among the trials of the stage, half
+/// in proportion to the trials' concurrencies. A stage that has one slot by its nature (an aggregate) gets
+/// all items in one trial. A trial ends early after `profile_options::time_limit`, or when it has more
+/// results than it had items, or than a limit in bytes allows. A stage in which nothing moves any more gets
+/// no further trials: see `profile_trial::end`. Stages behind an aggregate have fewer items. If these are too
+/// few, the sources give more: up to 16 times `items`, for at most the time of a trial. `profile_trial::pace`
+/// says how exact a figure is.
 ///
-/// `WEIR_DIAGNOSE=1` in the environment does the same at the start of each run of an unchanged program, on
-/// items that then go on to its consumer: see `<weir/run/diagnosis.hpp>`.
+/// The environment variable `WEIR_DIAGNOSE=1` does the same at the start of each run of an unchanged program,
+/// with items that then go on to the consumer: see `<weir/run/diagnosis.hpp>`.
 ///
 /// \param pipeline  with a source; a sink is not needed. A pipeline that can't be copied is moved in.
 /// \param ex        runs the stages that name no executor. A stage that blocks its thread is only as fast as
@@ -184,7 +187,7 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 ///          threads as the largest concurrency says; only a `for_each` with one slot keeps one.
 /// Lifetime: when it returns, nothing uses `ex` any more.
 /// Cost:    the time of `items` items in each stage, one stage after the other; memory for the results of
-///          two.
+///          two stages.
 template <class P>
     requires detail::is_pipeline<std::remove_cvref_t<P>>
 [[nodiscard]] profile_result profile(P&& pipeline, executor& ex, std::size_t items = 1000,

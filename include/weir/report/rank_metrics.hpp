@@ -14,8 +14,8 @@
 namespace weir {
 
 /// \param stats  from the start of the run.
-/// \returns the metrics of each rank that has reported, as one text, with the label `rank`; without the
-///          buckets of histograms, which ranks that write metrics themselves have.
+/// \returns the metrics of each rank (a process of the job) that has reported, as one text, with the label
+///          `rank`. Histograms have no buckets, because `stats` has none of single ranks.
 /// Errors: those of `metrics_text`, also for a label `rank`.
 /// Cost: 10 KiB of memory for each stage, and 20 KiB for each queue, of each rank.
 [[nodiscard]] inline std::string metrics_text(const rank_stats& stats, const metrics_options& options = {}) {

@@ -19,7 +19,8 @@ inline bool is_same(const stage_stats& a, const stage_stats& b) {
 }
 inline bool is_same(const channel_stats& a, const channel_stats& b) { return a.name == b.name; }
 
-// \returns the index in `all` of what `mine[i]` is; the size of `all` if it is not there.
+// \returns the index in `all` of the stage or queue `mine[i]`; the size of `all` if it is not there. Of
+//          several that are equal by `is_same`, the n-th of `mine` is the n-th of `all`.
 template <class T>
 std::size_t place_of(const std::vector<T>& all, const std::vector<T>& mine, std::size_t i) {
     std::size_t before = 0;
@@ -31,7 +32,7 @@ std::size_t place_of(const std::vector<T>& all, const std::vector<T>& mine, std:
     return place;
 }
 
-// Copies names, without figures.
+// Copies names, kinds, and which queues a stage uses; no figures.
 inline stage_stats outline_of(const stage_stats& s) {
     stage_stats outline;
     outline.name = s.name;
@@ -46,8 +47,8 @@ inline channel_stats outline_of(const channel_stats& c) {
     return outline;
 }
 
-// Adds the stages and queues of a rank to those of all. A new stage goes behind the one that is before it on
-// the rank.
+// Adds the stages and queues of a rank to `all`, those of the ranks before. A stage that is new goes behind
+// the stage that is before it on the rank.
 inline void add_outline(pipeline_stats& all, const pipeline_stats& mine) {
     std::vector<std::size_t> queues;
     for (std::size_t i = 0; i < mine.channels.size(); ++i) {
@@ -76,7 +77,7 @@ inline void add_outline(pipeline_stats& all, const pipeline_stats& mine) {
     }
 }
 
-// The same for what has to be there. Errors: `std::invalid_argument`.
+// `place_of` for a stage or queue that has to be in `all`. Errors: `std::invalid_argument` if it is not.
 template <class T>
 std::size_t known_place_of(const std::vector<T>& all, const std::vector<T>& mine, std::size_t i) {
     const std::size_t place = place_of(all, mine, i);

@@ -26,14 +26,14 @@ struct stage_on_rank {
     duration failure_time{};         ///< of the failed ones, summed
     duration busy{};                 ///< of all invocations, open ones included
     slot_times times;                ///< of its slots, summed
-    duration longest{};              ///< successful invocation
+    duration longest{};              ///< the longest successful invocation
     std::optional<transfer_stats> transfers = std::nullopt;  ///< if the stage copies to a device
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
 
-    /// The time for which a slot has an item in work, that is, runs or awaits. An invocation that has not
-    /// ended counts as one if no other has.
-    /// \returns `times.busy()` for each invocation; 0 without a slot.
+    /// The time of an invocation for which the function runs or awaits. If no invocation has ended, the time
+    /// so far counts as that of one invocation.
+    /// \returns `times.busy()` divided by the number of invocations, in nanoseconds; 0 without a slot.
     [[nodiscard]] double work() const noexcept;
 
     [[nodiscard]] friend bool operator==(const stage_on_rank&, const stage_on_rank&) = default;
@@ -64,17 +64,17 @@ struct queue_on_rank {
     [[nodiscard]] friend bool operator==(const queue_on_rank&, const queue_on_rank&) = default;
 };
 
-/// The figures of one rank, of a lap or of a whole run. `stages` and `queues` have the indices of the job's
-/// stages and queues (`rank_stats::all`), also of those that this rank doesn't have.
+/// The figures of one rank, of a lap or of a whole run. `stages` and `queues` have an element for each stage
+/// and queue of the job, with the indices of `rank_stats::all`, also for those that this rank doesn't have.
 struct rank_record {
     bool reported = false;  ///< false: the rank's statistics are missing, and each figure is 0
     duration elapsed{};     ///< from the start of the rank's run to the snapshot
-    std::optional<process_stats> process = std::nullopt;        ///< resources used meanwhile
+    std::optional<process_stats> process = std::nullopt;        ///< resources used in that time
     duration idle{};                                            ///< for how long nothing has moved
     std::uint64_t num_items = 0;                                ///< items that the rank's consumer has got
     std::optional<first_item_stats> first_item = std::nullopt;  ///< of the rank's consumer
-    std::vector<stage_on_rank> stages;                          ///< those of the job
-    std::vector<queue_on_rank> queues;                          ///< those of the job
+    std::vector<stage_on_rank> stages;                          ///< the job's stages on this rank
+    std::vector<queue_on_rank> queues;                          ///< the job's queues on this rank
 
     [[nodiscard]] friend bool operator==(const rank_record&, const rank_record&) = default;
 };

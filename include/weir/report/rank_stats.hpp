@@ -17,39 +17,41 @@
 
 namespace weir {
 
-/// The statistics of all ranks of a job, of a lap or of the whole run. Ranks may have different pipelines:
-/// stages and queues of the same name and kind are one; a second one of the same name is another one.
+/// The statistics of all ranks (the processes of a job), of a lap or of the whole run. Ranks may have
+/// different pipelines: stages of the same name and kind on several ranks are one stage, and so are queues of
+/// the same name. If a rank has two of the same name, these remain two.
 ///
 /// `run_record{.total = s.all, .ranks = s.ranks}` stores the statistics as JSON, and shows them as a page.
 struct rank_stats {
-    /// All ranks together, with histograms of all. Counts, sizes, concurrency and times of slots are sums,
-    /// and `elapsed` is that of the rank with the longest, so that rates are those of the job. `empty` is the
-    /// average of the ranks, so that `readiness()` is, too. `idle` is the shortest one; `first_item` is the
-    /// first of any rank.
+    /// All ranks together, with histograms of all invocations and waits. Counts, sizes, concurrency and times
+    /// of slots are sums over the ranks. `elapsed` is the longest of any rank, so that rates are those of the
+    /// job. `empty` is the average over the ranks, so that `readiness()` is, too. `idle` is the shortest of
+    /// any rank; `first_item` begins with the first item that any consumer got.
     pipeline_stats all;
     std::vector<rank_record> ranks;  ///< by rank
 
     [[nodiscard]] friend bool operator==(const rank_stats&, const rank_stats&) = default;
 };
 
-/// The names of a pipeline's stages and queues, as text that a rank sends to others, for `rank_layout`.
+/// \returns the names of a pipeline's stages and queues, as text that a rank sends to others, for
+///          `rank_layout`.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::string rank_outline(const pipeline_stats& of);
 
 /// Turns the statistics of a rank into a vector of numbers. The sum of the vectors of all ranks, element by
-/// element, contains the statistics of all: one reduction with `MPI_SUM` is enough. All ranks make the same
-/// layout, once, from the outlines of all:
+/// element, contains the statistics of all ranks: one reduction with `MPI_SUM` is enough. Each rank makes the
+/// same layout, once, from the outlines of all ranks:
 ///
 ///     const weir::rank_layout layout(outlines);                     // one rank_outline(run.stats()) each
 ///     auto words = layout.pack(run.stats(), rank);                  // on each rank
 ///     const weir::rank_stats of_all = layout.unpack(sum_of_words);  // on the rank that has the sum
 ///
-/// Threads: its functions can be called at the same time. Cost: 10 KiB for each stage of the job, 20 KiB for
-/// each queue, and about 0.3 KiB for each of both on each rank.
+/// Threads: its functions can be called at the same time. Cost: a vector has 10 KiB for each stage of the
+/// job, 20 KiB for each queue, and about 0.3 KiB for each stage and queue on each rank.
 class rank_layout {
   public:
     /// \param outlines  by rank: the texts of `rank_outline`.
-    /// Errors: `std::runtime_error` if a text is no outline; `std::invalid_argument` without one.
+    /// Errors: `std::runtime_error` if a text is no outline; `std::invalid_argument` without any outline.
     explicit rank_layout(std::span<const std::string> outlines);
 
     /// \returns the number of elements of a vector.
@@ -66,23 +68,23 @@ class rank_layout {
     [[nodiscard]] rank_stats unpack(std::span<const std::uint64_t> sum) const;
 
   private:
-    // A record of a rank without figures.
+    // \returns the record of a rank that has not reported, with an element for each stage and queue.
     rank_record blank() const;
 
     pipeline_stats outline_;  // the stages and queues of all ranks, without figures
     std::size_t num_ranks_;
-    std::size_t row_ = 0;  // elements of a rank
+    std::size_t row_ = 0;  // elements of a vector that one rank fills with its `rank_record`
     std::size_t size_ = 0;
-    std::uint64_t digest_ = 0;  // of the outline; the first element of each row that has figures
+    std::uint64_t digest_ = 0;  // of the outlines; the first element of the row of a rank that has reported
 };
 
-/// \returns the statistics of ranks that are all known here, as of several files.
+/// \returns the statistics of all ranks, from those of each rank, as when one process reads several files.
 /// Errors: `std::invalid_argument` if there is no rank.
 [[nodiscard]] rank_stats merged(std::span<const pipeline_stats> ranks);
 
-/// \returns the figures of one rank in the form of statistics, for reports that take those. The histograms
-///          have only counts, sums and maxima; the slots of a stage are one. A stage that the rank doesn't
-///          have has figures of 0.
+/// \returns the figures of one rank as `pipeline_stats`, for reports that take those. The histograms have
+///          only counts, sums and maxima; the times of a stage's slots are summed in one slot. A stage that
+///          the rank doesn't have has figures of 0.
 /// Errors: `std::out_of_range` if there is no such rank.
 [[nodiscard]] pipeline_stats of_rank(const rank_stats& stats, std::size_t rank);
 
@@ -93,10 +95,10 @@ class rank_layout {
 /// How a figure differs over the ranks that have it.
 struct rank_spread {
     double least = 0;               ///< the least value
-    std::size_t least_rank = 0;     ///< the first rank that has it
+    std::size_t least_rank = 0;     ///< the first rank that has the least value
     double median = 0;              ///< of two middle values, the lower one
     double greatest = 0;            ///< the greatest value
-    std::size_t greatest_rank = 0;  ///< the last rank that has it
+    std::size_t greatest_rank = 0;  ///< the last rank that has the greatest value
     std::size_t num_ranks = 0;      ///< ranks that have the figure
 };
 

@@ -37,7 +37,7 @@ inline queue_on_rank figures_of(const channel_stats& c) {
     return figures;
 }
 
-// \returns statistics with these figures, without histograms. `outline`: those of all ranks, without figures.
+// \returns statistics with these figures, without histograms. `outline`: the stages and queues of all ranks.
 inline pipeline_stats pipeline_of(const pipeline_stats& outline, const rank_record& figures) {
     pipeline_stats p = outline;
     copy_named(figures, p);
@@ -49,7 +49,7 @@ inline pipeline_stats pipeline_of(const pipeline_stats& outline, const rank_reco
     return p;
 }
 
-// Corrects the members of a sum over ranks that are not a sum.
+// Sets the members of `sum` for which a sum over ranks means nothing: maxima, minima and averages.
 inline void correct_sum(rank_record& sum, const std::vector<rank_record>& ranks) {
     sum.elapsed = duration(0);
     sum.idle = (duration::max)();
@@ -219,7 +219,8 @@ WEIR_INLINE std::string differences_text(const rank_stats& stats) {
     for (std::size_t r = 0; r < stats.ranks.size(); ++r) {
         if (stats.ranks[r].reported) reported.push_back(r);
     }
-    std::vector<std::pair<std::vector<std::size_t>, std::string>> sets;  // of ranks, and what they have
+    // Sets of ranks, and the names of the stages that only the ranks of the set have.
+    std::vector<std::pair<std::vector<std::size_t>, std::string>> sets;
     for (std::size_t i = 0; i < stats.all.stages.size(); ++i) {
         std::vector<std::size_t> having;
         for (const std::size_t r : reported) {

@@ -16,9 +16,9 @@
 namespace weir {
 
 /// \returns the statistics as tables in ASCII, at most 120 columns wide: the stages and queues of all ranks
-///          together, as `table_text(pipeline_stats)` has them; how the ranks differ, with the rank of each
-///          least and greatest value in brackets; the `differences_text`; and the stragglers, or that there
-///          is none.
+///          together, as in `table_text(pipeline_stats)`; how the ranks differ, with the rank of each least
+///          and greatest value in brackets; the `differences_text`; and the stragglers (ranks that are slower
+///          than the others in a stage), or that there is none.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::string table_text(const rank_stats& stats);
 
@@ -30,14 +30,14 @@ std::ostream& operator<<(std::ostream& out, const T& stats) {
 
 namespace detail {
 
-// One line of what differs over the ranks.
+// A line of the tables that say how a figure differs over the ranks.
 struct spread_row {
     std::string name;                // of a stage or queue
     std::size_t num_ranks;           // that have it
-    std::vector<std::string> cells;  // for `spread_heads`
+    std::vector<std::string> cells;  // for the columns of `stage_spread_heads()` or `queue_spread_heads()`
 };
-// Of a stage: the time at work of an invocation, the rate, the share of the slots' time in which they wait.
-// Of a queue: readiness.
+// What differs of a stage: the time at work of an invocation, the rate, the share of the slots' time in which
+// they wait. What differs of a queue: its readiness.
 [[nodiscard]] std::vector<spread_row> stage_spreads(const rank_stats& stats);
 [[nodiscard]] std::vector<spread_row> queue_spreads(const rank_stats& stats);
 [[nodiscard]] std::vector<std::string> stage_spread_heads();

@@ -17,8 +17,8 @@
 namespace weir::detail {
 
 inline std::string work_text(double ns) { return units::time(duration(nearest<std::int64_t>(ns))); }
-// Appends the cells for the least and the greatest value, with their ranks unless they look alike, and
-// between them the median if `with_median`.
+// Appends a cell for the least value, a cell for the median if `with_median`, and a cell for the greatest
+// value. The ranks are added to the least and greatest value unless both are the same text.
 template <class Text>
 void add_spread(std::vector<std::string>& cells, const rank_spread& s, bool with_median, Text&& text) {
     std::string least = text(s.least);
@@ -85,7 +85,6 @@ WEIR_INLINE std::vector<std::string> straggler_lines(const rank_stats& stats) {
     return lines;
 }
 
-// Appends the rows as a table, if there are any.
 inline void append_spreads(std::string& text, text_table table, const std::vector<spread_row>& rows) {
     if (rows.empty()) return;
     for (const spread_row& row : rows) {
@@ -105,7 +104,7 @@ WEIR_INLINE std::string table_text(const rank_stats& stats) {
     std::string text = std::to_string(stats.ranks.size()) + (stats.ranks.size() == 1 ? " rank" : " ranks");
     text += ", " + units::time(stats.all.elapsed) + " elapsed";
     const std::string differences = differences_text(stats);
-    // Items that go through several pipelines count several times.
+    // If ranks have different pipelines, an item may pass several, and would count several times.
     if (differences.empty()) text += "; " + detail::first_item_text(stats.all);
     text += '\n';
     for (const detail::text_table& each :

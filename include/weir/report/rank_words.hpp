@@ -19,9 +19,9 @@ namespace weir::detail {
 
 using word_list = std::vector<std::uint64_t>;
 
-// Appends the members of an object in their order. The number of words depends on the type, and on the
-// lengths of vectors. A sum of words is the words of a sum; an optional member of a sum has a value if one
-// summand has.
+// Appends the members of an object in their order. The number of words depends only on the type and on the
+// lengths of vectors, so all ranks have the same. If the words of several objects are added, `get_words`
+// reads the object whose members are the sums. Its optional members have a value if one of the objects has.
 template <class T>
 void put_words(word_list& out, const T& value) {
     if constexpr (std::integral<T>) {
@@ -59,7 +59,7 @@ void get_words(const std::uint64_t*& from, T& value) {
     }
 }
 
-// A histogram as count, sum and the counts of all buckets.
+// The words of a histogram: count, sum, and the counts of all buckets.
 inline constexpr std::size_t words_of_histogram = 2 + log_linear::num_buckets;
 
 inline void put_histogram(std::uint64_t* to, const histogram& h) {
@@ -68,7 +68,8 @@ inline void put_histogram(std::uint64_t* to, const histogram& h) {
     for (const histogram_bucket& b : h.buckets()) to[log_linear::bucket_of(b.least.count())] = b.count;
 }
 
-// Reads what `put_histogram` has written, and moves `from` behind it.
+// Reads what `put_histogram` has written, and moves `from` behind it. `max`: the longest duration, which is
+// not among the words, because a maximum can't be found by a sum.
 inline histogram get_histogram(const std::uint64_t*& from, duration max) {
     const std::uint64_t count = *from++;
     const duration sum(number_as<std::int64_t>(*from++));

@@ -11,11 +11,12 @@
 
 namespace weir::detail {
 
-// Makes a verdict from time to time, so that reports of laps don't burden the run: a new one costs at most
-// 1 % of the time since the last one. It is made from all laps since then. Used by one thread at a time.
+// Makes a verdict (a sentence on what limits the rate) from time to time, for reports that show one in each
+// lap. A new verdict is made from all laps since the last one, when it costs at most 1 % of their time. Used
+// by one thread at a time.
 class recent_verdict {
   public:
-    // Returns the latest verdict, which may be that of earlier laps; none: there is none yet.
+    // Adds a lap. Returns the latest verdict, which may be of earlier laps; none: there was none yet.
     const std::optional<verdict>& add(const pipeline_stats& lap);
 
   private:

@@ -72,7 +72,7 @@ struct run_record {
     std::vector<run_setting> settings;       ///< given by the program
     pipeline_description description;        ///< without stages if the program gave none
     pipeline_stats total;                    ///< of the whole run, or of the laps that are known
-    std::uint64_t num_failures = 0;          ///< of all failures
+    std::uint64_t num_failures = 0;          ///< the number of all items that failed
     std::vector<recorded_failure> failures;  ///< the first failures
     std::vector<pipeline_stats> laps;        ///< in order; the last lap may be shorter
     /// The figures of each rank, if `total` and `laps` are of several processes: see `rank_stats`.
@@ -85,7 +85,7 @@ struct run_record {
 /// Errors: `std::bad_alloc`. Cost: reads two files of the system.
 [[nodiscard]] machine_info this_machine();
 
-/// \returns how the caller's source file was compiled. Errors: `std::bad_alloc`.
+/// \returns how the source file that calls this function was compiled. Errors: `std::bad_alloc`.
 [[nodiscard]] build_info this_build();
 
 namespace detail {
@@ -99,9 +99,9 @@ void add_up(T& sum, const T& more) {
     sum += more;
 }
 inline void add_up(duration& a, const duration& b) { a = detail::sum(a, b); }
-// Adds what was counted since the first item; `sum.after`, when that item came, remains.
+// Adds the counts since the first item came to the consumer; `sum.after`, when that item came, remains.
 void add_up(first_item_stats& sum, const first_item_stats& more);
-// The sum is unknown if one of the two is.
+// The sum has no value if one of the summands has none.
 template <class T>
 void add_up(std::optional<T>& sum, const std::optional<T>& more) {
     if (sum && more) {
@@ -111,7 +111,7 @@ void add_up(std::optional<T>& sum, const std::optional<T>& more) {
     }
 }
 
-// Joins the samples of two laps, of which the earlier one has the length `elapsed`.
+// Joins samples of invocations of two laps into `later`. `elapsed`: the length of the earlier lap.
 void join_samples(const std::optional<task_samples>& earlier, std::optional<task_samples>& later,
                   duration elapsed);
 
@@ -120,10 +120,10 @@ bool is_nothing(const pipeline_stats& lap) noexcept;
 
 }  // namespace detail
 
-/// \returns two laps of one run as one; the second begins where the first ends. `joined(b - a, c - b)` is
-/// `c - a`, except that maxima are the greater ones of the two laps, and that samples of invocations may be
-/// other ones of the same invocations. Names, sizes and other values of an
-/// instant are taken from the later lap. Stages and channels are matched by position.
+/// \returns two laps of one run as one lap; the second begins where the first ends. For statistics `a`, `b`
+/// and `c` of three instants, `joined(b - a, c - b)` is `c - a`, except that maxima are the greater ones of
+/// the two laps, and that samples may be of other invocations. Names, sizes and other values of an instant
+/// are taken from the later lap. Stages and channels are matched by position.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] channel_stats joined(const channel_stats& earlier, channel_stats later);
 

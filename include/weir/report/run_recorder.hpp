@@ -22,8 +22,8 @@ namespace weir {
 
 /// Options of a `run_recorder`.
 struct run_recorder_options {
-    /// The number of laps to keep, at least 2. When there are more, adjacent laps are joined in pairs. So a
-    /// run of any length is recorded; the longer the run, the longer its laps.
+    /// The number of laps to keep, at least 2. When there are more, each two adjacent laps become one lap. So
+    /// a run of any length is recorded; the longer the run, the longer the laps of its record.
     std::size_t most_laps = 1000;
     /// The number of failures to keep: the first ones. All failures are counted.
     std::size_t most_failures = 100;
@@ -39,7 +39,7 @@ struct run_recorder_options {
 ///     run.stop();  // when this returns, the end of the run is recorded
 ///     weir::write_json("run.json", recorder->record());
 ///
-/// If it records several runs, one after the other, it keeps the last.
+/// If it records several runs, one after the other, it keeps the last run.
 ///
 /// Threads: any thread may call `record` at any time.
 /// Cost:    a few hundred bytes per lap for each stage and queue; more if durations differ widely.
@@ -79,7 +79,7 @@ class run_recorder : public run_report {
     const run_recorder_options options_;
     mutable detail::spin_lock lock_;
     run_record record_;              // without laps
-    std::vector<std::string> laps_;  // as JSON, because a histogram as a value takes 10 KiB
+    std::vector<std::string> laps_;  // as JSON, which is smaller: a `histogram` in memory takes 10 KiB
 };
 
 }  // namespace weir

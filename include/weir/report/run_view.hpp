@@ -21,8 +21,8 @@
 
 namespace weir::detail {
 
-// A figure as a fraction. The figure of several laps is the sum of the numerators over that of the
-// denominators. A denominator of 0: no figure.
+// A figure (a number that a page shows) as a fraction, so that laps can be added: the figure of several laps
+// is the sum of their numerators divided by the sum of their denominators. A denominator of 0: no figure.
 struct fraction {
     double numerator = 0;
     double denominator = 0;
@@ -39,19 +39,20 @@ struct quantity {
     const char* title;
     const char* label;  // of the axis
     figure_kind kind;
-    bool high_is_notable;                        // else low figures are
-    bool by_differences;                         // see `plot_axis::fitting`
+    bool high_is_notable;  // the stages or queues with high figures matter most; else those with low ones
+    bool by_differences;   // see `plot_axis::fitting`
     fraction (*of_stage)(const stage_stats&);    // null: a figure of queues
     fraction (*of_queue)(const channel_stats&);  // null: a figure of stages
     const char* meaning;                         // a sentence
     std::vector<const char*> guide;              // sentences that say how to read the plot
 };
 
-// The figures of SPDL's guide "Analyzing the Performance", in its order.
+// The figures of the plots: those that SPDL, another library for loading data, explains in its guide
+// "Analyzing the Performance", in its order.
 [[nodiscard]] std::vector<quantity> quantities();
 
-// The figures of all laps, for the first `most_each` stages and queues. Kept instead of the statistics of all
-// laps, which take gigabytes in a long run of many stages.
+// The figures of all laps, for the first `most_each` stages and queues. They are kept instead of the laps'
+// statistics, which take gigabytes in a long run of many stages.
 class lap_figures {
   public:
     explicit lap_figures(std::size_t most_each) : most_each_(most_each), quantities_(quantities()) {}
@@ -59,7 +60,7 @@ class lap_figures {
     void add(const pipeline_stats& lap);
 
     [[nodiscard]] std::size_t size() const noexcept { return laps_.size(); }
-    // When the lap began, since the start of the run; from `size()` on, when the last lap ended.
+    // Time from the start of the run to the begin of the lap. `lap >= size()`: to the end of the last lap.
     [[nodiscard]] duration start_of(std::size_t lap) const { return starts_[smaller(lap, laps_.size())]; }
     // \param which  an index in `quantities()`.
     // \param index  that of the stage or queue.
@@ -72,7 +73,7 @@ class lap_figures {
     std::size_t most_each_;
     std::vector<quantity> quantities_;
     std::vector<std::vector<std::vector<fraction>>> laps_;  // [lap][quantity][stage or queue]
-    std::vector<duration> starts_ = {duration(0)};
+    std::vector<duration> starts_ = {duration(0)};          // of each lap, and the end of the last one
 };
 
 // \returns the state with the most time; of equal ones the first.
@@ -84,8 +85,7 @@ class lap_figures {
 // \returns the states that have time: `83 % starved, 17 % at work`.
 [[nodiscard]] std::string states_text(const slot_times& t);
 
-// \returns the shares of the states as SVG lines one behind the other, `width` long from `x` on, at the
-//          height `y`.
+// \returns the shares of the states as SVG lines in a row, which begins at (`x`, `y`) and is `width` long.
 [[nodiscard]] markup state_bar(const slot_times& t, long x, long y, long width);
 
 // \returns labels for stages or queues: short, not empty, and no two equal.
@@ -94,12 +94,12 @@ class lap_figures {
 // A queue between two stages, or behind the last one.
 struct shown_queue {
     std::size_t channel;
-    std::size_t from;               // stage
-    std::optional<std::size_t> to;  // stage; none: the program takes from the queue
+    std::size_t from;               // the index of the stage that puts
+    std::optional<std::size_t> to;  // the index of the stage that takes; none: the program takes
     std::string branch;             // the branch that begins with the queue
 };
 
-// The laps of one point of a plot.
+// The laps of one point of a plot: from `begin` to before `end`.
 struct lap_range {
     std::size_t begin;
     std::size_t end;
@@ -112,8 +112,7 @@ class run_view {
     static constexpr std::size_t most_stages = 128;
     static constexpr std::size_t most_queues = 512;
 
-    // `laps`: the laps of the run, which `run` need not have. `most`: the number of stages and queues to
-    // show.
+    // `laps`: the figures of the run's laps; `run.laps` is not read. `most`: how many stages are shown.
     run_view(const run_record& run, const lap_figures& laps, std::size_t most = most_stages);
 
     [[nodiscard]] const run_record& run() const noexcept { return run_; }
@@ -129,7 +128,7 @@ class run_view {
 
     // Whether the run has more than one lap.
     [[nodiscard]] bool has_laps() const noexcept { return has_laps_; }
-    // If the run has no laps, the whole run is one.
+    // The figures of the laps; if the run has no laps, the whole run is one lap.
     [[nodiscard]] const lap_figures& laps() const noexcept { return laps_; }
     // The number of laps to draw. A last lap shorter than a tenth of the first is not drawn: its rates mean
     // nothing.

@@ -37,25 +37,25 @@ namespace weir {
 ///
 /// During a run SQLite keeps two more files beside the database, with the suffixes `-wal` and `-shm`.
 ///
-/// Several processes may write to one file at the same time, and others may read it. A lap is one
-/// transaction of a write-ahead log: if the process is killed, only the lap in progress is missing. The next
-/// program that opens the database takes over the two files.
+/// Several processes may write to one database at the same time, and others may read it. A lap is one
+/// transaction of a write-ahead log: if the process is killed, only the lap in progress is missing. SQLite
+/// then moves the log into the database when a program next opens it.
 ///
 /// If another connection has locked the file, the report waits for a tenth of a second. Then it keeps the lap
 /// in memory, and writes the lap together with a later one, or at the end of the run, where it waits for
-/// `patience`. It keeps at most 600 laps; later laps are joined with the last.
+/// `patience`. It keeps at most 600 laps; later laps are joined with the last lap that is kept.
 ///
 /// Errors:  those of every `run_report`. A file of another program or schema is an error, and is left
-///          unchanged. So is a file that is still locked at the end; the message says how many laps are
-///          missing.
+///          unchanged. A file that is still locked after the end's `patience` is an error, too; the message
+///          says how many laps are missing.
 /// Threads: as every `run_report`.
 /// Cost:    about 30 us per row, on a thread of the run's executor.
 class sqlite_report : public run_report {
   public:
     /// \param path     of the database, which is opened when a run begins.
-    /// \param name     of the runs.
+    /// \param name     stored with each run of the report.
     /// \param made_of  `describe(pipeline)`.
-    /// \param settings of the runs.
+    /// \param settings stored with each run of the report.
     /// \param patience how long the end of a run waits while another connection has locked the file.
     explicit sqlite_report(std::string path, std::string name = {}, pipeline_description made_of = {},
                            std::vector<run_setting> settings = {},
@@ -115,17 +115,16 @@ class sqlite_report : public run_report {
     static constexpr std::uint64_t most_failures = 100;
     static constexpr std::size_t most_pending = 600;
 
-    // The part of the run that is in the file.
+    // How much of the run is in the file.
     struct written {
         std::int64_t run = 0;  // the run's number; 0: nothing is written
         std::int64_t laps = 0;
         std::int64_t failures = 0;
-        duration until{};  // the end of the last lap, since the start of the run
+        duration until{};  // the end of the last written lap, since the start of the run
     };
 
     duration lap_patience() const { return (std::min<duration>)(patience_, std::chrono::milliseconds(100)); }
 
-    // Queues a lap for writing.
     void enqueue(const pipeline_stats& one) {
         if (pending_laps_.size() >= most_pending) {
             pending_laps_.back() = joined(pending_laps_.back(), one);
@@ -195,7 +194,7 @@ class sqlite_report : public run_report {
         detail::append_json(json, one);
         write_json(before.run, before.laps, json);
     }
-    // Moves new failures to `pending_failures_`. Returns the number of all failures so far.
+    // Moves new failures from `failures_` to `pending_failures_`. Returns the number of all failures so far.
     std::uint64_t take_failures() {
         const std::lock_guard guard(lock_);
         for (recorded_failure& each : failures_) pending_failures_.push_back(std::move(each));
@@ -222,10 +221,10 @@ class sqlite_report : public run_report {
     run_record record_;  // without laps and failures
     written written_;
     std::vector<pipeline_stats> pending_laps_;        // laps that are not written
-    std::vector<recorded_failure> pending_failures_;  // failures that are not written
+    std::vector<recorded_failure> pending_failures_;  // taken from `failures_`, not written
     detail::spin_lock lock_;                          // guards `record_.num_failures` and the two below
     std::size_t laps_ = 0;                            // number of laps that have ended
-    std::vector<recorded_failure> failures_;
+    std::vector<recorded_failure> failures_;          // added by the threads on which items fail
 };
 
 /// \param run  its number in the table `runs`, from 1; 0: the newest.

@@ -25,7 +25,8 @@ class sqlite_statement;
 // An open database.
 // Errors:  `std::runtime_error` with the path and the message of SQLite: `run.sqlite: database or disk is
 //          full`.
-// Threads: one at a time. A forked process does not close the database, as SQLite demands.
+// Threads: one at a time. The destructor in a forked process does not close the database: SQLite forbids the
+// use of a connection that another process opened.
 class sqlite_file {
   public:
     enum class use : std::uint8_t { read, write };
@@ -57,7 +58,7 @@ class sqlite_file {
     void run(const char* sql) {
         if (!run_unless_busy(sql)) fail();
     }
-    // \returns false if other connections kept the file locked.
+    // \returns false if other connections kept the file locked for longer than `wait_at_most`.
     [[nodiscard]] bool run_unless_busy(const char* sql) {
         const int result = sqlite3_exec(db_, sql, nullptr, nullptr, nullptr);
         if (result != SQLITE_OK && (result & 0xFF) != SQLITE_BUSY) fail();
@@ -106,7 +107,7 @@ class sqlite_statement {
     }
     sqlite_statement& operator<<(std::nullptr_t) { return bound(sqlite3_bind_null(all_, ++bound_)); }
 
-    // Goes to the next row. Returns false behind the last one; then the statement takes new parameters.
+    // Goes to the next row. Returns false behind the last row; then the statement can be bound and run again.
     bool step() {
         const int result = sqlite3_step(all_);
         if (result == SQLITE_ROW) return true;
@@ -115,7 +116,7 @@ class sqlite_statement {
         bound_ = 0;
         return false;
     }
-    // The values of the row, by column.
+    // The values of the row to which `step` went, by the column's index from 0.
     std::int64_t number(int column) const noexcept { return sqlite3_column_int64(all_, column); }
     std::string text(int column) const {
         const auto* const begin = reinterpret_cast<const char*>(sqlite3_column_text(all_, column));
@@ -138,13 +139,13 @@ class sqlite_statement {
 inline constexpr std::int64_t sqlite_application = 0x77656972;
 inline constexpr std::int64_t sqlite_schema = 4;
 
-// \returns the number that a query gives; 0 if it gives no row.
+// \returns the first column of a query's first row; 0 without a row.
 [[nodiscard]] inline std::int64_t number_in(const sqlite_file& file, const char* sql) {
     sqlite_statement ask(file, sql);
     return ask.step() ? ask.number(0) : 0;
 }
 
-// \returns a row of the table `runs`, and of the table `laps`.
+// \returns a row of the table `runs`; `lap_cells` returns a row of the table `laps`.
 [[nodiscard]] inline cell_row head_cells(const run_record& run) {
     cell_row row;
     detail::add_cells(row, "name", run.name);

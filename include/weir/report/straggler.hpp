@@ -17,32 +17,33 @@
 
 namespace weir {
 
-/// A rank whose invocations of one stage take longer than those of the other ranks.
+/// A rank (a process of the job) whose invocations of one stage take longer than those of the other ranks.
 struct straggler {
-    std::size_t rank = 0;   ///< the slow one
-    std::size_t place = 0;  ///< of the stage in `rank_stats::all.stages`
-    std::string stage;      ///< its name
+    std::size_t rank = 0;   ///< the slow rank
+    std::size_t place = 0;  ///< the index of the stage in `rank_stats::all.stages`
+    std::string stage;      ///< the name of the stage
     std::string state;      ///< where the time goes: `at work`, or `awaiting` if the function itself waits
     double times = 1;       ///< an invocation's time at work and awaiting, as a multiple of the median rank's
-    double lost = 0;        ///< the share of its slots' time that the rank loses by that, 0 to 1
+    double lost = 0;        ///< the share of the stage's slots' time that the rank loses by that, 0 to 1
 };
 
 /// \returns `rank 2: decode at work 1.9 times the median`.
 [[nodiscard]] std::string line_text(const straggler& s);
 
-/// \returns the stragglers of a lap or a whole run, the one that loses most first; at most one stage of each
+/// \returns the stragglers of a lap or a whole run, those that lose most first; at most one stage of each
 ///          rank. A stage is compared over the ranks that have it, by the time at work and awaiting of an
-///          invocation: neither the wait for an item nor that for room counts, so ranks that wait for a slow
-///          one are not named. What a source or a `sink_to` awaits does not count either: it may be others,
-///          at a channel. A rank is a straggler if the time is at least 1.25 times the median (of two middle
-///          ranks, the faster one), and the rank loses at least 1 % of its slots' time by that, and the
-///          difference is at least five times its standard error. The last of these needs enough
-///          invocations: with an exponential distribution, for a factor of 1.5, about 400 on each rank.
+///          invocation. Neither the wait for an item nor the wait for room counts, so ranks that wait for a
+///          slow rank are not named. The time awaiting of a source or a `sink_to` does not count either: it
+///          may await others, at a channel. A rank is a straggler if the time is at least 1.25 times the
+///          median (of two middle ranks, the faster one), the rank loses at least 1 % of the slots' time by
+///          that, and the difference is at least five times its standard error. The last condition needs
+///          enough invocations: with an exponential distribution, for a factor of 1.5, about 400 per rank.
 /// Cost: O(stages x (ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 
-/// Finds stragglers in the laps of a run. In each lap, a rank can be slow by chance; a straggler is slow in
-/// at least three of the last five laps, by the factor above, and by the rule above in all five together.
+/// Finds stragglers in the laps of a run. In a single lap, a rank can be slow by chance. A straggler is slow
+/// by the factor of `stragglers` in at least three of the last five laps, and a straggler by all rules of
+/// `stragglers` in these five laps together.
 ///
 ///     for (const weir::straggler& s : watch.add(layout.unpack(sum))) std::cerr << line_text(s) << '\n';
 ///
@@ -50,8 +51,8 @@ struct straggler {
 /// Cost: keeps five laps; `add` is as `stragglers`.
 class straggler_watch {
   public:
-    /// Adds the next lap. \returns the stragglers of the last five laps, as `stragglers`; none before the
-    /// third lap.
+    /// Adds the next lap. \returns the stragglers of the last five laps, in the order of `stragglers`; none
+    /// before the third lap.
     [[nodiscard]] std::vector<straggler> add(const rank_stats& lap);
 
   private:

@@ -17,24 +17,24 @@
 
 namespace weir::detail {
 
-// The least factor that makes a rank slow.
+// A rank is slow in a stage if its invocations take at least so many times as long as the median rank's.
 inline constexpr double slow_factor = 1.25;
 
-// The invocations that a rank's work is divided by: one that has not ended counts if no other has.
+// The number of invocations by which a rank's time at work is divided; 1 if none has ended.
 inline double calls_of(const stage_on_rank& s) {
     return static_cast<double>(larger<std::uint64_t>(s.num_tasks, 1));
 }
 
-// Whether an invocation of the stage awaits other ranks or threads, and not something of its own.
+// Whether an invocation of the stage may await other ranks or threads, so that its time is not its own.
 inline bool awaits_others(const stage_stats& s) { return s.kind == "source" || s.kind == "sink_to"; }
 
-// The time that a rank's invocation of a stage awaits something of its own.
+// The time awaiting of an invocation on this rank, in nanoseconds; 0 if it may await other ranks or threads.
 inline double awaited_by(const rank_stats& stats, const stage_on_rank& s, std::size_t place) {
     return awaits_others(stats.all.stages[place]) ? 0
                                                   : static_cast<double>(s.times.await.count()) / calls_of(s);
 }
 
-// The work of a rank's invocation of a stage; none without a slot.
+// The work of an invocation on this rank: its time at work and awaiting, in nanoseconds. None without a slot.
 inline std::optional<double> work_of(const rank_stats& stats, const rank_record& rank, std::size_t place) {
     const stage_on_rank& s = rank.stages[place];
     if (!s.exists || s.times.total() <= duration(0)) return std::nullopt;
@@ -45,8 +45,8 @@ inline rank_spread work_over_ranks(const rank_stats& stats, std::size_t place) {
     return spread(stats, [&stats, place](const rank_record& r) { return work_of(stats, r, place); });
 }
 
-// The variance of the time of an invocation, over all ranks. Without a histogram, as if the times had an
-// exponential distribution.
+// The variance of the time of an invocation, over all ranks. If the histogram has no buckets, the times are
+// taken to have an exponential distribution.
 inline double variance_of(const histogram& times) {
     const auto count = static_cast<double>(larger<std::uint64_t>(times.count(), 1));
     const double mean = static_cast<double>(times.sum().count()) / count;
@@ -59,7 +59,8 @@ inline double variance_of(const histogram& times) {
     return sum / count;
 }
 
-// What the rank is in this stage, as a straggler or not. `work`: of this rank; `median`: of all ranks.
+// Compares a rank in one stage with the median; the caller decides whether the rank is a straggler. `work`:
+// the work of an invocation on this rank; `median`: the median of the work over all ranks.
 inline straggler comparison(const rank_stats& stats, std::size_t place, std::size_t rank, double work,
                             double median) {
     const stage_on_rank& s = stats.ranks[rank].stages[place];
@@ -78,9 +79,9 @@ inline straggler comparison(const rank_stats& stats, std::size_t place, std::siz
             .lost = (work - median) * calls_of(s) / static_cast<double>(s.times.total().count())};
 }
 
-// Whether the difference is more than chance. The time at work includes a part of the invocations that a
-// lap begins and ends in, one on each slot. A rank close to the median has as many invocations as the average
-// one.
+// Whether the difference to the median is more than chance. The time at work also has parts of the
+// invocations during which the lap begins or ends, one on each slot (`cut`). The rank at the median is taken
+// to have as many invocations as the average rank (`others`).
 inline bool is_sure(const rank_stats& stats, const straggler& s, double median, double num_ranks) {
     const stage_stats& all = stats.all.stages[s.place];
     const double others = larger(static_cast<double>(all.num_tasks) / num_ranks, 1.0);

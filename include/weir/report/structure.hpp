@@ -23,7 +23,7 @@ struct described_stage {
     std::string takes;            ///< the type of its input items; empty for a source
     std::string gives;            ///< the type of its output items
     std::size_t concurrency = 1;  ///< number of slots
-    std::size_t capacity = 0;     ///< of its output queue, in items; 0: it has none
+    std::size_t capacity = 0;     ///< of its output queue, in items; 0: it has no output queue
     std::size_t max_bytes = 0;    ///< of its output queue, in bytes; 0: no limit
     std::string executor;         ///< the type of its executor; empty: the executor of the run
     weir::output_order output_order = weir::output_order::completion;  ///< see `stage_options`
@@ -37,8 +37,8 @@ struct described_stage {
 
 /// Items pass from one of `pipeline_description::stages` to another.
 struct described_edge {
-    std::size_t from = 0;  ///< the index of the stage that gives
-    std::size_t to = 0;    ///< the index of the stage that takes
+    std::size_t from = 0;  ///< the index of the stage that puts the items
+    std::size_t to = 0;    ///< the index of the stage that takes them
     std::string branch;    ///< the branch that begins with this edge; empty: none
 
     [[nodiscard]] friend bool operator==(const described_edge&, const described_edge&) = default;
@@ -46,7 +46,7 @@ struct described_edge {
 
 /// A part of a pipeline inside of a stage: an input of a merge, a branch of a route.
 struct described_branch {
-    std::string name;       ///< as given to `branch`; or `input 1`, ..., or `side`
+    std::string name;       ///< as given to `branch`; without a name `input 1`, ..., or `side`
     std::size_t depth = 0;  ///< the number of branches around it
     std::size_t begin = 0;  ///< the index of its first stage
     std::size_t end = 0;    ///< the index behind its last stage; `begin` if it has no stages
@@ -74,14 +74,14 @@ std::ostream& operator<<(std::ostream& out, const pipeline_description& descript
 struct mermaid_options {
     /// True: the graph runs from left to right; false: from top to bottom.
     bool left_to_right = true;
-    /// Each queue is a node of its own, with its capacity.
+    /// True: each queue is a node of its own, with its capacity.
     bool queues = false;
-    /// A stage with several slots shows the first two and the last.
+    /// True: the box of a stage with several slots shows the first two and the last.
     bool show_slots = true;
 };
 
 /// \returns the description as a Mermaid `flowchart`, which GitHub and GitLab draw in a block of Markdown.
-///          Each stage is a box, with its slots inside if there are several; each edge is an arrow.
+///          Each stage is a box, with its slots inside if it has several; each edge is an arrow.
 [[nodiscard]] std::string mermaid(const pipeline_description& description, mermaid_options options = {});
 
 }  // namespace weir

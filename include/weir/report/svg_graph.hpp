@@ -35,8 +35,8 @@ struct graph_edge {
 //         by the barycenter of the neighbours.
 class graph_layout {
   public:
-    // `distance`: from the middle of a node to that of the next one in its row. A point of a passing edge
-    // needs a quarter of a node's width.
+    // `distance`: from the middle of a node to the middle of the next node in its row. A point of an edge
+    // takes a quarter of a node's room.
     graph_layout(std::size_t nodes, const std::vector<graph_edge>& edges, double distance);
 
     [[nodiscard]] double width() const noexcept { return width_; }
@@ -48,9 +48,10 @@ class graph_layout {
   private:
     using list = std::vector<std::size_t>;
 
-    // Adds a point in each row between the ends of the edge. Returns the indices of all points of the edge.
+    // Adds a point in each row between the ends of the edge. Returns the indices of all points of the edge,
+    // with both ends.
     list way_of(const graph_edge& e);
-    // The least distance of two points that are next to each other in a row.
+    // The least distance between the points `a` and `b`, which are next to each other in a row.
     [[nodiscard]] double between(std::size_t a, std::size_t b) const;
     // The mean place of the points in `of`; if `of` is empty, the place of `p`.
     [[nodiscard]] double mean(std::size_t p, const list& of) const;
@@ -67,14 +68,14 @@ class graph_layout {
     std::size_t nodes_;
     std::vector<graph_point> points_;  // the nodes, then the points where edges pass a row
     std::vector<list> above_;          // the neighbours of each point in the row above
-    std::vector<list> below_;
-    std::vector<list> ways_;  // of each edge
-    std::vector<list> rows_;
+    std::vector<list> below_;          // the neighbours of each point in the row below
+    std::vector<list> ways_;           // the points of each edge
+    std::vector<list> rows_;           // the points of each row, from left to right
     double width_ = 0;
 };
 
-// Draws the stages of a run as boxes and the queues between them as lines. The colour of a stage is that of
-// the state with the most time.
+// Draws the stages of a run as boxes and the queues between them as lines. The colour of a stage shows in
+// which state its slots spent the most time.
 class svg_graph {
     static constexpr long box_width = 204;
     static constexpr long box_height = 58;
@@ -84,9 +85,9 @@ class svg_graph {
   public:
     explicit svg_graph(const run_view& view);
 
-    // Whether all stages stand below each other, so that there is room beside the graph.
+    // Whether no row has two stages, so that there is room beside the graph.
     [[nodiscard]] bool is_narrow() const { return layout_.width() < box_width; }
-    // Whether the graph scrolls by itself.
+    // Whether the graph is so long that it gets a scroll bar of its own.
     [[nodiscard]] bool is_tall() const { return layout_.num_rows() > 16; }
 
     void append_to(std::string& out) const;
@@ -106,7 +107,7 @@ class svg_graph {
     void append_queue(std::string& out, std::size_t i) const;
 
     struct box {
-        std::string state;  // gives the colour
+        std::string state;  // the colour is that of this state
         std::string title;
         std::string name;
         std::string left;

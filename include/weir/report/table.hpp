@@ -47,16 +47,18 @@ namespace detail {
     return all <= duration(0) ? 0 : static_cast<double>(part.count()) / static_cast<double>(all.count());
 }
 
-// Writes the text in one call, without any formatting of the stream.
+// Writes the text in one call; the stream's width and format flags do not matter.
 inline std::ostream& write_text(std::ostream& out, const std::string& text) {
     return out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
-// \returns what all reports say about a run in which nothing has moved for 10 s or longer; else nothing.
+// \returns the words of all reports on a run in which nothing has moved for at least 10 s; else an empty
+//          text.
 [[nodiscard]] std::string idle_text(duration idle);
 
 // \returns when the first item came to the consumer, the rate since then, and the rate of the whole time.
-//          For a lap that begins after the first item, and without statistics, only the rate.
+//          Only the rate of the whole time for a lap that begins after the first item, and if
+//          `p.first_item` has no value.
 [[nodiscard]] std::string first_item_text(const pipeline_stats& p);
 
 template <class T>
@@ -73,7 +75,8 @@ std::ostream& operator<<(std::ostream& out, const T& value) {
 
 namespace detail {
 
-// A table of text: the first column is aligned left, the others right. Adjacent columns may share a heading.
+// A table in ASCII. The first column has names, aligned left; the others are aligned right. Adjacent columns
+// may share a heading above their own.
 class text_table {
     static constexpr std::size_t max_name = 20;
     static constexpr std::size_t min_name = 3;
@@ -109,14 +112,14 @@ class text_table {
     void append_to(std::string& text) const;
 
   private:
-    // "--- name ---" over the columns of each group.
+    // Appends a line with "--- name ---" above the columns of each group.
     void append_heads(std::string& text, const std::vector<std::size_t>& widths, std::size_t gap) const;
 
     // \returns the name in ASCII, so that each character is one column wide; cut to `width` characters.
     static std::string name(std::string s, std::size_t width);
 };
 
-// \returns the time; `-` if there are no samples.
+// \returns the time as text; `-` if it was made from no samples.
 [[nodiscard]] inline std::string time_cell(duration d, std::uint64_t samples) {
     return samples == 0 ? "-" : units::time(d);
 }
@@ -129,8 +132,8 @@ class text_table {
 
 [[nodiscard]] text_table table_of(const std::vector<stage_stats>& stages);
 
-// \returns the meaning of each column of states whose name doesn't explain itself, in lines of at most
-//          `max_width` characters.
+// \returns the meaning of the states in the table of stages whose names don't explain themselves, in lines of
+//          at most `text_table::max_width` characters.
 [[nodiscard]] std::string notes_of(const std::vector<stage_stats>& stages);
 
 [[nodiscard]] text_table table_of(const std::vector<channel_stats>& channels);
@@ -147,16 +150,15 @@ class text_table {
 }  // namespace detail
 
 /// \returns the statistics as tables in ASCII, at most 120 columns wide. The first line says when the first
-///          item came to the consumer, and the rates. If nothing has moved for 10 s or longer, it says so,
-///          too. Then come:
+///          item came to the consumer, and the rates; and if nothing has moved for 10 s or longer. Then come:
 ///          - the stages, with the times of their tasks and a column for each state that slots were in;
 ///          - the queues between the stages, with a column of discarded items if there are any;
 ///          - tables of stages with failed tasks, of stages that add items to their own input, and of stages
 ///            that copy to a device;
 ///          - the meaning of the states, and a line about the process;
-///          - the verdict: what limits the rate, and which change helps most. See `brief_verdict`, which also
-///            says when there is none.
-///          Names have at most 20 characters; `~` shows where one was cut. Figures are rounded; `-`: unknown.
+///          - the verdict: what limits the rate, and which change helps most. `brief_verdict` says when there
+///            is no verdict.
+///          Names have at most 20 characters; `~`: the name was cut. Figures are rounded; `-`: unknown.
 /// Cost: that of `brief_verdict`, about 10 to 20 ms for five stages, and never longer than `stats.elapsed`;
 ///       the rest takes less than 1 ms.
 [[nodiscard]] std::string table_text(const pipeline_stats& stats);

@@ -27,13 +27,13 @@ std::string trace_text(const run_trace& run);
 
 /// Options of a `trace_report`.
 struct trace_options {
-    /// Every n-th item of a source is traced, from the first on; at least 1.
+    /// Every `every`-th item of a source is traced, from the first on; at least 1.
     std::uint64_t every = 100;
-    /// The number of events to keep, 40 bytes each: the last ones. Each stage has the same share.
+    /// The number of events to keep, 40 bytes each. Each stage keeps the same number: its last events.
     std::size_t max_events = 200'000;
-    /// No item is traced that begins earlier than this time after the begin of the run.
+    /// Items that a source begins in this time after the begin of the run are not traced.
     duration after = duration(0);
-    /// The time after `after` in which traced items begin; 0: until the end of the run.
+    /// How long after `after` the sources' items are traced; 0: until the end of the run.
     duration length = duration(0);
 };
 
@@ -43,13 +43,14 @@ struct trace_options {
 ///     auto trace = std::make_shared<weir::trace_report>("run.trace.json");
 ///     auto run = loader.start(pool, {.reports = {trace}});
 ///
-/// Each slot has a lane, `decode #2`. A span on it is a visit of an item: from the time when the slot got
-/// the item until there was room for the result. The spans inside, and `wait_get` before, are the times in
-/// which the function did not run, by the names of `slot_times`: `await`, `runnable`, `wait_put`,
-/// `wait_turn`, `overhead`. Arrows lead from each visit of an item to the next, and from the items of a
-/// batch to the batch. An item out of a `shuffle`, or of an aggregator that the user wrote, counts as a new
-/// item, because its origin is unknown. Counters show the number of items in a queue when a traced item is
-/// put or got. Times are by the run's clock: on virtual time a trace is exact and always the same.
+/// Each slot (a worker of a stage) has a lane, `decode #2`. A span on the lane is a visit of an item: from
+/// the time when the slot got the item until there was room for the result. The spans inside of a visit, and
+/// the span `wait_get` before it, are the times in which the function did not run. Their names are those of
+/// `slot_times`: `await`, `runnable`, `wait_put`, `wait_turn`, `overhead`. Arrows lead from each visit of an
+/// item to its next visit, and from the items of a batch to the batch. The result of a `shuffle`, or of an
+/// aggregator that the user wrote, counts as a new item, because its origin is unknown. Counters show the
+/// number of items in a queue when a traced item is put or got. Times are by the run's clock: on virtual time
+/// a trace is exact and always the same.
 ///
 /// Errors:   `std::invalid_argument` if `every` or `max_events` is 0, or a value is negative. If the file
 ///           can't be written or memory is short, the run goes on with a warning: see `run_report`.

@@ -17,29 +17,30 @@
 
 namespace weir::detail {
 
-// The kinds of events. A trace has events of the same time in this order.
+// The kinds of events. The written trace has events of the same time in this order.
 enum class trace_kind : std::uint8_t {
-    visit,  // an item was in the slot from `begin` to `end`; the events before this one belong to the visit
-    state,  // the slot was in a state from `begin` to `end`
-    left,   // the item went into the queue `where`, as its item `number`
-    came,   // the item came out of the queue `where`, as its item `number`
-    depth,  // the queue `where` held `tag` items after its operation `number`
-    kept,   // the slot kept the item for a batch, as the kept item `number`
-    gathered,  // the result holds the kept items from `number` to `tag`
+    visit,     // an item was in the slot from `begin` to `end`; the events since the last visit belong to it
+    state,     // the slot was in a state from `begin` to `end`
+    left,      // the item went into the queue `where`, as number `number` of the queue's items
+    came,      // the item came out of the queue `where`, as number `number` of the queue's items
+    depth,     // the queue `where` held `tag` items after `number` puts and gets
+    kept,      // the slot kept the item for a batch, as number `number` of the items that it kept
+    gathered,  // the slot's result is made of the kept items from `number` to `tag`
 };
 
-// Without initialisers, so that a ring of many events is allocated without writing to them.
+// `trace_kind` explains the members. Without initialisers, so that a ring of many events is allocated without
+// writing to them.
 struct trace_event {
     std::int64_t begin;  // ns, by the run's clock
     std::int64_t end;
-    std::uint64_t number;
-    std::uint64_t tag;  // of a visit: the item's origin, see `slot_trace`
-    std::uint32_t where;
+    std::uint64_t number;  // of a visit: the item's number in the stage
+    std::uint64_t tag;     // of a visit: the item's origin, see `slot_trace`
+    std::uint32_t where;   // of a visit: the item's epoch
     trace_kind kind;
     std::uint8_t what;  // of a state: its number; of a visit: 1 if it failed
 };
 
-// The last events of one slot: when it is full, the oldest event is overwritten. One thread writes.
+// A ring of the last events of one slot: if it is full, a new event overwrites the oldest. One thread writes.
 class trace_ring {
   public:
     // Errors: `std::bad_alloc`; then the ring keeps no events.
@@ -47,10 +48,10 @@ class trace_ring {
 
     void add(const trace_event& e) noexcept;
 
-    // All events that were added, and those that are still there.
+    // The number of events that were added, and of those that are still in the ring.
     std::uint64_t count() const noexcept { return count_; }
     std::size_t kept() const noexcept { return count_ < size_ ? static_cast<std::size_t>(count_) : size_; }
-    // The i-th event that is still there; the oldest is 0.
+    // The i-th event that is still in the ring; the oldest is 0.
     const trace_event& operator[](std::size_t i) const noexcept;
 
   private:
@@ -61,15 +62,15 @@ class trace_ring {
 };
 
 struct trace_settings {
-    std::uint64_t every = 1;         // every so many items of a source, one is traced
-    std::size_t most = 0;            // events to keep
-    std::int64_t after = 0;          // traced items begin from this instant on, in ns since the run began
-    std::int64_t until = INT64_MAX;  // and before this one
+    std::uint64_t every = 1;         // one item of so many that a source begins is traced
+    std::size_t most = 0;            // the number of events to keep
+    std::int64_t after = 0;          // items are traced that begin from here on, in ns since the run began
+    std::int64_t until = INT64_MAX;  // and before this time
 };
 
-// Records the events of one slot; the slot calls the functions. The tag of a traced item is its origin: the
-// index of the stage at which the item began, in the upper bits, and its number in that stage plus one below
-// them.
+// Records the events of one slot (a worker of a stage), which calls the functions; `slot_trail`
+// (measure/trail.hpp) says when. The tag of a traced item is its origin: the upper 16 bits are the index of
+// the stage at which the item began, the lower bits the item's number in that stage plus one.
 class slot_trace final : public slot_trail {
   public:
     slot_trace(const trace_settings& settings, const std::int64_t& run_begins, std::uint64_t stage) noexcept
@@ -103,8 +104,8 @@ class slot_trace final : public slot_trail {
 
   private:
     void open(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept;
-    // Writes the states that the slot noted in its journal, from the one with number `from` on, cut to the
-    // time from `lo` to `hi`.
+    // Adds the states in the slot's journal, from number `from` on, as events, cut to the time from `lo` to
+    // `hi`. The states `run` and `off` are left out.
     void write_states(std::uint64_t from, std::int64_t lo, std::int64_t hi) noexcept;
 
     static constexpr unsigned stage_bit = 48;
@@ -112,9 +113,9 @@ class slot_trace final : public slot_trail {
     const trace_settings& settings_;
     const std::int64_t& run_begins_;
     const std::uint64_t stage_;
-    trace_event came_{};                 // how the current item came in
+    trace_event came_{};                 // the event `came` of the current item
     trace_event visit_{};                // the visit in progress, or the last one
-    bool gave_current_ = false;          // a result that holds the current item was given
+    bool gave_current_ = false;          // a result that is made of the current item, too, has been put
     std::uint64_t first_state_ = 0;      // the first state in the journal that may have to be written
     std::int64_t last_end_ = INT64_MIN;  // the end of the last visit
     std::uint64_t kept_ = 0;             // the tag of the first kept item
@@ -129,7 +130,7 @@ struct stage_trace {
     std::vector<std::unique_ptr<slot_trace>> per_slot;
 };
 
-// The events of a run. While the run is made, it adds its stages, queues and slots.
+// The events of a run. Before the run begins, it adds its stages, queues and slots; slots also later.
 class run_trace final : public run_trail {
   public:
     explicit run_trace(const trace_settings& settings) noexcept : settings_(settings) {}
@@ -137,15 +138,15 @@ class run_trace final : public run_trail {
     std::size_t add_stage(const std::string& name) override;
     trail_marks& add_queue(const std::string& name, std::size_t capacity, bool is_read) override;
     slot_trail& add_slot(std::size_t stage) override;
-    // Called when all stages are added. Each stage gets the same share of the events, because each sees
-    // about as many items.
+    // Called when all stages are added. Allocates the slots' rings. Each stage gets the same share of the
+    // events, because each stage sees about as many traced items.
     void reserve();
     void begin(std::int64_t now) noexcept override { begin_ = now; }
 
     const trace_settings& settings() const noexcept { return settings_; }
     std::int64_t begin() const noexcept { return begin_; }
     const std::vector<std::string>& queue_names() const noexcept { return queue_names_; }
-    // The number of items that were lost from sight, because a queue had no room for their tags.
+    // The number of traced items that were not followed further, as a queue had no room for their tags.
     std::uint64_t lost() const noexcept;
     // Called when the last slot has ended, before `read`.
     void end() noexcept;

@@ -65,7 +65,7 @@ WEIR_INLINE void slot_trace::begin_new(std::uint64_t tag, std::uint64_t item, st
 WEIR_INLINE void slot_trace::end_step(std::int64_t now) noexcept {
     write_states(larger(first_state_, journal.first()), visit_.end, larger(now, visit_.end));
     if (journal.count() != 0)
-        first_state_ = larger(first_state_, journal.count() - 1);  // the slot runs again
+        first_state_ = larger(first_state_, journal.count() - 1);  // the last state goes on
     visit_.end = larger(now, visit_.end);
 }
 
@@ -122,9 +122,9 @@ WEIR_INLINE void slot_trace::open(std::uint64_t tag, std::uint64_t item, std::ui
     visit_ = {now, now, item, tag, static_cast<std::uint32_t>(epoch), trace_kind::visit, 0};
     is_open_ = true;
     gave_current_ = false;
-    // Writes the waits that have just ended, behind the previous event.
+    // Adds the states since the function last ran: the slot's waits before this visit.
     std::uint64_t first = journal.count();
-    if (first > journal.first()) --first;  // the slot runs again
+    if (first > journal.first()) --first;  // the last state is `run`, in which the slot is now
     while (first > journal.first() && journal[first - 1].state != slot_state::run) --first;
     write_states(first, last_end_, now);
     first_state_ = journal.count();
@@ -165,7 +165,7 @@ WEIR_INLINE slot_trail& run_trace::add_slot(std::size_t stage) {
 WEIR_INLINE void run_trace::reserve() {
     for (const auto& stage : stages_) {
         const std::size_t num_slots =
-            larger<std::size_t>(1, stage->per_slot.size());  // no slots: nothing is measured
+            larger<std::size_t>(1, stage->per_slot.size());  // no slots: the run measures nothing
         const std::size_t share = settings_.most / stages_.size() / num_slots;
         stage->share = larger<std::size_t>(1, share);
         for (const auto& slot : stage->per_slot) slot->events.reserve(stage->share);

@@ -19,11 +19,11 @@ namespace weir::detail {
 // \returns the verdict in lines of ASCII: `verdict: stage 'decode' is the bottleneck: ...`.
 [[nodiscard]] std::string verdict_lines(const verdict& v, std::size_t max_width);
 
-// \returns the verdict as one line, whatever the stage is called:
+// \returns the verdict as one line, also if the name of the stage has line breaks:
 //          `[verdict]\tcause=stage stage="decode" gain=0.50 sure=1.00: stage 'decode' is the ...`.
 [[nodiscard]] std::string verdict_line(const verdict& v);
 
-// \returns the verdict as an object. Unknown values are null.
+// \returns the verdict as a JSON object. Unknown values are null.
 [[nodiscard]] std::string verdict_json(const verdict& v);
 
 }  // namespace weir::detail

@@ -17,10 +17,11 @@
 namespace weir::detail {
 
 // All waits of an instant. A site is an object at which coroutines and threads wait, such as a channel. The
-// runs and sites are registered, and stay in place, while the graph reads them.
-// At first, a slot is alive unless it has ended or waits. A wait becomes alive if a slot that could end it is
-// alive; then the slot that waits becomes alive, too. Waits that are not alive when nothing changes any more
-// never end.
+// caller holds the lock of the registry, in which all runs and sites are, while the graph reads them. So none
+// of them is destroyed meanwhile.
+// At first, a slot (a worker of a stage) is alive unless it has ended or waits. A wait becomes alive if a
+// slot that could end it is alive; then the slot that waits becomes alive, too. This is repeated until
+// nothing changes. The waits that are not alive then never end.
 // Source: E. Knapp, "Deadlock detection in distributed databases" (1987), section 4, or-graphs.
 class wait_graph {
   public:
@@ -31,18 +32,17 @@ class wait_graph {
         wait_seen seen;
         std::size_t slot;  // index in `slots_`; `none`: the waiter is not a slot of a run
         bool alive = false;
-        std::size_t group = 0;  // the same for waits that could end each other
+        std::size_t group = 0;  // equal for waits that depend on each other; set by `group()`
     };
 
     std::vector<site_seen> sites;
     std::vector<wait> waits;
 
-    // Reads which slots there are and which have ended; called before any site is read. A slot that has
-    // ended closed its channels before, so no wait that it could still end is read afterwards. `states`: also
-    // reads which functions have a thread, for `each_running`.
+    // Reads which slots there are and which have ended; called before any site is read. A slot closes its
+    // channels before it ends, so no wait that such an end could end is read afterwards. `states`: also reads
+    // for which slots a thread runs the function, for `each_running`.
     void read(const registry::reader& all, bool states);
 
-    // Calls `function(site)` for each queue of a run.
     template <class Function>
     void each_queue(Function function) const {
         for (const wait_site* p : queues_) function(*p);
@@ -51,21 +51,21 @@ class wait_graph {
     // Reads the waits at a site, unless this was done before.
     void read(const wait_site& site);
 
-    // Finds the waits that are alive. `anybody`: code outside of the graph may run, and could end each wait
-    // for which `by_anyone` is true. False: no code runs. So each function of a stage that has a thread
+    // Finds the waits that are alive. `anybody`: code that the graph doesn't know may run, and could end each
+    // wait for which `by_anyone` is true. False: no code runs. So each stage function that is on a thread
     // blocks this thread, and the graph gets a wait for the function.
     void revive(bool anybody);
-    // Whether any slot or wait is alive, or code outside of the graph may run. Called after `revive`.
+    // Whether any slot or wait is alive, or code that the graph doesn't know may run. Called after `revive`.
     bool somebody_lives() const noexcept { return somebody_lives_; }
 
-    // \returns the waits of the slots that could end `w`. A wait inside of a stage's function may need the
-    //          slot that waits: for items that only its stage gives. Called after `revive`.
+    // \returns the indices of the waits of the slots that could end `w`. If a stage's function waits, `w` may
+    //          be among them: for items that only the function's own stage puts. Called after `revive`.
     std::vector<std::size_t> enders_of(const wait& w) const;
 
-    // Whether any coroutine or thread could end the wait, because the users of the site are unknown.
+    // Whether any coroutine or thread could end the wait, because the graph doesn't know who uses the site.
     bool by_anyone(const wait& w) const;
 
-    // Calls `function(slot)` for each slot whose function has a thread.
+    // Calls `function(slot)` for each slot whose function is on a thread.
     template <class Function>
     void each_running(Function function) const {
         for (const known_slot& s : slots_) {
@@ -81,9 +81,9 @@ class wait_graph {
         bool is_last = false;             // the consumer of the run takes from the queue
     };
     struct known_stage {
-        std::size_t run;
-        std::size_t first;  // slot
-        std::size_t count;  // of slots
+        std::size_t run;    // index in `runs_`
+        std::size_t first;  // index of the stage's first slot in `slots_`
+        std::size_t count;  // the number of its slots
         bool failed;        // the run has failed
     };
     struct known_slot {
@@ -93,8 +93,8 @@ class wait_graph {
         std::vector<std::size_t> waits = {};
     };
     struct known_run {
-        std::size_t first;  // slot
-        std::size_t count;  // of slots
+        std::size_t first;  // index of the run's first slot in `slots_`
+        std::size_t count;  // the number of its slots
     };
 
     queue_ends& ends_of(const wait_site* queue);
@@ -114,7 +114,7 @@ class wait_graph {
             for (const std::size_t s : kind == wait_kind::get ? ends.givers : ends.takers) {
                 if (s != own) of_stage(s);
             }
-            // A slot that stops closes the input queues of its stage for its other slots, too.
+            // A slot of the same stage could end the get, too: if it stops the stage, it closes the queue.
             if (own != none) of_stage(own);
         } else if (kind == wait_kind::turn) {
             of_stage(slots_[w.slot].stage);
@@ -142,8 +142,8 @@ class wait_graph {
 };
 
 // \param needs  `needs[i]`: node `i` can go on when one of these nodes does.
-// \returns      the distance of each node from a cause. A cause needs no node, or leads only to nodes that
-//               lead back to it.
+// \returns      for each node, the number of steps along `needs` to the nearest cause. A cause is a node that
+//               needs none, or from which `needs` leads only to nodes that lead back to it.
 std::vector<std::size_t> steps_to_cause(const std::vector<std::vector<std::size_t>>& needs);
 
 }  // namespace weir::detail

@@ -43,18 +43,18 @@ struct stuck_wait {
     std::string channel;       ///< the name of the channel; empty if it has none
     std::size_t size = 0;      ///< items in the channel
     std::size_t capacity = 0;  ///< of the channel, in items
-    duration seen{};           ///< how long the watchdog has known the wait; it may have begun earlier
+    duration seen{};           ///< the time since an inspection first found the wait, which may be older
     bool in_function = false;  ///< the user's function waits, not the code of the library around it
-    /// The waits whose end could end this one, as indices in `deadlock_report::waits`. Empty: there are
-    /// none, or `by_anyone`.
+    /// The waits of the slots that could end this wait, as indices in `deadlock_report::waits`. Empty: all
+    /// slots that could have ended, or `by_anyone`.
     std::vector<std::size_t> needs;
     bool by_anyone = false;  ///< any coroutine or thread could end the wait, but all of them wait
 };
 
-/// A set of waits, none of which can end before another one of them ends.
+/// A set of waits that can never end.
 struct deadlock_report {
-    /// The cause comes first: waits that need no other, or only each other. Then come the waits that need
-    /// those.
+    /// The cause comes first: waits that need no other wait to end, or only each other. Then come the waits
+    /// that need those.
     std::vector<stuck_wait> waits;
     bool partial = false;  ///< other coroutines still run, or may run
 
@@ -75,10 +75,10 @@ struct deadlock_report {
 /// A function holds a worker of a pool for long, while coroutines wait for a worker.
 struct stall_report {
     duration held{};          ///< how long
-    std::size_t workers = 0;  ///< how many workers are held for the limit or longer
+    std::size_t workers = 0;  ///< how many workers are held for `blocked_after` or longer
     std::size_t of = 0;       ///< how many workers the pool has
     /// The slots whose function runs now: "stage 'x', slot 0", "16 slots of stage 'y'". One of them holds the
-    /// worker. Empty: no function of a stage runs, or the run has no statistics.
+    /// worker, if a stage's function does. Empty: no function of a stage runs, or the run has no statistics.
     std::vector<std::string> functions;
 
     /// \returns a sentence that says what is wrong and what to do.
@@ -102,11 +102,11 @@ struct stall_report {
 
 namespace weir::detail {
 
-// Finds deadlocks that are new.
+// Finds the deadlocks that earlier inspections have not reported.
 class known_waits {
   public:
-    // Adds a report for each group of waits that never end, if the previous call has seen every wait of the
-    // group and the group has not been reported.
+    // Adds a report for each group of waits that never end, if the previous call found every wait of the
+    // group, too, and none of them has been reported.
     void report_new(const wait_graph& graph, time_point now, std::vector<deadlock_report>& deadlocks);
 
   private:
@@ -118,7 +118,7 @@ class known_waits {
 
     static key key_of(const wait_graph& graph, const wait_graph::wait& w);
 
-    // Waits of the same kind in the same stage at the same site are one line of a report.
+    // Waits of the same kind in the same stage at the same site (such as a channel) are one line of a report.
     using line_key = std::tuple<const wait_site*, const std::string*, wait_kind, bool>;
 
     // \returns the waits of the group, those closest to the cause first.
@@ -130,7 +130,7 @@ class known_waits {
     std::map<key, known_wait> known_;
 };
 
-// An executor, and since when each of its workers has been on the same task.
+// An executor that the watchdog inspects, and since when each of its workers has run the same task.
 class observed_pool {
   public:
     explicit observed_pool(executor& ex) : executor_(&ex, executor_user::watchdog) {}
@@ -141,8 +141,8 @@ class observed_pool {
     const executor_view& inspect();
     const executor_view& view() const noexcept { return view_; }
 
-    // \returns whether a worker has been held for `limit` or longer while coroutines wait for a worker, now
-    //          and at the previous call. False from `set_reported` on until no worker is held.
+    // \returns whether a worker has run one task for `limit` or longer, and coroutines wait for a worker, now
+    //          and at the previous call. False from `set_reported` on, until no worker is held so long.
     bool is_newly_held(time_point now, duration limit);
     void set_reported() noexcept { reported_ = true; }
 
@@ -167,7 +167,7 @@ namespace weir {
 
 /// Options of a `watchdog`.
 struct watchdog_options {
-    /// Time between two inspections. The second or third inspection that finds a deadlock reports it. 0: the
+    /// Time between two inspections. The second or third inspection after a deadlock began reports it. 0: the
     /// watchdog has no thread; the program calls `inspect`.
     duration period = std::chrono::milliseconds(20);
     /// How long a function may hold a worker while coroutines wait for a worker.
@@ -186,13 +186,13 @@ struct watchdog_options {
 ///     weir::blocking_pool io(8);
 ///     weir::watchdog dog({pool, io});     // all executors there are
 ///
-/// `examples/19_watchdog.cpp` shows its reports. It reports a deadlock in two cases:
-/// - Slots of a run wait for each other in a circle, or for slots that have ended. The library knows from
-///   the run's graph which slots could end each wait. If other coroutines may still run, the deadlock is
-///   partial.
+/// `examples/19_watchdog.cpp` shows its reports. The watchdog reports a deadlock in two cases:
+/// - Slots (workers of stages) wait for each other in a circle, or for slots that have ended. The graph of
+///   the run's stages and queues tells which slots could end each wait. If other coroutines may still run,
+///   the deadlock is partial.
 /// - Everything waits. The given executors have nothing to run, now or by a timer. Every thread that has
-///   ever used the library blocks in the library without a time limit, or has ended. Then waits for channels
-///   of the program never end either, nor does a run whose consumer waits elsewhere.
+///   ever used the library blocks in the library without a time limit, or has ended. Then waits at channels
+///   that the program itself made never end either, nor does a run whose consumer waits elsewhere.
 ///
 /// It never reports a wait that could still end. So it stays silent about:
 /// - a consumer, or any thread of the program, that is not blocked in the library. The thread that makes the
@@ -201,12 +201,12 @@ struct watchdog_options {
 /// - a stage function that awaits something outside the library; a run that is paused; a wait with a time
 /// limit.
 ///
-/// The program has to declare, by an `external_wait`, a coroutine outside of a run that something else wakes
-/// (a driver, a socket), and a channel that a thread is going to use without having used one. Further
-/// limits: in a run without statistics (`unmeasured`) a slot whose function waits counts as able to continue.
-/// The watchdog ignores that the program could still stop the run. Waits for a `when_all` or a
-/// `task_group` are not seen; the waits of their parts are. Waits on virtual time, which has its own report,
-/// and in a `sync_wait` without an executor, are not seen.
+/// The program has to make an `external_wait` in two cases: a coroutine outside of a run is going to be woken
+/// by something else (a driver, a socket), or a thread that has not used the library yet is going to use a
+/// channel. Further limits: in a run without statistics (`unmeasured`) a slot whose function waits counts as
+/// able to continue. The watchdog ignores that the program could still stop the run.
+/// Waits for a `when_all` or a `task_group` are not seen; the waits of their parts are. Waits on virtual
+/// time, which has its own report, and in a `sync_wait` without an executor, are not seen.
 ///
 /// Threads: it has a thread of its own. Any thread may call `inspect`. A watchdog made in a forked process
 ///          inspects what began in that process.
@@ -252,14 +252,14 @@ class watchdog {
 
     void work();
 
-    // Why a report is true: an inspection reads one object after the other while they change. But the
+    // Why a report is true, though an inspection reads one object after the other while they change. The
     // previous inspection has found every reported wait, too, and each is still the same wait. So at an
-    // instant between the two inspections, all reported waits were in progress, and nothing but their own
-    // slots could end one:
-    // - Other slots that could end one had ended, and closed their channels, before this inspection read the
-    //   waits.
-    // - If any coroutine or thread could end one: no executor ran anything or had anything to run, and no
-    //   thread and no external wait did anything.
+    // instant between the two inspections, all reported waits were in progress, and only the waiting slots
+    // themselves could end one of these waits:
+    // - Other slots that could end one of the waits had ended, and closed their channels, before this
+    //   inspection read the waits.
+    // - If any coroutine or thread could end one of the waits: no executor ran anything or had anything to
+    //   run, and no thread and no external wait did anything.
     // So none of these waits can be the first to end.
     void inspect_all(time_point now, std::vector<deadlock_report>& deadlocks,
                      std::vector<stall_report>& stalls);

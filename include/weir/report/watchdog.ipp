@@ -87,7 +87,7 @@ WEIR_INLINE auto known_waits::key_of(const wait_graph& graph, const wait_graph::
 WEIR_INLINE std::vector<std::size_t> known_waits::in_order(const wait_graph& graph,
                                                            const std::vector<std::size_t>& group) {
     std::map<line_key, std::size_t> numbers;
-    std::map<std::size_t, std::size_t> line_of;  // by wait
+    std::map<std::size_t, std::size_t> line_of;  // the key is the index of a wait
     for (const std::size_t i : group) {
         const auto& w = graph.waits[i];
         const line_key key{graph.sites[w.at].site, w.seen.who == nullptr ? nullptr : &w.seen.who->stage(),
@@ -120,7 +120,7 @@ WEIR_INLINE deadlock_report known_waits::report_of(const wait_graph& graph,
     deadlock_report report;
     report.partial = graph.somebody_lives();
     const std::vector<std::size_t> order = in_order(graph, group);
-    std::map<std::size_t, std::size_t> place_of;  // by wait
+    std::map<std::size_t, std::size_t> place_of;  // the key is the index of a wait
     for (const std::size_t i : order) place_of.emplace(i, place_of.size());
     for (const std::size_t i : order) {
         const auto& w = graph.waits[i];
@@ -198,7 +198,7 @@ WEIR_INLINE watchdog::watchdog(executors all, watchdog_options options) : option
             "blocked_after has to be more than 0");
     }
     for (executor& each : all) pools_.emplace_back(each.lasting());
-    static_cast<void>(record::acquire());  // the calling thread counts from now on
+    static_cast<void>(record::acquire());  // from now on, the calling thread counts as one that may end waits
     if (options_.period > duration(0)) thread_.set(1, [this](unsigned) { work(); });
 }
 
@@ -225,7 +225,7 @@ WEIR_INLINE void watchdog::work() {
     while (!stop_.wait(options_.period.count())) {
         try {
             inspect();
-        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next one may succeed
+        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next inspection may succeed
         }
     }
 }
