@@ -59,7 +59,7 @@ class stop_listener<no_stop, Callback, Platform> {
 
 // Base of the awaiters of put and get, for all item types. `Puts`: true for a put, false for a get.
 //
-// 1. The derived class, which knows the item type, tries under the lock of one end: see `channel_items`.
+// 1. The derived class, a template of the item type, tries under the lock of one end: see `channel_items`.
 // 2. Where one lock is not enough, `suspend` decides under both locks: the operation is done, or its waiter
 //    joins the line of waiters.
 // 3. The callbacks that can end a wait are registered under no lock, and only by an operation that found that
@@ -94,7 +94,8 @@ class channel_awaiter : public not_awaited {
     }
 
   public:
-    // Tags for `co_await` in a task: the operation itself tells the slot that it waits, and moves an item.
+    // Tags that `co_await` in a task tests: the operation itself records its wait in the slot, and moves an
+    // item.
     using updates_slot_itself = void;
     using moves_item = void;
 
@@ -262,8 +263,7 @@ class channel_awaiter : public not_awaited {
                waiter_.measured->recalled.load(std::memory_order_relaxed);
     }
 
-    // Called under the lock if the coroutine waits. `state`: that of the slot whose function waits, until the
-    // coroutine is woken.
+    // Records that `h` suspends; under the lock if it waits. `state`: of the slot whose function runs `h`.
     void mark_suspended(std::coroutine_handle<> h, executor& ex, const coroutine_env& env, slot_state state) {
         prepare();
         waiter_.set_coroutine(h, &ex, env.measured);
@@ -282,7 +282,7 @@ class channel_awaiter : public not_awaited {
     [[no_unique_address]] stop_listener<Stop, stop_waiting, typename core::platform> stop_;
     bool is_prepared_ = false;  // `prepare` has initialised the members from here on
     bool suspended_;
-    bool reports_put_;                                             // to the trace of its slot
+    bool reports_put_;                                             // the put's end, to the slot's trace
     bool listens_to_run_;                                          // `on_run_stop_` has been constructed
     const end_token* ends_;                                        // as in the suspended coroutine's env
     uninitialised_slot<stop_callback<stop_waiting>> on_run_stop_;  // of the run in whose stage it waits

@@ -85,7 +85,7 @@ class channel_ends {
         // `ends_apart`: takes both locks even if the ends share one, to change whether they do.
         explicit whole_lock(const channel_ends& core, bool ends_apart = false) noexcept
             : whole_lock(core, record::mine(), ends_apart) {}
-        // With the record of this thread.
+        // `me`: the record of this thread, which its locks need.
         WEIR_ALWAYS_INLINE whole_lock(const channel_ends& core, record* me, bool ends_apart = false) noexcept
             : core_(core), put_owner_(core.put_end_.lock.enter(me)),
               two_locks_(ends_apart || !core.has_one_lock()),
@@ -111,7 +111,7 @@ class channel_ends {
         explicit get_guard(const channel_ends& core) noexcept
             : core_(core), one_lock_(core.has_one_lock()),
               owner_(one_lock_ ? core.put_end_.lock.enter() : core.get_end_.lock.enter()) {}
-        // With the record of this thread.
+        // `me`: the record of this thread, which its locks need.
         WEIR_ALWAYS_INLINE get_guard(const channel_ends& core, record* me) noexcept
             : core_(core), one_lock_(core.has_one_lock()),
               owner_(one_lock_ ? core.put_end_.lock.enter(me) : core.get_end_.lock.enter(me)) {}

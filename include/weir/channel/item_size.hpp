@@ -43,7 +43,7 @@ struct element_at<Iterator> {
     using type = std::remove_cv_t<typename std::iterator_traits<Iterator>::value_type>;
 };
 
-// A complete object type, so that `item_size` can be asked for the object of an owning pointer.
+// A complete object type: `item_size` of an owning pointer needs the size of its object.
 template <class T>
 concept has_size = std::is_object_v<T> && !std::is_array_v<T> && requires { sizeof(T); };
 

@@ -22,9 +22,10 @@
 
 namespace weir::detail {
 
-// Memory for one object; its owner knows whether the object exists. For a get, `outcome::done` tells that the
-// item was constructed here: by the get, or by a put that served the waiting get. A std::optional would be
-// written by two stores and read by one load: the failed store forwarding costs 5 ns.
+// Memory for one object; the owner of the memory keeps track of whether the object exists. For a get,
+// `outcome::done` tells that the item was constructed here: by the get, or by a put that served the waiting
+// get. A std::optional would be written by two stores and read by one load: the failed store forwarding costs
+// 5 ns.
 template <class T>
 class uninitialised_slot {
   public:
@@ -99,8 +100,8 @@ template <class T>
 inline constexpr item_type item_type_of = make_item_type<T>();
 
 // A block of memory for items, which are numbered from 0 as they enter the channel: item `i` has the place
-// `i` modulo `places()`. The user of a ring knows which places hold items: a ring destroys no items. It
-// allocates in its constructor only.
+// `i` modulo `places()`. The owner of a ring keeps track of the places that hold items: a ring destroys no
+// items. A ring allocates in its constructor only.
 class ring {
   public:
     // Has places for at least `capacity` items.
@@ -116,7 +117,7 @@ class ring {
     void* operator[](std::uint64_t i) noexcept {
         return static_cast<std::byte*>(block_) + place_of(i) * type_->size;
     }
-    // The same, typed.
+    // The place of item `i`, as a pointer to T.
     template <class T>
     T* at(std::uint64_t i) noexcept {
         return static_cast<T*>(block_) + place_of(i);

@@ -96,7 +96,7 @@ class put_order {
     std::uint64_t next_ = 0;              // the number of the put whose turn it is
     std::uint64_t blocked_ = UINT64_MAX;  // numbers above this one are refused
     std::size_t window_;
-    std::size_t filled_ = 0;  // the number of places that hold an item, or nothing
+    std::size_t filled_ = 0;  // the number of places that are not `empty`
     std::vector<place> places_;
 };
 

@@ -87,7 +87,7 @@ class wait_queue final : public wait_site {
         waiter(ticket t, slot& me) noexcept : request(std::move(t)), owner(&me) {}
         ticket request;
         slot* owner;
-        std::uint64_t number = 0;  // counts the waits in this queue
+        std::uint64_t number = 0;  // of this wait, counted in this queue
         bool measured = false;
         bool linked = false;
         admission answer = admission::wait;
@@ -160,7 +160,7 @@ class wait_queue<Rule>::awaiter : waiter {
     static constexpr bool is_measured = requires(Slot& s) { s.meter; };
 
   public:
-    using updates_slot_itself = void;  // tag for `co_await`: the awaiter itself tells the slot that it waits
+    using updates_slot_itself = void;  // tag for `co_await`: the awaiter records its wait in the slot
 
     awaiter(wait_queue& queue, ticket t, Slot& me, slot_state as) noexcept
         : waiter(std::move(t), me), queue_(queue), slot_(me), state_(as) {}

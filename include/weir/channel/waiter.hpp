@@ -99,7 +99,7 @@ class waiter_line {
         last_ = &w;
         w.linked = true;
     }
-    // The same in front of `behind`; null: at the end.
+    // Inserts `w` in front of `behind`; null: at the end.
     void insert(Waiter& w, Waiter* behind) noexcept {
         if (behind == nullptr) return push(w);
         w.next = behind;
@@ -195,7 +195,7 @@ class basic_choice {
     basic_choice(const basic_choice&) = delete;
     basic_choice& operator=(const basic_choice&) = delete;
 
-    // Before any waiter of the choice is in line. `limit`: null for none.
+    // Called before any waiter of the choice is in line. `limit`: null for none.
     void begin(std::coroutine_handle<> h, weir::executor& ex, const time_point* limit) noexcept {
         coroutine_ = h;
         executor_ = &ex;
@@ -276,7 +276,7 @@ class basic_choice {
     std::coroutine_handle<> coroutine_;
     weir::executor* executor_ = nullptr;
     std::optional<timer> timer_;
-    basic_parker<Platform> woken_;  // set when the canceller has finished with the timer
+    basic_parker<Platform> woken_;  // set by wake() after its last use of the timer
 };
 
 }  // namespace weir::detail

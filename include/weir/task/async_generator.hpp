@@ -72,7 +72,8 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
 
     class [[nodiscard("co_await this, or nothing happens")]] next_operation {
       public:
-        // Tags for `co_await` in a task: the await is part of the same function; the result is an item.
+        // Tags that `co_await` in a task tests: the generator is part of the same function; the result is an
+        // item.
         using updates_slot_itself = void;
         using moves_item = void;
         explicit next_operation(handle& generator) noexcept : handle_(&generator) {}

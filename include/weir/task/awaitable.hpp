@@ -183,7 +183,7 @@ inline constexpr bool moves_item = requires { typename A::moves_item; };
 template <class T>
 using stored_result_t = std::conditional_t<std::is_rvalue_reference_v<T>, std::remove_cvref_t<T>, T>;
 
-// Returns the object on which `co_await a` calls the three functions: a new one, or `a` itself.
+// Returns the object on which `co_await a` calls `await_ready` and so on: a new one, or `a` itself.
 template <class A>
 decltype(auto) get_awaiter(A&& a) {
     if constexpr (has_adapter<A>) {

@@ -48,9 +48,9 @@ class detached_task_owner {
     ~detached_task_owner() = default;
 };
 
-// A coroutine that an owner starts, and that tells the owner when it has ended. Owns the frame, and may be
-// destroyed before the start, after the end, or while the coroutine is suspended in one of the library's own
-// waits on an executor that runs nothing any more (a deadlock).
+// A coroutine that an owner starts, and that calls the owner at its end. Owns the frame, and may be destroyed
+// before the start, after the end, or while the coroutine is suspended in one of the library's own waits on
+// an executor that runs nothing any more (a deadlock).
 template <class T>
 class [[nodiscard]] detached_task {
     using yielded = std::conditional_t<std::is_void_v<T>, std::nullptr_t, T>;
@@ -144,7 +144,7 @@ class [[nodiscard]] detached_task {
     handle handle_;
 };
 
-// Makes a task that awaits `a`. `T`: the type of the result. Lifetime: `a` outlives the task.
+// Makes a detached task that awaits `a`. `T`: the type of the result. Lifetime: `a` outlives the task.
 template <class T, class A>
 detached_task<T> make_detached_task(A& a) {
     if constexpr (has_as_awaitable<A> || has_adapter<A>) {

@@ -25,7 +25,7 @@ namespace weir {
 /// For authors of awaitables that are resumed from outside. A wait for a channel, for a timer, or for a
 /// function on a pool needs no such object.
 ///
-/// Threads: any. Cost: an atomic addition at either end.
+/// Threads: any. Cost: an atomic addition in constructor and destructor.
 class [[nodiscard("it says something only as long as it exists")]] external_wait {
     using counter = detail::standard_platform::atomic<std::uint64_t>;
 
@@ -37,9 +37,10 @@ class [[nodiscard("it says something only as long as it exists")]] external_wait
     external_wait& operator=(const external_wait&) = delete;
     ~external_wait() { ended_.fetch_add(1, std::memory_order_seq_cst); }
 
-    /// \returns how many were ever constructed.
+    /// \returns how many such objects were ever constructed.
     [[nodiscard]] static std::uint64_t num_begun() noexcept { return begun_.load(std::memory_order_seq_cst); }
-    /// \returns how many were destroyed. Call this before `num_begun`: the result is never greater then.
+    /// \returns how many such objects were destroyed. Call this before `num_begun`: the result is never
+    ///          greater then.
     [[nodiscard]] static std::uint64_t num_ended() noexcept { return ended_.load(std::memory_order_seq_cst); }
 
   private:
@@ -50,7 +51,7 @@ class [[nodiscard("it says something only as long as it exists")]] external_wait
 namespace detail {
 
 // Shared by a coroutine that waits and by the driver (of a GPU, of Asio) that completes the wait. Outlives
-// both: not to be kept in the coroutine frame, unless `leave` is never called.
+// its use by both: not to be kept in the coroutine frame, unless `leave` is never called.
 //
 // | phase    | meaning                                                            |
 // |----------|--------------------------------------------------------------------|

@@ -94,7 +94,7 @@ class generator<T>::promise_type : public detail::pooled_frame {
     friend generator;
     friend iterator;
 
-    // Holds the copy of a yielded lvalue until the consumer asks for the next item.
+    // Holds the copy of a yielded lvalue until the consumer increments the iterator.
     class copied {
         value copy_;
         stored& place_;
@@ -104,7 +104,7 @@ class generator<T>::promise_type : public detail::pooled_frame {
         copied(const copied&) = delete;
         copied& operator=(const copied&) = delete;
         bool await_ready() const noexcept { return false; }
-        // Resumes on the thread that asks for the next item.
+        // Resumes on the thread that increments the iterator.
         void await_suspend(std::coroutine_handle<>) noexcept { place_ = std::addressof(copy_); }
         void await_resume() const noexcept {}
     };

@@ -80,8 +80,8 @@ void* release_part(std::vector<Part>& parts) noexcept {
     return frame;
 }
 
-// One of the joined awaitables, in a coroutine of its own, which tells the join when it has ended. An
-// awaitable that can't be moved is kept by reference.
+// One of the joined awaitables, in a coroutine of its own, which calls `part_ended` of the join at its end.
+// An awaitable that can't be moved is kept by reference.
 template <class A, class Join>
 class wrapped_part final : detached_task_owner {
     static_assert(
@@ -252,7 +252,7 @@ class when_all_join final : public task_join, owed_join {
     executor* executor_;
     slot* measured_ = nullptr;
     std::int64_t ready_;
-    trampoline* home_;  // of the thread that forked the parts; no other one takes them back or owes ends
+    trampoline* home_;  // of the thread that forked the parts: only this one takes parts back or owes ends
     std::size_t owed_;  // ends that `home_` owes: not yet subtracted from `left_`; used by its thread only
 };
 

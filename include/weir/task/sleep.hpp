@@ -82,7 +82,7 @@ class sleep_operation {
 ///           Resumes which executor this is for a coroutine of another library.
 /// Errors:   `stopped` in a function of a stage whose run is stopped before, unless `stop` was requested,
 ///           too. In a coroutine of another library: those of the waits of `channel`.
-/// Cost:     no allocation. Two short locks if a stop is possible; it always is in a stage's function. On
+/// Cost:     no allocation. Two short locks if a stop is possible, as it always is in a stage's function. On
 ///           Windows a sleep may be 16 ms too long, the period of timers there, unless a program calls
 ///           `timeBeginPeriod`.
 [[nodiscard("co_await this, or nobody sleeps")]] inline auto sleep_for(duration d, stop_token stop = {}) {
@@ -136,7 +136,8 @@ class any_delayed_action : detached_task_owner {
         slot* measured_ = nullptr;  // the stage's slot whose function waits; null: none
         const end_token* ends_ = nullptr;
     };
-    // Awaitable of void: then the action has run, or never will. Resumes on the coroutine's executor.
+    // Awaitable of void: after the await, the action has run or never will. Resumes on the coroutine's
+    // executor.
     cancel_operation cancel() noexcept { return cancel_operation(*this); }
 
   protected:

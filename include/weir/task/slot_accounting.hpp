@@ -114,7 +114,7 @@ using unobserved = std::conditional_t<std::is_move_constructible_v<std::remove_c
                                       awaiter_ref<std::remove_reference_t<A>>>;
 
 // Wraps the awaiter of an A, and records in the slot when the coroutine suspends and resumes. In a coroutine
-// without a slot it costs one comparison.
+// without a slot the wrapper costs one comparison.
 template <class A>
 class observed {
     using inner = decltype(detail::get_awaiter(std::declval<A>()));
@@ -166,7 +166,7 @@ class observed {
 };
 
 // A `when_all` or `when_any` that is awaited. If the awaiting coroutine is destroyed meanwhile, the frames of
-// the parts are taken one by one.
+// the parts are released one by one.
 class awaited_join {
   public:
     // Releases the frame of one part: the caller owns the frame then. Null: no frame is left.

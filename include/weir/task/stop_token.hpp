@@ -59,7 +59,7 @@ class basic_stop_token {
     explicit basic_stop_token(detail::basic_stop_ref<Platform> state) noexcept : state_(std::move(state)) {}
 };
 
-/// For programs; other platforms are for tests.
+/// The token for programs; only tests use another platform.
 using stop_token = basic_stop_token<>;
 
 /// Thrown by an await in a stage's function when the run is stopped or the stage's `time_limit` is over: by
@@ -95,8 +95,8 @@ class basic_stop_source {
     }
 
     /// Runs every registered callback, on this thread, before it returns. A callback may destroy this source.
-    /// Not to be called in a signal handler: if that interrupts a thread that holds the state's lock, the
-    /// program ends with a message, or hangs (on Windows). For signals there is `stop_on_signals`.
+    /// Not to be called in a signal handler: if the handler interrupts a thread that holds the state's lock,
+    /// the program ends with a message, or hangs (on Windows). For signals there is `stop_on_signals`.
     ///
     /// \returns true if this call made the request; false if a stop was requested before (the callbacks may
     ///          still be running then, on the thread of that request), or if the source was moved from.
@@ -120,7 +120,7 @@ class basic_stop_source {
                                          const basic_stop_source&) noexcept = default;
 };
 
-/// For programs; other platforms are for tests.
+/// The source for programs; only tests use another platform.
 using stop_source = basic_stop_source<>;
 
 /// Calls a function when a stop is requested, while this object lives.

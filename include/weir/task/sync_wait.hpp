@@ -47,8 +47,8 @@ constexpr bool demand_awaitable() {
 ///     weir::thread_pool pool(4);
 ///     use(weir::sync_wait(pool, twice(21)));
 ///
-/// \returns  the result of `co_await a`; a value for an rvalue reference, which may be into `a`, unless `a`
-///           is a task.
+/// \returns  the result of `co_await a`; a value for an rvalue reference, which may refer into `a`, unless
+///           `a` is a task.
 /// Errors:   the exceptions of `co_await a`; `deadlock_error` on virtual time if no coroutine can continue;
 ///           `forked_error` on a pool that was made before the process forked.
 /// Threads:  from any thread. In a coroutine of `ex` the awaitable begins at once, on this thread. When it

@@ -132,7 +132,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
 namespace detail {
 
-// Access to a task for joins and threads, which start it and are told of its end. Doesn't own the task.
+// Access to a task for joins and threads, which start it and which it calls at its end. Doesn't own the task.
 template <class T>
 class joined_task_ref {
   public:

@@ -181,7 +181,7 @@ class task_group final : detail::task_join {
     // subtracts the difference to the number of tasks.
     static constexpr std::int64_t unjoined = std::int64_t{1} << 62;
 
-    // Destroys the frame.
+    // Called at the end of each task: destroys its frame.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(detail::task_promise_base& promise) noexcept override {
         const std::coroutine_handle<> forker = promise.forked_before();
         detail::trampoline* const here = forker ? detail::trampoline::of_this_call() : nullptr;

@@ -115,7 +115,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
         return parts_.empty();
     }
 
-    // Resumes as above.
+    // Resumes as with `when_all_tuple`.
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) {
         const std::size_t n = parts_.size();

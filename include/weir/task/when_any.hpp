@@ -190,7 +190,7 @@ class when_any_vector {
         parts_.front().check_valid();
         return false;
     }
-    // Resumes as above.
+    // Resumes as with `when_any_tuple`.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         return join_.start(h, [this](executor& ex, const end_token& ends) {
