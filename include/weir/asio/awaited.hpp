@@ -241,11 +241,11 @@ auto operator||(A&&, B&&) {
 /// Suspends: until `a` has ended. Resumes: on the coroutine's executor of Asio. A task runs on this executor,
 ///           too, and its sleeps are timers of Asio.
 /// Errors:   what `co_await a` throws.
-/// Stops:    each type of cancellation of the coroutine asks `a` to end, as the stop of a run does. Sleeps,
-///           channels and operations of Asio then throw `stopped`, which becomes Asio's `system_error` with
-///           `operation_aborted`. An operation that already has an item returns it. Asio's `||` drops the
-///           second of two results: so `||` rejects an operation that moves an item at compile time, and a
-///           task in `||` should not return an item.
+/// Stops:    each type of cancellation of the coroutine requests `a` to end, as the stop of a run does.
+///           Sleeps, channels and operations of Asio then throw `stopped`, which becomes Asio's
+///           `system_error` with `operation_aborted`. An operation that already has an item returns it.
+///           Asio's `||` drops the second of two results: so `||` rejects an operation that moves an item at
+///           compile time, and a task in `||` should not return an item.
 /// Lifetime: if the context is destroyed during the wait, it destroys the coroutine and the awaited task;
 ///           meanwhile no other thread may resume the task. A movable `a`, such as a task, is kept; any
 ///           other, such as an operation of a channel, has to be awaited in the same expression.

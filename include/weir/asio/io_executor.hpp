@@ -160,7 +160,8 @@ class io_executor final : public executor {
 
     // `view.pending` stays true, because a context of Asio doesn't tell whether it has work left.
     void inspect(weir::detail::executor_view& view) const override {
-        // Read in this order, so that ended <= begun <= posted, although other threads count on.
+        // Read in this order, so that ended <= begun <= posted, although other threads increment them
+        // meanwhile.
         const std::uint64_t ended = timers_->ended.load();
         const std::uint64_t begun = timers_->begun.load();
         const std::uint64_t posted = posted_.load();

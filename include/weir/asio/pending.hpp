@@ -127,7 +127,7 @@ bool was_aborted(const std::tuple<std::exception_ptr, Rest...>& values) noexcept
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND::detail
 
-// See asio/io_executor.hpp.
+// Asio has members of the name `emit`, which is a macro of Qt.
 #pragma push_macro("emit")
 #undef emit
 

@@ -215,7 +215,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     }
 
     detail::basic_event_count<Platform> sleepers_;
-    detail::basic_event_count<Platform> keeper_;                   // one waits here at most
+    detail::basic_event_count<Platform> keeper_;                   // at most one thread waits
     typename Platform::template atomic<bool> kept_{false};         // there is a timekeeper
     typename Platform::template atomic<std::size_t> expected_{0};  // see expect()
     typename Platform::template atomic<std::size_t> resting_{0};   // of these, how many sleep in wait()

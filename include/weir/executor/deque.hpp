@@ -75,7 +75,7 @@ class basic_work_stealing_deque {
         return pop(b) ? last.load(std::memory_order_relaxed) : nullptr;
     }
 
-    // Owner only. Takes the youngest item if it is this one, and returns true.
+    // Owner only. Takes the youngest item if it is `item`, and returns true.
     bool pop_bottom_if(const void* item) noexcept {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed) - 1;
         // Only the owner writes the cell. If the deque is empty, the cell holds an old item, and pop() fails.

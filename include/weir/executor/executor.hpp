@@ -202,7 +202,7 @@ class executor {
         return traits_.has_threads && !users_.is_process_of_origin();
     }
 
-    /// For a `watchdog`, on its own thread: reports whether coroutines run or are queued; default: maybe.
+    /// For a `watchdog`, on its own thread: reports whether coroutines run or are queued; by default: maybe.
     /// Errors: `std::bad_alloc`: the watchdog skips this inspection.
     virtual void inspect(detail::executor_view& view) const { static_cast<void>(view); }
 
@@ -222,8 +222,8 @@ class executor {
           users_(traits.passing) {}
 
     /// The users of this executor. Its destructor calls `users().abort_if_any()`, which ends the program if
-    /// one is left. A derived executor calls it earlier: after it has joined its threads, before it frees
-    /// what `post` needs.
+    /// one is left. A derived executor calls that function earlier: after it has joined its threads, before
+    /// it frees what `post` needs.
     [[nodiscard]] detail::executor_users& users() noexcept { return users_; }
 
     /// Resumes a posted coroutine on this thread as a coroutine of this executor. Returns when it has

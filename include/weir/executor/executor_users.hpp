@@ -45,7 +45,8 @@ class end_flag {
 
 // Tells whether the process is ending by `std::exit`. On the thread that called `std::exit`, the thread-local
 // objects are destroyed by then, thread_record among them. For a thread that never had any, an atexit handler
-// sets a flag; it runs before the destructors of the static objects that existed when it was registered.
+// sets a flag; the handler runs before the destructors of the static objects that existed when it was
+// registered.
 class process_end {
   public:
     // The standard guarantees room for 32 handlers: enough for executors that are static objects.
@@ -83,7 +84,7 @@ class executor_users {
     process_of_origin born_;
     bool allows_leftovers_ = false;
     standard_platform::atomic<bool> is_watched_{false};
-    // After `leave_behind`: its arguments.
+    // The arguments of `leave_behind`; null before that call.
     void* left_ = nullptr;
     void* functions_ = nullptr;
 
@@ -118,7 +119,7 @@ class executor_users {
 
     // Ends the program, in every build mode, if a user remains: it would use freed memory. An executor calls
     // this as soon as nothing runs on it. Does nothing in a forked process, or while the process ends by
-    // `std::exit`: users may remain there. `sleeps`: whether a timer is pending.
+    // `std::exit`: users may remain then. `sleeps`: whether a timer is pending.
     void abort_if_any(bool sleeps = false) const noexcept;
 
     // Prints the sentence and aborts, in every build mode.

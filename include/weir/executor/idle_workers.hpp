@@ -89,7 +89,7 @@ class basic_idle_workers {
 
     // Makes an idle worker, if there is one, search for work now, or at `deadline` at the latest. Called
     // after the work was published: with a seq_cst store by a thread outside of the pool; with any store by a
-    // worker, by the rule above.
+    // worker, by the rule in the comment of the class.
     void call(std::int64_t deadline = awake) noexcept { prepare_call(deadline)(); }
 
     // As `call`, without the system call, which the returned object makes. For threads outside of the pool:

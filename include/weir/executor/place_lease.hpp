@@ -78,13 +78,13 @@ class lease_policy {
 
   private:
     static constexpr std::int64_t min_steps = 4;             // since the last wait
-    static constexpr std::int64_t longest_mean_use = 1'000;  // of an item by the consumer
+    static constexpr std::int64_t longest_mean_use = 1'000;  // ns that the consumer takes for an item
     static constexpr std::uint32_t sample_period = 16;       // one visit in 16 is measured
     static constexpr std::int64_t first_back_off = 1'000'000;
     static constexpr std::int64_t longest_back_off = 256'000'000;
 
     const bool one_processor_;
-    const std::int64_t longest_mean_step_;  // of all workers together
+    const std::int64_t longest_mean_step_;  // for one step, of all workers together
     const std::int64_t longest_visit_;
     std::int64_t last_wait_ = 0;
     std::uint64_t done_at_last_wait_ = 0;

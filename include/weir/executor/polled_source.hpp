@@ -47,7 +47,7 @@ class basic_pollables {
     // The watcher polls this source soon. Returns false if the list of sources is full.
     bool add(pollable& source) noexcept {
         if (!has(source) && !enter(source)) return false;
-        next_.store(at_once, std::memory_order_seq_cst);  // pairs with next(), which follows the nap's notice
+        next_.store(at_once, std::memory_order_seq_cst);  // pairs with next(), read after a nap is announced
         return true;
     }
 
@@ -143,8 +143,8 @@ class polled_source : public pollable {
         return next;
     }
 
-    // The loop of the guard. `own(now)`: what only this thread does; returns when it has to be called again,
-    // `never`, or `closed`: the loop ends.
+    // The loop of the guard. `own(now)`: work for this thread only; returns when `own` has to be called
+    // again, `never`, or `closed`: the loop ends.
     template <class Own>
     void guard(Own own) noexcept {
         nap_on_time();
@@ -184,7 +184,7 @@ class polled_source : public pollable {
     // then spins) for a bounded time only.
     virtual std::int64_t poll(std::int64_t now, bool by_guard) noexcept = 0;
 
-    // Calls `poll` on the guard. If `last(next)` returns true, nobody polls any more.
+    // Calls `poll` on the guard. If `last(next)` returns true, no thread polls any more.
     template <class Last>
     std::int64_t poll_here(std::int64_t now, Last last) noexcept {
         const std::lock_guard guard(seat_);

@@ -155,7 +155,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     place& take(worker& me) noexcept;
     // The worker's thread lends its place, until the consumer returns it.
     void stand_by(place& mine, worker& me) noexcept;
-    // Asks for a place, if that pays. `done`: that the consumer does not wait any more.
+    // Asks for a place, if that pays. `done`: set when the consumer no longer waits.
     bool ask_for_place(const detail::parker& done) noexcept;
     // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false: nothing
     // to run was found, or another thread has the place.
@@ -166,8 +166,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     void return_kept(place& mine) noexcept;
     void wake_all() noexcept override;
 
-    // Makes another thread the worker's thread, while the calling thread blocks. Frames further down the
-    // stack forget the worker. False: no other thread could be started, and this one remains the worker's.
+    // Makes another thread the worker's thread, while the calling thread blocks. Coroutines further down the
+    // stack can no longer use the worker's forks. False: no other thread could be started, and this one
+    // remains the worker's.
     bool leave_to_another(place& mine) noexcept;
 
     // Ends a surplus worker between two resumptions, and leaves its queues to the others. False: it is no

@@ -75,7 +75,7 @@ class virtual_executor : public executor {
 
     // A line of text for each waiter.
     std::string waiters() { return detail::waiters_at(sites_); }
-    // The waiting coroutines are not destroyed.
+    // Throws `deadlock_error`. The waiting coroutines are not destroyed.
     [[noreturn]] void throw_deadlock(const std::string& waiters);
 
     virtual_clock clock_;

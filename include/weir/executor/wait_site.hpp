@@ -31,7 +31,7 @@ enum class wait_kind : std::uint8_t {
 
 // One waiter.
 struct wait_seen {
-    std::uint64_t number = 0;  // counts the waits at this site from its beginning
+    std::uint64_t number = 0;  // of this wait, counted at this site
     wait_kind kind = wait_kind::get;
     const char* what = "";      // completes the sentence "... waits"
     const slot* who = nullptr;  // the stage's slot that waits; null: some other coroutine or thread

@@ -205,7 +205,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     };
     due_times due() const noexcept { return {timers_, polled_}; }
 
-    // Threads that spin take the processor from the worker for which they wait.
+    // Then no thread spins: it would take the processor from the worker for which it waits.
     const bool one_processor_;
     basic_worker_places<worker, Platform> workers_;
     basic_thieves<Platform> thieves_;

@@ -109,8 +109,8 @@ class basic_biased_lock {
         streak_ = 0;
         if (owner == me) return;
         if (needed_ < longest_streak) needed_ *= 2;
-        Platform::heavy_fence();  // pairs with the light one in enter()
-        // acquire; pairs with the release in leave() and in enter(), also of other locks
+        Platform::heavy_fence();  // pairs with the light one in enter_reserved()
+        // acquire; pairs with the release in leave() and in enter_reserved(), also of other locks
         for (int round = 0; owner->inside[Level].load(std::memory_order_acquire) == this; ++round) {
             lock_.wait_between_looks(round);
         }

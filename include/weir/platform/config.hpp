@@ -28,8 +28,8 @@
 #error "weir: this compiler has no C++20 coroutines; use g++ 12, clang 16 or later"
 #endif
 
-// g++ 12 gives no warning of its own for this. The note appears once in each translation unit, and -Werror
-// does not turn it into an error. Which compilers miscompile which form:
+// g++ 12 itself does not warn of the coroutines that it miscompiles. This note appears once in each
+// translation unit, and -Werror does not turn it into an error. Which compilers miscompile which form:
 // tests/compilers/canaries/versions.md.
 #if defined(__GNUC__) && __GNUC__ < 13 && !defined(__clang__) && !defined(__CUDA_ARCH__) && \
     !defined(WEIR_NO_COROUTINE_WARNING)
@@ -185,8 +185,8 @@ constexpr bool fits_a_frame() {
 }
 
 // For operator new and delete of a promise: the alignment of the coroutine's frame, or more. clang gives the
-// exact value inside of the coroutine, into which this is inlined; g++ makes the size a multiple of the
-// alignment.
+// exact value inside of the coroutine, into which this function is inlined; g++ makes the size a multiple of
+// the alignment.
 WEIR_ALWAYS_INLINE std::size_t frame_alignment([[maybe_unused]] std::size_t size) noexcept {
 #if defined(__clang__)
     return __builtin_coro_align();

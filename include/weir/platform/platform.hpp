@@ -153,7 +153,7 @@ struct standard_platform : objects_of_thread {
     // How many times in a row a thread takes a biased_lock before the lock is reserved for that thread.
     static constexpr std::uint32_t streak_before_reservation = 32;
 
-    // Up to this capacity both ends of a channel share one lock (channel/channel_core.hpp).
+    // Up to this capacity both ends of a channel share one lock (channel/channel_end.hpp).
     static constexpr std::size_t most_under_one_lock = 2;
 
     static constexpr std::size_t first_capacity = 256;  // of work_stealing_deque

@@ -29,7 +29,7 @@ struct alignas(64) basic_thread_record {
     std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }
 
     // The executor or watchdog that the thread belongs to; null: a thread of the program. release; pairs with
-    // the acquire: the reader sees the state of that executor at the time of the call.
+    // serves(): the reader sees the state of that executor at the time of the call.
     void serve(const void* whom) noexcept { serves_.store(whom, std::memory_order_release); }
     const void* serves() const noexcept { return serves_.load(std::memory_order_acquire); }
 

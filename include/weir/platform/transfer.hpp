@@ -138,8 +138,8 @@ class trampoline {
         if (trampoline* const here = of_thread()) here->settle_joins();
     }
 
-    // Called on a worker's thread when another thread replaces it: the trampolines here forget the worker's
-    // forks.
+    // Called on a worker's thread when another thread replaces it: the trampolines here drop their pointers
+    // to the worker's forks.
     WEIR_NOINLINE static void leave(const own_forks& own) noexcept {
         for (trampoline* each = of_thread(); each != nullptr; each = each->outer_) {
             if (each->forks_ == &own) each->forks_ = nullptr;
