@@ -17,13 +17,13 @@
 namespace weir::detail {
 
 // Times the consumer from the return of a call that takes an item to the next call. If two consumers call at
-// the same time, no times are known: the time of which consumer passes can't be told.
+// the same time, no times are given: a time could belong to either of them.
 //
-// All atomic operations are relaxed: with one consumer, or several that take turns, its threads order them
-// themselves. With several at once each value may be wrong, and no sample is given.
+// All atomic operations are relaxed. One consumer, or several that take turns, order their calls themselves.
+// With several at once each value may be wrong, and no sample is given.
 class consumer_sampler {
   public:
-    // Lifetime: `clock` outlives this object.
+    // `most`: the maximum size of the sample. Lifetime: `clock` outlives this object.
     consumer_sampler(std::size_t most, const executor& clock) : clock_(clock), kept_(most, 0) {}
 
     // The run begins.

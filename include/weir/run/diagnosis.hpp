@@ -18,22 +18,23 @@
 
 // `WEIR_DIAGNOSE=1 program` prints a table on stderr for each run of an unchanged program: the rate of each
 // stage alone, measured as by `profile`. No item is lost:
-// - The first 1000 items of each source go through the stages, one stage at a time; up to 4000 if a later
-//   stage gets too few batches of them. The consumer gets its first item after the last stage was tried. Each
-//   stage works once on each item, in the usual order. Then the run continues as described. Its statistics
-//   include the profile.
-// - A stage that can have several slots is called by up to 32 threads at once, whatever its concurrency,
-//   except a `for_each` of one slot.
+// - The first 1000 items of each source go through the stages, one stage at a time; up to 4000 if they make
+// too
+//   few batches for a later stage. The consumer gets its first item after the last stage was tried. Each
+//   stage works once on each item, in the usual order. Then the run continues with the concurrencies and
+//   capacities of its pipeline. Its statistics include the profile.
+// - The function of a stage that can have several slots is called by up to 32 threads at once, whatever the
+//   concurrency of the stage. An exception is a `for_each` of one slot.
 // - Nothing blocks: `start` returns at once, and the run's executor does the work.
 // - A trial has 10 s, or 3 s without a change; all trials have 60 s. Then the run continues. The table names
 //   stages that were not tried, for example because a source waits for the consumer.
-// - Functions that never suspend leave one thread of their executor free, of three or more, as only a later
-//   stage may unblock them. Their concurrency of the description is always possible. If a coroutine
-//   blocks its thread only after a tenth of the items, its executor needs threads for 32 calls.
+// - Trials of a function that never suspends leave free one thread of an executor with three or more: perhaps
+//   only a later stage unblocks the function. The concurrency of the pipeline is always tried. Trials of a
+//   coroutine use all threads: if it blocks, but not in the first trial, its executor needs 32 threads.
 // - When the run ends, a verdict is printed: what limited its rate, and which change would help most. It is
-//   made from what came after the profile, as soon as the consumer had taken most of the first items. Changes
-//   are simulated if the program prints a table somewhere, or was built with WEIR_SEPARATE_COMPILATION. Else
-//   the verdict is made from the states of the slots, and the line says so.
+//   made from the statistics after the profile, once the consumer had taken most of the items of the profile.
+//   Changes are simulated if the program prints a table of statistics, or was built with
+//   WEIR_SEPARATE_COMPILATION. Else the verdict is made from the states of the slots, and the line says so.
 // - A run that is stopped, or fails, before the end of the profile prints a line about this. Runs at the same
 //   time disturb each other's figures.
 // With `WEIR_DIAGNOSE=0`, or empty, there is no profile; with any other value `start` throws
@@ -58,7 +59,7 @@ class profile_lines {
     std::string foot() const;
 
   private:
-    static constexpr std::size_t most = 20;
+    static constexpr std::size_t most = 20;  // the widths of columns: stage, interval of rate, of speed-up
     static constexpr int of_rate = 19;
     static constexpr int of_speed_up = 12;
 
@@ -71,9 +72,10 @@ class profile_lines {
 
     int width_;
     bool is_few_ = false;
-    bool ends_[6] = {};  // by trial_end
+    bool ends_[6] = {};  // whether a trial ended so; the index is a `trial_end`
 };
 
+// The profiler of WEIR_DIAGNOSE: prints a line for each trial, and the verdict at the end of the run.
 class printed_trials final : public stage_trials {
   public:
     printed_trials() noexcept;
@@ -96,12 +98,12 @@ class printed_trials final : public stage_trials {
     bool is_complete_ = false;
 };
 
-// Returns what the states of the slots tell by themselves.
+// Returns the verdict that is made from the states of the slots, without simulated changes.
 std::string conclusion_of_states(const pipeline_stats& rest);
-// Returns the line that ends the diagnosis of a run. `rest`: see `run_profiler::conclude`.
+// Returns the line with the verdict. `rest`: see `run_profiler::conclude`.
 std::string conclusion_text(const pipeline_stats& rest);
 
-// Called for each run that starts. Returns the profiler that the environment asks for, or null.
+// Called for each run that starts. Returns its profiler if WEIR_DIAGNOSE is set, else null.
 std::unique_ptr<run_profiler> diagnosis(bool is_measured);
 
 }  // namespace weir::detail

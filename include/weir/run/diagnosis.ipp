@@ -211,7 +211,8 @@ WEIR_INLINE void printed_trials::on_result(const profiled_run& run, std::size_t 
 }
 
 WEIR_INLINE std::unique_ptr<run_profiler> diagnosis(bool is_measured) {
-    const char* const found = std::getenv("WEIR_DIAGNOSE");  // NOLINT(concurrency-mt-unsafe): none sets one
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread of the library changes the environment
+    const char* const found = std::getenv("WEIR_DIAGNOSE");
     if (found == nullptr) return nullptr;
     const std::string_view text = found;
     if (text.empty() || text == "0") return nullptr;

@@ -18,7 +18,8 @@
 
 namespace weir::detail {
 
-// Iterates over anything with a `get` that returns an optional item. Holds the last item.
+// Iterates over a run, an epoch, or another object whose `get` returns an optional item. Holds the item that
+// was taken last.
 template <class Items>
 class item_iterator {
   public:
@@ -55,7 +56,8 @@ namespace weir {
 
 namespace detail {
 
-// The type `Type`, for functions of runs with epochs. In other runs, compilers report this message first.
+// The type `Type`, for functions of runs with epochs. For another run, compilers report the message below
+// before any other error.
 template <class Item, class Type>
 struct with_epochs {
     static_assert(is_epoch_item<Item>,
@@ -66,7 +68,7 @@ struct with_epochs {
 template <class Item, class Type>
 using with_epochs_t = typename with_epochs<Item, Type>::type;
 
-// Holds the item that an `epoch_range` has fetched and not used, for the next consumer.
+// Holds the item that a destroyed `epoch_range` had fetched but not delivered, for the next consumer.
 template <class T>
 class fetched_ahead {
   public:

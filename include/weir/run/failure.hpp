@@ -131,15 +131,15 @@ class failure_limit {
 /// The limit that tolerates any number of failures.
 inline constexpr failure_limit unlimited{UINT64_MAX};
 
-/// Called for a run that failed and is destroyed before a consumer was thrown the failure: once, by the
+/// Called for a run that failed and is destroyed before the failure was thrown to a consumer: once, by the
 /// destructor, after all work of the run has ended. `run`: the stages, as `src | decode | sink`. Not called
 /// if `run_options::on_failure` was.
 using failure_sink = void (*)(std::string_view run, const pipeline_failure& error) noexcept;
 
 namespace detail {
 
-// The exception that a run throws. `std::throw_with_nested` of libc++ would copy the failure, which may lack
-// memory.
+// The exception that a run throws. `std::throw_with_nested` of libc++ would copy the failure, and there may
+// be no memory for the copy.
 class nesting_failure final : public pipeline_failure, public std::nested_exception {
   public:
     explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
@@ -179,10 +179,10 @@ class failure_counter {
     spin_lock lock_;  // guards the members below, so that both numbers are of one moment
     std::uint64_t failures_ = 0;
     std::uint64_t invocations_ = 0;
-    entry last_;  // during the probation of a rate
+    entry last_;  // the last failure; kept during the probation of a rate
 };
 
-// The failures that stopped a run, kept until a consumer is thrown them. Any thread.
+// The failures that stopped a run, kept until they are thrown to a consumer. Any thread.
 class failure_record {
   public:
     failure_record() { failures_.reserve(most); }
@@ -207,7 +207,7 @@ class failure_record {
     }
 
   private:
-    static constexpr std::size_t most = 16;
+    static constexpr std::size_t most = 16;  // the failures that are kept
 
     mutable spin_lock lock_;  // guards the rest; nothing is allocated under it
     std::vector<failure> failures_;

@@ -34,7 +34,7 @@ WEIR_INLINE void print_failure(std::string_view run, const pipeline_failure& err
 }
 
 WEIR_INLINE bool failure_counter::count_failure(entry failed) noexcept {
-    entry before;  // outlives the lock: destroys a user's exception
+    entry before;  // declared before `guard`, so that a user's exception is destroyed without the lock
     const std::lock_guard guard(lock_);
     ++failures_;
     const bool on_probation = ++invocations_ < failure_limit::probation;

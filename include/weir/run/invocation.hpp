@@ -20,7 +20,7 @@ namespace detail {
 
 class invocation_guard;
 
-// The address identifies the type, without run-time type information.
+// The address of this variable identifies the type `T`, without run-time type information.
 template <class T>
 inline constexpr char type_mark = 0;
 

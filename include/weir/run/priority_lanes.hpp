@@ -19,8 +19,8 @@
 
 namespace weir {
 
-/// Executors, called lanes, on the threads of one other executor. Coroutines in a lane run before all that
-/// wait in lanes that were added earlier; within a lane in the order of the posts.
+/// Executors, called lanes, on the threads of one other executor. Coroutines in a lane run before all
+/// coroutines that wait in lanes added earlier; within a lane, they run in the order of the posts.
 ///
 ///     weir::priority_lanes lanes(pool);
 ///     weir::executor& decode = lanes.add();
@@ -31,7 +31,7 @@ namespace weir {
 /// figures.
 ///
 /// A coroutine that a timer resumes runs regardless of priorities, once. After 64 coroutines of lanes, a
-/// thread runs others of the executor.
+/// thread runs coroutines that were posted to the other executor itself.
 ///
 /// Threads:  `add`: one call at a time, before any use; the lanes: any.
 /// Lifetime: the executor outlives this object, which outlives all coroutines in the lanes. The destructor
@@ -62,14 +62,15 @@ class priority_lanes final : detail::detached_task_owner {
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
         std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
-        // While a coroutine of a pump blocks, one more pump works.
+        // Called by a thread that blocks. If a pump (see below) runs on it, one more pump works meanwhile.
         bool drive(flag& done, time_point limit) override;
 
         bool run_one();
         detail::basic_inbox<> waiting;
 
       private:
-        // No forks: a thread whose coroutine suspends continues with the lane of the highest priority.
+        // Without `continues_with_forks`: a thread whose coroutine suspends continues with the coroutine of
+        // the highest priority.
         static executor_traits traits_of(executor& base);
         priority_lanes& all_;
     };
@@ -78,12 +79,12 @@ class priority_lanes final : detail::detached_task_owner {
     static detail::detached_task<void> pump(priority_lanes& all);
     void ended() noexcept override { std::terminate(); }  // by an exception that left a coroutine
 
-    // Waits until a coroutine is posted to a lane; or, if it `yields`, lets others of the executor run.
+    // Waits until a coroutine is posted to a lane; or, if it `yields`, lets other coroutines of `base_` run.
     class pause {
       public:
         pause(priority_lanes& all, bool yields) noexcept : all_(all), yields_(yields) {}
         bool await_ready() const noexcept { return false; }
-        // Resumes on the executor below: posted here, or by the next post to a lane.
+        // Resumes on `base_`: posted here, or by the next post to a lane.
         bool await_suspend(std::coroutine_handle<> h) const noexcept;
         void await_resume() const noexcept {}
 
@@ -92,14 +93,17 @@ class priority_lanes final : detail::detached_task_owner {
         const bool yields_;
     };
 
+    // Resumes the first coroutine of the highest priority. Returns false if none waits.
     bool run_first();
 
-    // Wakes a pump if one rests. A pump looks at the lanes under the lock before it rests, so it finds every
-    // post. The posted coroutine may run at once, and be the last: after the lock, no member may be used.
+    // Adds a coroutine to a lane, and wakes a pump if one rests. A pump looks at the lanes under the lock
+    // before it rests, so it finds every post. The posted coroutine may run at once, and be the last: this
+    // object may then be destroyed, so no member is used after the lock is released.
     void add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept;
 
     bool has_lane(const executor* ex) const noexcept;
-    // Adds a pump, unless memory lacks, so that as many pumps work as the executor has threads.
+    // A pump's coroutine begins to block, or continues. For the former, adds a pump unless memory lacks: as
+    // many pumps work as the executor has threads.
     void pump_blocks() noexcept;
     void pump_goes_on() noexcept;
 
@@ -107,13 +111,13 @@ class priority_lanes final : detail::detached_task_owner {
     // it returns true, the pump may run on another thread, or be destroyed, from here on.
     bool rest(std::coroutine_handle<> h) noexcept;
 
-    static constexpr int longest_slice = 64;
+    static constexpr int longest_slice = 64;  // coroutines that a pump resumes before it yields
     detail::executor_use base_;
     std::vector<std::unique_ptr<lane>> lanes_;
     detail::spin_lock lock_;                     // guards the next four members
     std::vector<std::coroutine_handle<>> idle_;  // pumps that rest; has capacity for all
     std::vector<detail::detached_task<void>> pumps_;
-    std::size_t blocked_ = 0;
+    std::size_t blocked_ = 0;  // pumps whose coroutines block
     bool closing_ = false;
     detail::parker all_idle_;
 };

@@ -144,7 +144,7 @@ WEIR_INLINE bool priority_lanes::rest(std::coroutine_handle<> h) noexcept {
         idle_.push_back(h);
         last = closing_ && idle_.size() == pumps_.size();
     }
-    if (last) all_idle_.set();  // the last thing: the destructor continues
+    if (last) all_idle_.set();  // the last access to this object: its destructor continues
     return true;
 }
 

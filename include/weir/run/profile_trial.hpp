@@ -29,7 +29,7 @@ enum class trial_end : std::uint8_t {
 
 /// The figures of a stage that ran alone.
 struct profile_trial {
-    std::size_t concurrency = 1;     ///< slots
+    std::size_t concurrency = 1;     ///< the number of slots
     duration elapsed{};              ///< from the start to the last result
     std::uint64_t num_items = 0;     ///< items taken; by a source: made
     std::uint64_t num_results = 0;   ///< items put
@@ -95,10 +95,10 @@ class trial_shares {
 struct trial_limits {
     // A trial ends if nothing has changed for this time, and for 4 times the longest pause before.
     duration still;
-    duration trial;  // of one trial
-    duration all = (duration::max)();
-    bool leaves_threads = false;  // see profiled_run::max_slots
-    std::size_t rounds = 0;       // how often sources may give more items to a stage with too few
+    duration trial;                    // the time limit of one trial
+    duration all = (duration::max)();  // the time limit of all trials together
+    bool leaves_threads = false;       // see profiled_run::max_slots
+    std::size_t rounds = 0;            // how often sources may give more items to a stage with too few
 };
 
 // Admits items to one stage at a time, and measures it. The results go on to the next stage, and in the end
@@ -142,7 +142,8 @@ class stage_trials : public run_profiler {
     bool is_feeding(profiled_run& run, time_point now);
     void prepare_trial(profiled_run& run, time_point now);
 
-    // When to call the next step; at a time limit if that is earlier.
+    // When to call `step` again: after a 16th of the time of the phase, but at a time limit if that is
+    // earlier.
     time_point next_look(time_point now) const noexcept;
 
     // Returns whether the run is paused. After a pause the current phase begins anew.
@@ -153,7 +154,7 @@ class stage_trials : public run_profiler {
     void end_phase(profiled_run& run, const stage_activity& rest, trial_end end, time_point now);
     void next_stage(profiled_run& run, time_point now);
     void enter(phase next, time_point now) noexcept;
-    // The time limit of all trials is reached.
+    // The time limit of all trials is reached: reports the other trials as not tried.
     void skip_untried(profiled_run& run, time_point now);
     void skip_trials(const profiled_run& run, trial_end why);
     void skip_trial(const profiled_run& run, trial_end end);
@@ -185,7 +186,7 @@ class stage_trials : public run_profiler {
     std::size_t possible_trials_ = 0;  // trials for which there are threads and items
     std::size_t num_items_ = 0;        // for all trials
     std::size_t items_left_ = 0;       // for later trials
-    stage_figures before_;
+    stage_figures before_;             // when the trial began
 };
 
 }  // namespace detail

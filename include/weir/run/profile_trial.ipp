@@ -160,7 +160,7 @@ WEIR_INLINE trial_end stage_trials::check_end(const profiled_run& run, const sta
     const bool is_over = now - phase_begin_ >= limits_.trial;
     const bool is_still = now - last >= detail::larger(limits_.still, 4 * longest_pause_);
     if (!is_over && !is_still) return trial_end::not_tried;
-    // The first task may take long, as it may prepare what all later ones use.
+    // The first task may take long, as it may prepare data that all later tasks use.
     const bool is_new = run.figures(stage_).num_tasks == 0;
     if (!is_over && is_new) return trial_end::not_tried;
     const bool has_stopped = is_still || is_new || now - last >= limits_.trial / 2;

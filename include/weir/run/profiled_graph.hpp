@@ -49,9 +49,9 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
         const bool acts = stages_[stage]->outputs().empty();
         return stages_[stage]->is_resizable() && (!acts || slots_[stage].before > 1);
     }
-    // For a stage that blocks its threads: the number of threads of its executor that no slot occupies now.
-    // Less one thread, which stays free for later stages, unless there are two: with one slot only, trials
-    // could not be compared. At least the concurrency that the pipeline describes.
+    // For a stage that blocks its threads: the number of threads of its executor that no slot occupies now,
+    // less one thread that stays free for later stages. An executor of two threads keeps none free: with one
+    // slot only, trials could not be compared. At least the concurrency that the pipeline describes.
     std::size_t max_slots(std::size_t stage) const override;
     stage_activity activity(std::size_t stage) const override;
     const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }
@@ -77,15 +77,15 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
 
     ~profiled_graph() = default;
 
-    // Called before the start: no stage may begin with an item.
+    // Called before the start: from then on no stage begins with an item before `admit`.
     void hold_stages();
     // Returns when the profiler wants to be called next; nothing: it has ended.
     std::optional<time_point> take_step() noexcept;
     // Restores the described capacities and slots, unless they were changed by others meanwhile.
     void release_stages() noexcept;
     bool has_conclusion() const noexcept { return profiler_->has_conclusion(); }
-    // After the profile: keeps the statistics at the time at which the queues are not longer than described.
-    // Returns when to be called again; nothing: there is no need to.
+    // After the profile: keeps the statistics of now, which the conclusion leaves out. Returns when to be
+    // called again, as long as a queue holds more items than its capacity; then nothing.
     std::optional<time_point> look_for_rest() noexcept;
     // Called when all stages have ended.
     void conclude_profile() noexcept;
@@ -112,7 +112,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
         std::size_t now = 0;
     };
     std::unique_ptr<run_profiler> profiler_;
-    pipeline_stats before_rest_;
+    pipeline_stats before_rest_;  // see `look_for_rest`
     duration next_pause_ = first_pause;
     std::vector<changed> queue_capacities_;
     std::vector<changed> slots_;

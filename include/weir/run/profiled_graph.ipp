@@ -129,7 +129,7 @@ WEIR_INLINE auto profiled_graph<Policy>::look_for_rest() noexcept -> std::option
         next_pause_ *= 2;
         return next;
     } catch (...) {
-        return std::nullopt;  // no memory: the conclusion is about more of the run
+        return std::nullopt;  // no memory: the conclusion leaves out only the statistics kept before
     }
 }
 

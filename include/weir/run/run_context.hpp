@@ -73,7 +73,8 @@ class run_budget final : public byte_budget {
     wait_queue<budget_rule> room_;
 };
 
-// The part of a run that does not depend on its policy. Each stage has a reference to it.
+// The part of a run that does not depend on its policy, which says what the run measures. Each stage has a
+// reference to the `run_context`.
 class run_context : public detached_task_owner {
   public:
     run_context(executor& ex, run_options options);
@@ -96,7 +97,7 @@ class run_context : public detached_task_owner {
     // Counts the failures of all stages without a limit of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }
     // Whether a slot may have to wait before it begins with an item: for a pause, the limit of bytes, later
-    // stages, a profile. Costs one load for each item. If true, `stage_gate::must_wait` tests each.
+    // stages, a profile. Costs one load for each item. If true, `stage_gate::must_wait` tests each cause.
     bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
     // Whether coroutines of later stages are ready, so that a slot on this executor lets them run first.
@@ -126,18 +127,19 @@ class run_context : public detached_task_owner {
         return pause_.wait(char(), me, slot_state::off);
     }
     void pause(bool paused) noexcept;
-    // Whether the stages are profiled, and their quotas count.
+    // Whether the stages are profiled: then the `item_quota` of each stage limits its items.
     bool is_profiled() const noexcept { return is_profiled_; }
     void set_profiled(bool is_profiled) noexcept {
         change_pause([this, is_profiled](pause_rule&) { is_profiled_ = is_profiled; });
     }
-    // How many invocations of each stage are kept; 0: none.
+    // How many invocations of each stage the samples of the run keep; 0: none.
     std::size_t recording() const noexcept { return options_.recording; }
     // Null: there is no limit of bytes.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
     // Stopped when the run is stopped: asks stage functions to return.
     const stop_token& ends() const noexcept { return ended_; }
-    // Whether functions may have been asked to return: also by `run_options::stop`, before the run noticed.
+    // Whether the functions of stages may have seen a stop request: of the run, or of `run_options::stop`,
+    // before the run has reacted to it.
     bool may_give_up() const noexcept { return ended_.stop_requested() || options_.stop.stop_requested(); }
 
     // Whether the error is `stopped` in a run that was stopped, and so is no failure.
@@ -161,7 +163,8 @@ class run_context : public detached_task_owner {
     void record(failure f, bool reported) noexcept;
     bool has_failed() const noexcept { return failures_.has_failed(); }
     void throw_failure() { failures_.throw_once(); }
-    // Called by the destructor: no consumer asks any more. Failures after a stop are not reported.
+    // Called by the destructor, when no consumer can take an item any more. Failures after a stop are not
+    // reported.
     template <class Name>
     void report_unseen_failure(Name name) noexcept {
         if (outcome() == run_outcome::failed) failures_.report_unseen(name);
@@ -175,7 +178,7 @@ class run_context : public detached_task_owner {
     // Called before one more worker starts. False: all workers have ended, and the run may end now.
     virtual bool try_add_worker() noexcept = 0;
 
-    // Called by a worker that takes no more items. The last one ends the laps.
+    // Called by a worker (the coroutine of a slot) that takes no more items. The last worker ends the laps.
     void worker_left() noexcept;
 
   protected:
@@ -215,7 +218,7 @@ class run_context : public detached_task_owner {
 
     const process_of_origin born_;
     executor_use executor_;
-    std::vector<executor_use> others_;  // of stages
+    std::vector<executor_use> others_;  // the executors of stages that have one of their own
     std::optional<priority_lanes> lanes_;
     std::optional<run_budget> budget_;
     std::uint64_t first_epoch_ = 0;

@@ -93,7 +93,7 @@ WEIR_INLINE void run_context::record(failure f, bool reported) noexcept {
 }
 
 WEIR_INLINE void run_context::worker_left() noexcept {
-    // acq_rel; pairs with itself: the last one sees what the others did
+    // acq_rel; pairs with itself: the last worker sees the effects of the others
     if (workers_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_left_.request_stop();
 }
 

@@ -33,7 +33,7 @@ struct run_result {
 /// The base of every `run`. A function that takes `weir::run_control<>&` can control any measured run.
 ///
 /// Errors:   those of `run`. Threads: any, at any time. Lifetime: that of the run.
-/// Cost:     items pay nothing for it.
+/// Cost:     none per item.
 template <class Policy = measured>
 class run_control {
   public:
@@ -58,17 +58,18 @@ class run_control {
     ///   behind a `batch_slots` with one element in each place, if only `shuffle`, `route`, `tee` and
     ///   `stage_options::elementwise` functions are between them.
     /// - Only when all elements of a batch are taken, or none: `disaggregate` behind another function, a
-    ///   `split`, or one of these: one with `drop_last`, an `aggregate<Batch>` whose batches are
+    ///   `split`, or one of these: a stage with `drop_last`, an `aggregate<Batch>` whose batches are
     ///   no vectors, or an `aggregate` with an aggregator, which is an object of the user.
     /// - Only when all results of a draw are taken, or none: `flat_map`, a `pipe` with a generator.
-    /// - `aggregate` with an aggregator: only if this has `keeps_last()`, which tells whether the last item
-    ///   that came is not in the batch.
-    /// - Never: `take`, `skip`, `cache` (but on the side of a `tee` they are allowed), several sources, a
+    /// - `aggregate` with an aggregator: only if the aggregator has `keeps_last()`, which tells whether the
+    ///   last item that came is not in the batch.
+    /// - Never: `take`, `skip`, `cache` (but in a branch of a `tee` they are allowed), several sources, a
     ///   source other than `draws` of a sampler.
     ///
     /// When a consumer has seen the end of an epoch, all results of its draws are taken. An item that a
     /// function dropped, or that failed within the limit, is not given again, unless a stop was requested
-    /// before: the function may have given up because of it. Functions must decide by the item alone.
+    /// before: the function may have given up because of the stop. Whether a function drops an item must
+    /// depend on the item alone.
     /// Errors: `std::logic_error` if the run has no checkpoint; the message says why.
     /// Needs `#include <weir/stages/epochs.hpp>`, so that other programs don't compile it.
     template <class Recorder = detail::progress_recorder>

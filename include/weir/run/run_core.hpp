@@ -39,7 +39,7 @@ class run_core final : public profiled_graph<Policy> {
     // Ends all queues, so that every worker ends after its current item. May be called at any time.
     void cancel() noexcept;
 
-    // Ends the stages, but not the queue from which the consumer takes their last results.
+    // Ends all queues but the one from which the consumer takes the last results.
     void cancel_stages() noexcept;
 
     // Asks the run to end, without waiting. May be called in work of the run.
@@ -81,6 +81,7 @@ class run_core final : public profiled_graph<Policy> {
 
     void join();
 
+    // Destroys a worker that can never be resumed: see `join`.
     void abandon_one() noexcept;
 
     detached_task<void> report_laps() {
@@ -88,8 +89,8 @@ class run_core final : public profiled_graph<Policy> {
         time_point end = this->begin_;
         const duration length = has_laps() ? this->options_.lap : (duration::max)();
         while (true) {
-            // If the last lap was late by a lap or more, both are one lap. Not counted one by one: a clock
-            // may be set ahead by years.
+            // If the last lap ended late by a lap or more, the laps until now are one. Computed without a
+            // loop: a clock may be set ahead by years.
             const time_point t = this->main_executor().now();
             if (end <= t) end = weir::saturating_add(t, length - (t - end) % length);
             const bool whole = co_await weir::sleep_until(end, this->all_left(), timer_order::before_all);
@@ -123,7 +124,7 @@ class run_core final : public profiled_graph<Policy> {
         try {
             pipeline_stats all = this->stats();
             const pipeline_stats since = all - before;
-            trampoline::is_work_of(this);  // only an executor resumes this coroutine
+            trampoline::is_work_of(this);  // so that refuse_within_run() recognises a call by `told`
             told(since, all);
             before = std::move(all);
             return true;
@@ -134,8 +135,8 @@ class run_core final : public profiled_graph<Policy> {
         return false;
     }
 
-    // Calls the profiler from time to time, as stages do not report that they are idle; at once when all
-    // workers have ended.
+    // Calls the profiler from time to time, as stages do not report that they are idle. When all workers have
+    // ended, calls it at once.
     detached_task<void> profile_stages() {
         while (const std::optional<time_point> next = this->take_step()) {
             static_cast<void>(co_await weir::sleep_until(*next, this->all_left()));
@@ -153,7 +154,7 @@ class run_core final : public profiled_graph<Policy> {
     standard_platform::atomic<unsigned> ended_{0};    // 1: a consumer has seen the end
     standard_platform::atomic<std::size_t> left_{0};  // coroutines of the run that have not ended
     stop_source nothing_left_;                        // stopped when left_ is 0
-    // Destroyed in reverse: the callback first.
+    // Destroyed in reverse order: the callbacks before the coroutines.
     std::optional<detached_task<void>> reporter_;
     std::optional<detached_task<void>> profiling_;
     std::optional<stop_callback<end_run>> on_all_left_;

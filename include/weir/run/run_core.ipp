@@ -113,8 +113,8 @@ WEIR_INLINE void run_core<Policy>::refuse_within_run() const {
 
 template <class Policy>
 WEIR_INLINE bool run_core<Policy>::try_add_worker() noexcept {
-    // relaxed, both: a worker that is left orders it, or nothing happens. 0 is final: the run may be
-    // destroyed then.
+    // relaxed, both: each coroutine that is left gives up its count with acq_rel, in ended(). 0 is final: the
+    // run may be destroyed then.
     std::size_t left = left_.load(std::memory_order_relaxed);
     do {
         if (left == 0) return false;
@@ -138,8 +138,8 @@ WEIR_INLINE void run_core<Policy>::mark_ended() noexcept {
 
 template <class Policy>
 WEIR_INLINE void run_core<Policy>::ended() noexcept {
-    // acq_rel; pairs with itself: the last one sees what the others did. A thread that waits may destroy
-    // the run during the call: the stop state lives until it returns.
+    // acq_rel; pairs with itself: the last coroutine sees the effects of the others. A thread in join() may
+    // destroy the run during request_stop(): the stop state lives until that call returns.
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) nothing_left_.request_stop();
 }
 
@@ -192,7 +192,8 @@ WEIR_INLINE void run_core<Policy>::abandon_one() noexcept {
 
 template <class Policy>
 WEIR_INLINE void run_core<Policy>::announce() {
-    // At time 0, as nothing has begun: else slots would have been off since the clock's first instant.
+    // Statistics until time 0, as nothing has begun: until now, slots would have been `off` since the clock's
+    // first instant.
     pipeline_stats all = this->stats_until([] { return std::int64_t{0}; });
     all.process.reset();
     this->reports_.tell([&all](run_report& r) { r.begins(all); });

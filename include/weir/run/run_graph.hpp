@@ -161,8 +161,8 @@ class run_graph : public run_context, public watched_run {
   protected:
     ~run_graph();
 
-    // `until()`: the time until which a figure counts; an earlier time than the figure's begin changes
-    // nothing.
+    // The statistics up to the time that `until()` returns, called for each stage and queue. A time before
+    // the begin of a figure adds nothing to it.
     template <class Until>
     pipeline_stats stats_until(Until until) const {
         pipeline_stats s;
@@ -177,7 +177,7 @@ class run_graph : public run_context, public watched_run {
             if (sink_) sink_->split(s, last_, of_sink);
         }
         s.elapsed = duration(time_between(begin_.time_since_epoch().count(), until()));
-        // Some may be longer, if the clock was set back.
+        // The time of a stage or queue may be longer, if the clock was set back.
         for (const stage_stats& each : s.stages) s.elapsed = detail::larger(s.elapsed, each.elapsed);
         for (const channel_stats& each : s.channels) s.elapsed = detail::larger(s.elapsed, each.elapsed);
         if (s.num_items != 0) add_first_item(s);
@@ -200,14 +200,15 @@ class run_graph : public run_context, public watched_run {
     mutable process_meter process_;  // measures since the start, unless time is virtual
     std::optional<consumer_sampler> consumer_;
     std::size_t last_ = 0;  // index of the queue from which the consumer, or else the last stage, takes
-    // Destroyed in reverse: the stages' coroutines before the queues that they use.
+    // Destroyed in reverse order: the stages' coroutines before the queues that they use.
     std::unique_ptr<any_channel<Policy>> end_;  // of a run without a consumer; see append_last()
     std::vector<std::unique_ptr<any_channel<Policy>>> queues_;
     std::vector<std::unique_ptr<running_stage<Policy>>> stages_;
 
   private:
     void add_first_item(pipeline_stats& s) const;
-    // Adds what a stage does not know: the executors that it shares, and the size of its results.
+    // Adds the figures that a stage cannot give itself: the executors that it shares, the size of its
+    // results.
     void complete_setups(pipeline_stats& s) const;
 
     // The beginning of a message about a stage.

@@ -32,7 +32,7 @@ inline void fused_sink::split(pipeline_stats& s, std::size_t last,
     } else {
         behind.num_put = behind.num_get + detail::smaller(all, behind.capacity);
         before.num_get = behind.num_put + (all > behind.capacity ? 1 : 0);
-        // The bytes of single items are not known: the average.
+        // The bytes of single items are not known: each counts as the average.
         before.bytes = all == 0 ? 0 : before.bytes / all * (before.num_put - before.num_get);
     }
     for (channel_stats* const each : {&before, &behind}) {

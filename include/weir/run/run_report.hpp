@@ -32,7 +32,8 @@ namespace weir {
 
 namespace detail {
 
-// A slot as a watchdog sees it, which makes a graph of all waits of a run, and as `explain_all_runs` does.
+// The state of a slot, for a watchdog, which searches the waits of a run for a deadlock, and for
+// `explain_all_runs`.
 struct slot_seen {
     const slot* who = nullptr;
     bool gone = false;  // the slot has ended, and its stage has closed its outputs if it was the last
@@ -43,7 +44,7 @@ struct slot_seen {
 
 struct stage_seen {
     std::vector<const wait_site*> from;  // the queues from which the stage takes
-    std::vector<const wait_site*> to;
+    std::vector<const wait_site*> to;    // the queues into which the stage puts
     std::vector<slot_seen> per_slot;
 };
 
@@ -229,8 +230,8 @@ class run_reports {
 
 }  // namespace detail
 
-/// Sets the warning of all runs of the process. The default prints a line on stderr; null is none.
-/// \returns the previous warning. Threads: any.
+/// Sets the function that is called when a report of any run fails. The default prints a line on stderr;
+/// null: none is called. \returns the previous function. Threads: any.
 report_warning set_report_warning(report_warning warn) noexcept;
 
 }  // namespace weir

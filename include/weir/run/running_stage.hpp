@@ -23,8 +23,9 @@
 
 namespace weir::detail {
 
-// The base of every stage in a run. The functions from `worker_started` to `leave` are called by the workers,
-// in about this order. `Policy`: what the run measures: `measured`, `summed` or `unmeasured`.
+// The base of every stage in a run. The functions from `worker_started` to `leave` are called by the workers
+// (the coroutines of the slots), in about this order. `Policy`: what the run measures: `measured`, `summed`
+// or `unmeasured`.
 template <class Policy>
 class running_stage : public worker_set<Policy> {
   public:
@@ -62,12 +63,13 @@ class running_stage : public worker_set<Policy> {
     // The worker runs for the first time.
     void worker_started(slot& me) const noexcept { detail::slot_resumed(me); }
 
-    // Reads the clock once: the time until now is accounted.
+    // Reads the clock once, and adds the time since the last reading to the state of the slot.
     void read_clock([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) me.catch_up(this->now());
     }
 
-    // A task begins, or continues after a result. Returns the time. Reads the clock only after overhead.
+    // A task begins, or continues after a result. Returns the last reading of the clock. Reads the clock anew
+    // only if the slot is in the state `overhead`.
     std::int64_t begin_work(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             if (me.is_in_overhead()) end_overhead(me);
@@ -95,7 +97,8 @@ class running_stage : public worker_set<Policy> {
         return true;
     }
 
-    // Records a successful task that never suspends. Short tasks share a clock reading: see `stopwatch`.
+    // Records a successful task that never suspends. Returns whether the clock was read at its end: short
+    // tasks share a reading (see `stopwatch`).
     bool record_task([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             if (!me.meter.count_invocation()) return false;
@@ -134,7 +137,7 @@ class running_stage : public worker_set<Policy> {
         this->go_off(me, busy);
         run_.worker_left();  // before a consumer can see the end
         if (last) (outputs.close(), ...);
-        // The last thing. release; pairs with worker_set::inspect()
+        // The last access to the slot. release; pairs with worker_set::inspect()
         me.gone.store(true, std::memory_order_release);
     }
 

@@ -44,9 +44,9 @@ struct stage_options {
     /// `output_order::input` keeps the order of the items. An early result counts for the limits of the queue
     /// behind the stage, and so do the places of all items before it. Its slot goes on with the next item,
     /// and waits only if the queue has no place for the result (`slot_times::wait_turn`). So with a capacity
-    /// of several times the concurrency, a slow item does not hold up the other slots. If results hold
-    /// members of a pool that the function takes them from, the pool needs one for each slot and place:
-    /// an item without one would wait for early results, which wait for this item.
+    /// of several times the concurrency, a slow item does not hold up the other slots. If each result holds
+    /// an object of a pool, the pool needs an object for each slot and each place of the queue: else an item
+    /// without an object would wait for early results, which wait for this item.
     weir::output_order output_order = weir::output_order::completion;
 
     /// The capacity of the queue behind the stage, in items, at least 1.
@@ -67,8 +67,8 @@ struct stage_options {
 
     /// For a function from a batch to a batch: element k of the result is made of element k of the argument,
     /// and of no other. A checkpoint then knows the draws of each element behind a `disaggregate`. If a
-    /// function sorts or replaces elements in spite of it, a run that continues from a checkpoint repeats
-    /// some draws and loses others.
+    /// function sorts or replaces elements although this is true, a run that continues from a checkpoint
+    /// repeats some draws and loses others.
     bool elementwise = false;
 
     /// Called around every invocation of this stage, inside of the hooks of the run, in this order.

@@ -80,7 +80,7 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
         : run_(run), executor_(ex), me_(me), quota_(quota),
           closed_(quota == nullptr || run.is_paused() ? run.wait_for_resume(me) : quota->wait(me)) {}
     bool await_ready() noexcept {
-        // If a pause begins or ends meanwhile, the slot finds out when it asks again.
+        // If a pause begins or ends meanwhile, the worker's next call of `must_wait` tells.
         is_closed_ = run_.is_paused() || (quota_ != nullptr && !run_.yields_to_later_stages(executor_));
         return is_closed_ ? closed_.await_ready() : !run_.yields_to_later_stages(executor_);
     }
@@ -113,7 +113,8 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
     bool yields_ = false;
 };
 
-// Slots that a lower concurrency took out of service wait until it grows again, or the stage ends.
+// The rule of a wait queue: slots that a lower concurrency has taken out of service wait until the
+// concurrency grows again. They are refused when the stage ends.
 struct service_rule {
     using ticket = const slot*;
     bool over = false;
@@ -207,13 +208,13 @@ class worker_set : public stage_gate {
     // See `watched_run::inspect`.
     void inspect(stage_seen& seen, [[maybe_unused]] bool states) const;
 
-    // Whether the caller is called from work of this stage, on the same stack. A thread of the library knows
-    // its stage; for a thread of another library, the slots of a stage that measures know their threads.
+    // Whether the caller is called from work of this stage, on the same stack. A thread of the library stores
+    // the stage that it works for. For a thread of another library, each slot stores its thread, if measured.
     bool is_below() const;
 
-    // Adds the times of all slots until one instant, so that their states sum to slots x elapsed. This is
-    // `until`, or the last change of a state if that is later. `still` gets the time at which each slot
-    // entered its state.
+    // Adds the times of all slots until one instant, so that their states sum to slots x elapsed. This
+    // instant is `until`, or the last change of a state if that is later. `still` gets the time at which each
+    // slot entered its state.
     void add_times(stage_stats& s, std::int64_t until, stillness& still) const;
 
     // Destroys a worker that can never be resumed, with its wait. False: there is none.
@@ -242,7 +243,7 @@ class worker_set : public stage_gate {
   private:
     std::unique_ptr<slot> make_slot(std::size_t index);
     void start(std::size_t i) noexcept;
-    // Counts one more worker, unless the last one has left.
+    // Counts one more worker in `present_`, unless the last worker has left.
     bool join() noexcept;
     void add_slot();
     const std::string name_;
@@ -256,7 +257,7 @@ class worker_set : public stage_gate {
     std::vector<worker> workers_;
     std::size_t concurrency_;
     std::int64_t begin_ = 0;
-    standard_platform::atomic<std::size_t> present_;
+    standard_platform::atomic<std::size_t> present_;  // workers that may still take items
     wait_queue<service_rule> out_of_service_{service_rule{}, "out of service", wait_kind::bench};
 };
 

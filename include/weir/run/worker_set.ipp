@@ -87,7 +87,7 @@ template <class Policy>
 WEIR_INLINE bool worker_set<Policy>::leave(slot& me) noexcept {
     out_of_service_.update([](service_rule& rule) { rule.over = true; });
     if constexpr (Policy::statistics) me.catch_up(now());
-    // acq_rel; pairs with itself: the last one sees what the others did
+    // acq_rel; pairs with itself: the last worker sees the effects of the others
     return present_.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
