@@ -60,8 +60,8 @@ class guest_executor final : public executor {
     std::shared_ptr<io_timers> timers_;
 };
 
-// A wait of a coroutine of Asio. It owns Asio's completion handler, which owns the waiting coroutine, in
-// whose frame the wait lies.
+// A wait of a coroutine of Asio. The wait owns Asio's completion handler, which owns the waiting coroutine,
+// in whose frame the wait lies.
 class guest_wait_base {
   public:
     guest_wait_base(const guest_wait_base&) = delete;

@@ -117,7 +117,7 @@ class channel final : detail::any_channel<Policy>,
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
         return detail::put_operation<channel>(*this, item);
     }
-    /// The same as `put(T&&)`. A stop request also ends the wait with false; `closed()` tells these apart.
+    /// The same as `put(T&&)`. A stop also ends the wait with false; `closed()` tells a close from a stop.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
         return detail::put_operation<channel, stop_token>(*this, item, nullptr, std::move(stop));
     }

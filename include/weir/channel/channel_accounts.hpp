@@ -242,7 +242,8 @@ class channel_accounts : public channel_ends<Policy> {
     channel_clock<platform> clock_;
     // Items that a cancel removed; the count of the end for getting includes them.
     std::uint64_t discarded_ = 0;
-    // How many of the items were marks of the end of an epoch. Each is guarded by the lock of its end.
+    // How many marks (of the end of an epoch) were put, and got. Each number is guarded by the lock of its
+    // end of the channel.
     std::uint64_t put_marks_ = 0;
     std::uint64_t get_marks_ = 0;
     // The meter of the merged sink; null: none. Made before the queue is used.

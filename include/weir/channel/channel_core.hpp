@@ -92,7 +92,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         wake(*found);
     }
 
-    // Removes a waiter whose frame is destroyed, or whose thread gives up. False: it was not in line.
+    // Removes a waiter whose frame is destroyed, or whose thread gives up. False: the waiter was not in line.
     bool forget(waiter& w, side line) noexcept {
         const whole_lock held(*this);
         if (!w.linked) return false;
@@ -209,8 +209,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         }
     }
 
-    // The wait of an early put ends. It counts as a wait of the slot for its turn, and not in the statistics
-    // of the channel.
+    // The wait of an early put ends. The wait counts as one of the slot for its turn, and not in the
+    // statistics of the channel.
     void remove_early(waiter& w, detail::outcome result, [[maybe_unused]] std::int64_t now) noexcept {
         early_.remove(w);
         w.outcome = result;

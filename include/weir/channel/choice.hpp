@@ -47,8 +47,8 @@ class any_choice_case {
     virtual joined join(choice& all, slot* work_of) noexcept = 0;
     // Leaves the line, if the operation is in it. Afterwards the channel does not refer to this object.
     virtual void leave() noexcept = 0;
-    // A different number at each call, from a counter in the channel. It decides which operation is tried
-    // first.
+    // A different number at each call, from a counter in the channel. The number decides which operation is
+    // tried first.
     virtual std::uint64_t number() noexcept = 0;
 
     bool is_of(const waiter* w) const noexcept { return w == waiter_; }

@@ -65,7 +65,7 @@ class [[nodiscard]] get_result {
         check_item();
         return *item_;
     }
-    /// The same, to be moved from.
+    /// The same item, to be moved from.
     [[nodiscard]] T&& value() && { return std::move(value()); }
 
   private:

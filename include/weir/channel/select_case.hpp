@@ -51,7 +51,7 @@ class [[nodiscard]] select_result {
     [[nodiscard]] const auto& get() const& {
         return result_of<Index>(*this);
     }
-    /// The same, by value.
+    /// The same result, by value.
     template <std::size_t Index>
     [[nodiscard]] auto get() && {
         return std::move(result_of<Index>(*this));

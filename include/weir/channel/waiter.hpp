@@ -23,10 +23,10 @@ class basic_choice;
 // The state of an operation. `fetched`: a get that is done, and whose item the coroutine has taken.
 enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, timed_out };
 
-// One operation that waits, or may have to. It lives in the frame of the coroutine, or on the stack of the
-// thread, that waits. While it is linked, it is guarded by the lock of the channel; once it is unlinked and
-// has an outcome, it belongs to the owner. The thread that unlinks the waiter wakes the owner, after
-// unlocking, and does not touch the waiter again.
+// One operation that waits, or may have to. A waiter lives in the frame of its owner, the coroutine that
+// waits, or on the stack of the thread that waits. While it is linked, the lock of the channel guards the
+// waiter; once it is unlinked and has an outcome, it belongs to the owner. The thread that unlinks a waiter
+// wakes the owner, after unlocking, and does not touch the waiter again.
 //
 // Each operation makes a waiter, but few operations wait. So the members without an initialiser are written
 // by `set_coroutine`, `set_thread` or `set_choice` before the waiter is linked, or by the function that links

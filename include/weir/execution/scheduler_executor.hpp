@@ -39,7 +39,7 @@ class alarm : public weir::detail::woken_timers<alarm> {
     void off() noexcept { replace({}).request_stop(); }
 
   private:
-    // A coroutine that nobody awaits.
+    // A coroutine that no other coroutine awaits.
     class sleeper {
       public:
         class promise_type {

@@ -89,7 +89,7 @@ class executor_users {
     void* functions_ = nullptr;
 
   public:
-    // `passing`: no user asks whether the executor was destroyed, so no flag is allocated.
+    // `passing`: no user reads the flag that tells of the executor's destruction, so none is allocated.
     explicit executor_users(bool passing = false) : end_(passing ? end_flag() : end_flag::make()) {}
     executor_users(const executor_users&) = delete;
     executor_users& operator=(const executor_users&) = delete;

@@ -150,8 +150,8 @@ class basic_idle_workers {
     std::uint64_t active() const noexcept { return state_.load(std::memory_order_seq_cst) >> 32; }
     bool none_idle() const noexcept { return (state_.load(std::memory_order_seq_cst) & idle_or_taken) == 0; }
 
-    // The watcher announces a nap, searches once more, then calls `nap` or `stay_up`. It takes its ticket
-    // before other threads can see the nap: so a thread that ends the nap does wake the watcher.
+    // The watcher announces a nap, searches once more, then calls `nap` or `stay_up`. The watcher takes its
+    // ticket before other threads can see the nap: so a thread that ends the nap does wake the watcher.
     // `listen`: whether threads that queue a coroutine are to end the nap.
     ticket announce(std::int64_t nap_end, bool listen) noexcept {
         const ticket t = watcher_.prepare_wait();

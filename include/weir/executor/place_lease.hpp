@@ -70,7 +70,8 @@ class lease_policy {
         measures_ = true;
         operations_at_leave_ = 0;
     }
-    // The consumer has returned the place. It does not ask again for a while, which doubles each time.
+    // The consumer has returned the place. The consumer does not ask again for a while, which doubles with
+    // each call.
     void back_off(std::int64_t now) noexcept {
         not_before_ = now + back_off_;
         back_off_ = smaller(2 * back_off_, longest_back_off);

@@ -207,7 +207,7 @@ class polled_source : public pollable {
         if (!std::exchange(platform::of_thread<per_thread>().done, true)) end_waits_on_time();
     }
 
-    // relaxed: the promise only decides who polls. If nobody did, the guard polls after its next nap.
+    // relaxed: the promise only decides who polls. If no thread did, the guard polls after its next nap.
     void promise(const void* by, std::int64_t until) noexcept {
         keeper_.store(by, std::memory_order_relaxed);
         promised_.store(until, std::memory_order_relaxed);

@@ -47,8 +47,8 @@ class basic_pool_threads {
     };
 
   public:
-    // A thread is named `name` and the number of its place. It first calls `on_start`, if any, with the
-    // number.
+    // A thread is named `name` and the number of its place. The thread first calls `on_start`, if any, with
+    // the number.
     explicit basic_pool_threads(const char* name, std::function<void(unsigned)> on_start = nullptr)
         : name_(name), on_start_(std::move(on_start)) {}
     basic_pool_threads(const basic_pool_threads&) = delete;
@@ -140,7 +140,7 @@ class basic_pool_threads {
         int lacking = 0;
         for (unsigned i = 0; i < n; ++i) lacking += has_thread_[i] ? 0 : 1;
         expect(lacking);
-        wanted_.store(n, std::memory_order_seq_cst);  // pairs with wants(), which is asked before a sleep
+        wanted_.store(n, std::memory_order_seq_cst);  // pairs with wants(), called before a sleep
         for (unsigned i = 0; i < n; ++i) {
             if (has_thread_[i]) continue;
             try {

@@ -15,7 +15,8 @@ namespace weir {
 /// Moves the awaiting coroutine to an executor.
 ///
 /// Suspends: always. Resumes: on `ex`; later waits also resume there. An exclusive executor, such as
-///           `virtual_time`, doesn't give coroutines away: they stay on it, unless `ex` is exclusive, too.
+///           `virtual_time`, doesn't give coroutines away: its coroutines stay there, unless `ex` is
+///           exclusive, too.
 /// Errors: `forked_error` where `ex` is a pool that was made before the process forked.
 /// Lifetime: `ex` outlives the coroutine.
 class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {

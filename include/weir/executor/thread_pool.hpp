@@ -97,9 +97,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     [[nodiscard]] std::size_t parallelism() const noexcept override { return workers(); }
 
     /// Changes the number of workers. Additional threads start at once. Surplus threads end after what each
-    /// runs now; their queues move behind what was posted from outside. They are joined when other threads
-    /// take their places, or by the destructor. A run with `later_stages_first` keeps the initial number of
-    /// workers.
+    /// runs now; their queues move behind what was posted from outside. The ended threads are joined when
+    /// other threads take their places, or by the destructor. A run with `later_stages_first` keeps the
+    /// initial number of workers.
     ///
     /// Errors: std::invalid_argument for 0, a negative number, or more than
     ///         `thread_pool_options::most_workers`; `forked_error`; std::bad_alloc, std::system_error, and
@@ -160,7 +160,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false: nothing
     // to run was found, or another thread has the place.
     bool work_as_guest(place& mine, worker& me, const detail::parker& done) noexcept;
-    // The consumer posts to the place that it keeps, and wakes nobody. False: it has no place any more.
+    // The consumer posts to the place that it keeps, and wakes no thread. False: the place was taken back.
     bool post_to_kept(place& mine, std::coroutine_handle<> h) noexcept;
     // The consumer waits for something else than an item: the worker's own thread goes on at once.
     void return_kept(place& mine) noexcept;

@@ -22,7 +22,7 @@
 namespace weir::detail {
 
 // An executor without behaviour. While a process ends by `std::exit`, a pool may be destroyed while threads
-// that nobody can join still use it. Its destructor then redirects their virtual calls to this class.
+// that can't be joined still use it. Its destructor then redirects their virtual calls to this class.
 class left_executor final : public executor {
   public:
     using executor::post;

@@ -18,8 +18,8 @@ enum class timer_order : std::uint8_t { before_all, normal };
 
 class timer_queue;
 
-/// A coroutine to post, and when. It lives in the frame of that coroutine and is linked into the executor's
-/// queue, so adding it allocates nothing.
+/// A coroutine to post, and when. The timer lives in the frame of that coroutine and is linked into the
+/// executor's queue, so adding it allocates nothing.
 ///
 /// Lifetime: until its waiter is resumed, and as long as another thread may cancel it.
 class timer {

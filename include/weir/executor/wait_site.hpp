@@ -29,7 +29,7 @@ enum class wait_kind : std::uint8_t {
     thread    // not a coroutine's wait: a thread is blocked
 };
 
-// One waiter.
+// One waiter, as `wait_site::inspect` lists it.
 struct wait_seen {
     std::uint64_t number = 0;  // of this wait, counted at this site
     wait_kind kind = wait_kind::get;

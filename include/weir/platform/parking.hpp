@@ -199,7 +199,7 @@ class basic_event_count {
         return notified;
     }
 
-    // The second half of a notification: a call that wakes a sleeper, if there is one. It uses only the
+    // The second half of a notification: a call that wakes a sleeper, if there is one. The call uses only the
     // address of the event count, which may be destroyed by then.
     class [[nodiscard("call it, or nobody is woken")]] wake_up {
         friend basic_event_count;

@@ -80,7 +80,7 @@ struct standard_platform : objects_of_thread {
         ++num_wakes();
         futex_wake(word, true);
     }
-    // The number of wake-ups by the calling thread. Each takes microseconds.
+    // The number of wake-ups by the calling thread. Each wake-up takes microseconds.
     static std::uint32_t& num_wakes() noexcept {
         struct per_thread {
             std::uint32_t wakes = 0;

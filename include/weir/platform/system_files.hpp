@@ -72,7 +72,7 @@ inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, 
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
 inline int rename_output(const char* from, const char* to) noexcept { return std::rename(from, to); }
 inline void remove_output(const char* path) noexcept { std::remove(path); }
-// Waits until the storage has what was written.
+// Waits until the storage has all data that was written.
 inline int sync_output(int file) noexcept { return ::fsync(file); }
 // Waits until the storage has the folder of a file, with the file's name. Errors are ignored: a system that
 // can't do this for folders does it by itself.

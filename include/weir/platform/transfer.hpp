@@ -17,8 +17,8 @@ namespace weir::detail {
 
 class trampoline;
 
-// A fork is a coroutine that was started to run in parallel. These are the forks of one worker of a pool that
-// no thread has taken yet; used by coroutines on the worker's thread.
+// A fork is a coroutine that was started to run in parallel. This object holds the forks of one worker of a
+// pool that no thread has taken yet; coroutines on the worker's thread use it.
 class own_forks {
   public:
     virtual void fork(std::coroutine_handle<> h) noexcept = 0;

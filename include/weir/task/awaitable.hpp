@@ -200,9 +200,9 @@ decltype(auto) get_awaiter(A&& a) {
     }
 }
 
-// Returned by `begin` and `end` of classes that only a coroutine can iterate. It has what a range-for loop
-// needs, so that compilers show the static_assert in `begin` first; it is no iterator, so that nothing takes
-// the class for a range.
+// Returned by `begin` and `end` of classes that only a coroutine can iterate. The type has the operators that
+// a range-for loop needs, so that compilers show the static_assert in `begin` first; it is no iterator, so
+// that no concept takes the class for a range.
 template <class T>
 class not_an_iterator {
   public:

@@ -81,7 +81,7 @@ class [[nodiscard]] detached_task {
     // Whether the coroutine has ended. A coroutine with a result stays suspended at its `co_yield`.
     bool done() const noexcept { return !handle_ || handle_.done() || handle_.promise().value != nullptr; }
 
-    // Destroys a coroutine that nobody will resume.
+    // Destroys a coroutine that no thread will resume.
     void abandon() noexcept { std::exchange(handle_, {}).destroy(); }
     // Doesn't destroy the coroutine: after a fork, it may be running in the parent process.
     void forget() noexcept { handle_ = {}; }

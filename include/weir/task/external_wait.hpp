@@ -55,7 +55,7 @@ namespace detail {
 //
 // | phase    | meaning                                                            |
 // |----------|--------------------------------------------------------------------|
-// | starting | the coroutine is about to suspend; nobody else resumes it          |
+// | starting | the coroutine is about to suspend; no other thread resumes it      |
 // | waiting  | the driver posts the coroutine                                     |
 // | answered | the operation is complete, or never will be                        |
 // | left     | the coroutine is gone, or continues without the answer             |

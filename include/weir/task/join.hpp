@@ -132,7 +132,8 @@ class wrapped_part final : detached_task_owner {
 //
 // Most often one thread runs all the parts of its own join, one after the other. Their ends then cost no
 // read-modify-write: the thread's trampoline (platform/transfer.hpp), the loop that resumes coroutines there,
-// only notes that it owes the join these ends. It subtracts them from `left_` when it runs something else.
+// only notes that it owes the join these ends. The trampoline lets the join subtract them from `left_` when
+// it runs something else.
 class when_all_join final : public task_join, owed_join {
   public:
     explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}

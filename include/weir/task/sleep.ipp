@@ -80,8 +80,8 @@ WEIR_INLINE detached_task<void> any_delayed_action::act_after(any_delayed_action
 }
 
 WEIR_INLINE void any_delayed_action::ended() noexcept {
-    // acq_rel; pairs with begin(). If nobody waits yet, this object may be gone afterwards. If a coroutine
-    // waits, the object stays until that coroutine has been posted.
+    // acq_rel; pairs with begin(). If no coroutine waits yet, this object may be gone afterwards. If a
+    // coroutine waits, the object stays until that coroutine has been posted.
     if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) executor_->post(waiter_);
 }
 

@@ -114,7 +114,7 @@ class task_group final : detail::task_join {
     void spawn(Other&&) {
         detail::reject_task<Other>();
     }
-    /// The same.
+    /// The same for `fork`.
     template <class Other>
         requires(!std::is_convertible_v<Other, task<>>)
     auto fork(Other&&) {
