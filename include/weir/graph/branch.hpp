@@ -47,7 +47,7 @@ struct branch_queues {
     }
 };
 
-// Finds the branch that a chooser (the user's function) has returned, by its name or its index.
+// Finds the branch that a chooser (a function of the user) has chosen, by its name or its index.
 class branch_names {
   public:
     explicit branch_names(std::vector<std::string> names) : names_(std::move(names)) {

@@ -37,8 +37,8 @@ auto pipeline_of(P&& part) {
     return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
 }
 
-// The base of `merge` and `zip`: the description of the stage, `Stage`. If arguments are no pipelines, it is
-// `no_stage`, and a static assertion in the derived class gives the message.
+// The member `stage` is the base class of `merge` and `zip`: `Stage`, which describes the stage. If an
+// argument is no pipeline, the base class is `no_stage`, and a static assertion in the derived class fails.
 template <bool Fit, template <class...> class Stage, class... Given>
 struct joined_stage {
     using stage = no_stage;
@@ -166,7 +166,8 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         room_.update([](merge_rule& rule) { rule.close(); });
         return false;
     }
-    // A slot is also refused with a mark that another slot has put for all inputs: the stage then continues.
+    // Whether the stage ends when a slot is refused. It does not if another slot has put the mark (end of an
+    // epoch) of all inputs, so that the slot's own mark is not needed.
     bool ends_when_refused() const noexcept {
         return this->run_.ends().stop_requested() ||
                room_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });
@@ -180,7 +181,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         if (is_closed()) {
             for (queue* const other : ins_) other->cancel();
         } else if (this->run_.has_failed()) {
-            // Finished items can still be taken, also those that wait for room.
+            // Finished items can still be taken, also items that wait for room in a queue.
             for (queue* const other : ins_) other->close_to_newcomers();
         }
     }

@@ -18,13 +18,13 @@ enum class merge_order {
     arrival,      ///< as items arrive
     round_robin,  ///< one item of each input in turn; waits for the input whose turn it is
     weighted,     ///< in turn, each input as often as its weight says, spread evenly
-    priority,     ///< of the inputs that have an item, the first argument of `merge`
+    priority,     ///< of the inputs that have an item, the earliest among the arguments of `merge`
     random        ///< in turn; each turn is drawn at random by weight: see `merge_options::seed`
 };
 
 namespace detail {
 
-// The next item of an input, or the mark at the end of an epoch.
+// The request of an input to put its next item, or its mark at the end of an epoch.
 struct merge_ticket {
     std::size_t input = 0;
     std::uint64_t epoch = 0;
@@ -35,7 +35,7 @@ struct merge_ticket {
 // Only then the inputs continue with the next epoch.
 //
 // Turns depend on the items of the inputs and not on their times: an end or a mark of an input counts when it
-// is the turn of this input, even if the stage knows of it earlier.
+// is the turn of this input, even if the end or mark has come earlier.
 class merge_rule {
   public:
     using ticket = merge_ticket;
@@ -50,7 +50,7 @@ class merge_rule {
 
     merge_rule(const settings& how, std::uint64_t first_epoch);
 
-    // Called by each input before `ask`.
+    // Called for each item and mark, before `ask`.
     void arrive(const merge_ticket& t) noexcept {
         inputs_[t.input].has = t.mark ? state::mark : state::item;
         skip_ended_inputs();
@@ -84,7 +84,7 @@ class merge_rule {
         state has = state::nothing;
         bool has_no_turn = false;  // in the rest of the epoch
         double weight = 1;
-        double credit = 0;
+        double credit = 0;        // see next_by_weight()
         std::uint64_t share = 0;  // the weight as a whole number
     };
 
@@ -104,6 +104,7 @@ class merge_rule {
 
     bool none_open() const noexcept;
 
+    // The `share` of the greatest weight.
     static constexpr double greatest_share = static_cast<double>(std::uint64_t{1} << 52U);
 
     merge_order order_;
@@ -114,9 +115,9 @@ class merge_rule {
     std::uint64_t epoch_;
     std::uint64_t seed_;
     std::uint64_t draws_ = 0;  // in this epoch
-    std::size_t turn_ = 0;
-    std::size_t next_ = 0;  // the input that is tried first for the next turn, in an order without weights
-    bool busy_ = false;     // an input was admitted, and has not left yet
+    std::size_t turn_ = 0;     // the input that has the turn; the number of inputs: none has
+    std::size_t next_ = 0;     // the input that is tried first for the next turn, in an order without weights
+    bool busy_ = false;        // an input was admitted, and has not left yet
     bool closed_ = false;
     bool incomplete_ = false;  // an input has ended early: no more epoch ends
 };

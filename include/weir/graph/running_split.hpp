@@ -37,7 +37,7 @@ template <class Provenance>
 class split_records {
   public:
     struct record {
-        Provenance about;                              // of the batch
+        Provenance about;                              // the provenance of the batch, for checkpoints
         std::vector<std::vector<std::size_t>> places;  // for each branch: the indices of its elements
         std::optional<std::uint64_t> end_of_epoch;     // the epoch, for a mark instead of a batch
     };
@@ -87,7 +87,8 @@ struct the_batch_chooser {
     };
 };
 
-// How the chooser is called: with each element if possible, else with the whole batch.
+// How the chooser (a function of the user) is called: with each element if possible, else with the whole
+// batch.
 template <class Function, class Batch, bool Whole>
 struct split_choice_of : the_chooser<Function>::template is_given<typename Batch::value_type> {
     static constexpr bool is_of_batch = false;
@@ -124,13 +125,14 @@ struct divided_batch {
     std::vector<Batch> parts;
     typename Records::record record;
     std::uint64_t number = 0;  // the batch is this epoch in the branches
-    // The next result: for branch `next_part / 2`, its part if even, the mark behind if odd.
+    // The next result goes to branch `next_part / 2`: its part of the batch if `next_part` is even, the mark
+    // behind this part if odd.
     std::size_t next_part = 0;
     std::optional<epoch_item<Batch>> result;
 };
 
-// Each batch is an epoch of the branches. So the results of one batch stay together, whatever the stages of
-// the branches do with its parts.
+// The dividing stage. In the branches, each batch is an epoch of its own. So the results of one batch stay
+// together, whatever the stages of the branches do with its parts.
 template <class Function, class C, class Policy>
 class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using Batch = carried_value_t<C>;
@@ -143,7 +145,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
 
   public:
     using iteration = typename base::template iteration_with<divided_batch<Batch, records>>;
-    static constexpr stage_traits traits{.forwards_item = true};  // the item outlives a failure
+    static constexpr stage_traits traits{.forwards_item = true};  // acknowledge() needs the item of a failure
 
     running_split(run_context& run, const stage_options& options, Function&& f, branch_names names,
                   channel<C, Policy>& in, std::vector<queue*> out, std::shared_ptr<records> all)

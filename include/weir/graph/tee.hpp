@@ -37,7 +37,7 @@ struct tee_options {
 
 namespace detail {
 
-// The rule of a wait queue: a tee ends after its side, and waits until then.
+// The rule of a wait queue: the worker of a tee waits until the side has ended, and only then ends itself.
 struct side_rule {
     using ticket = char;
     bool ended = false;
@@ -60,7 +60,7 @@ class running_drain : public stage_kind<C, C, Policy> {
 
     C* next_result(iteration&) noexcept { return nullptr; }
     void close_output(typename base::slot& me) noexcept {
-        // After a failure, ends the tee's wait for an item. Finished items are still taken.
+        // After a failure, ends the tee's wait for an item. The tee still takes the items in its queue.
         if (this->run_.has_failed()) before_tee_.close();
         end_.update([](side_rule& rule) { rule.ended = true; });
         this->leave(me);
@@ -100,14 +100,14 @@ class running_tee : public stage_kind<C, C, Policy> {
                 it.copy.emplace(C::end_of_epoch(it.place.epoch));
             } else {
                 carried_value_t<C> value(std::as_const(*it.item).value());
-                // Without the provenance: only the main way counts for a checkpoint.
+                // Without the draws in the item's provenance: only the main way counts for a checkpoint.
                 it.copy.emplace(std::move(value), provenance(it.place.epoch));
             }
         } else {
             it.copy.emplace(std::as_const(*it.item));
         }
     }
-    // First the copy, then the item.
+    // Puts first the copy into the side, then the item into the main way.
     C* next_result(iteration& it) noexcept {
         it.result_is_item = !it.copy || std::exchange(it.was_copy_put, true);
         return it.result_is_item ? it.item : &*it.copy;

@@ -83,7 +83,8 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     }
 
   private:
-    // Gets one item of each input, except inputs that are at the end of an epoch. False: an input has ended.
+    // Gets one item of each input. An input that is at the end of an epoch keeps its mark in `row_`. False:
+    // an input has ended.
     template <std::size_t Index>
     task<bool> fetch(slot& me) {
         if constexpr (Index == size) {
@@ -137,7 +138,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     }
     template <class T>
     static void pass_over(std::optional<epoch_item<T>>& item) noexcept {
-        // The epoch has ended in another input: its items here are dropped; its mark is kept.
+        // The epoch has ended in another input: an item of this epoch is dropped, its mark is kept.
         if (item->is_mark()) return;
         item.reset();
     }
@@ -180,8 +181,8 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 
 }  // namespace detail
 
-/// Joins pipelines, each with a source and without a sink, into one of rows: a `std::tuple` of one item of
-/// each.
+/// Joins pipelines, each with a source and without a sink, into one that gives rows: a row is a `std::tuple`
+/// of one item of each pipeline.
 ///
 ///     auto p = weir::zip(images, labels) | weir::pipe(pair_up) | weir::sink();
 ///
