@@ -75,6 +75,7 @@ class channel_meter {
         (&of == &puts ? put_waits_ : get_waits_).record(ns);
     }
 
+    // The first item was got.
     void note_first(std::int64_t now) noexcept { first_ = settle(now); }
     std::int64_t first() const noexcept { return first_; }
     std::int64_t begin() const noexcept { return begin_; }
@@ -96,7 +97,7 @@ class channel_meter {
     }
 
   private:
-    // All members that an event without a wait uses are together, in two lines of the cache.
+    // All members that an event without a wait uses are together, in two cache lines.
     bool started_ = false;
     bool is_empty_ = true;
     std::int64_t last_ = 0;  // the instant of the last event
@@ -116,7 +117,8 @@ class channel_meter {
         const bool fits = passed < few_hours && count < many && s.wait <= INT64_MAX / 2;
         s.wait = fits || passed <= (INT64_MAX - s.wait) / count ? s.wait + count * passed : INT64_MAX;
     }
-    static constexpr std::int64_t few_hours = std::int64_t{1} << 43;  // ns; a limit without a division
+    // Below both limits, `count * passed` can't overflow: so most events need no division. In ns.
+    static constexpr std::int64_t few_hours = std::int64_t{1} << 43;
     static constexpr std::int64_t many = std::int64_t{1} << 19;
 
     std::int64_t begin_ = 0;
@@ -130,13 +132,13 @@ class no_meter {};  // for channels that are not measured
 // The statistics of a sink that is part of a channel: it takes items from the queue before the sink, and puts
 // them into its own queue.
 struct sink_figures {
-    std::uint64_t num_taken = 0;   // items taken from the queue before it
-    std::uint64_t num_passed = 0;  // items put into its own queue
-    std::uint64_t num_before = 0;  // items and marks that wait in the queue before it
+    std::uint64_t num_taken = 0;   // items taken from the queue before the sink
+    std::uint64_t num_passed = 0;  // items put into the sink's own queue
+    std::uint64_t num_before = 0;  // items and marks that wait in the queue before the sink
     std::size_t bytes_before = 0;  // their bytes, if bytes are limited
     duration wait_get{};
     duration wait_put{};
-    duration empty{};  // the time in which the queue before it was empty
+    duration empty{};  // the time in which the queue before the sink was empty
     histogram get_waits;
     histogram put_waits;
     std::int64_t moved = INT64_MAX;  // the last known instant at which an item came or went
@@ -232,7 +234,7 @@ class sink_meter {
   private:
     using waits = basic_recorder<Platform, Histogram>;
 
-    // A get or put of the sink is complete, and the next one begins. Records it if it waited.
+    // A get or put of the sink is complete, and the next one begins. Records the wait of the former, if any.
     void note(waits& of, bool mark, std::uint64_t& marks) noexcept {
         if (mark) {
             ++marks;
@@ -242,9 +244,9 @@ class sink_meter {
         since_ = last_;
     }
 
-    std::size_t capacity_;  // of its own queue
-    std::uint64_t taken_ = 0;
-    std::uint64_t passed_ = 0;
+    std::size_t capacity_;      // of the sink's own queue
+    std::uint64_t taken_ = 0;   // items and marks taken from the queue before the sink
+    std::uint64_t passed_ = 0;  // items and marks put into the sink's own queue
     std::uint64_t taken_marks_ = 0;
     std::uint64_t passed_marks_ = 0;
     bool over_ = false;

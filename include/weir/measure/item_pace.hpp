@@ -29,7 +29,8 @@ struct confidence_interval {
 /// The throughput of a stage, estimated from consecutive blocks of equally many items.
 ///
 /// Source: batch means, with the t distribution: Schmeiser, "Batch Size Effects in the Analysis of Simulation
-///         Output", Operations Research 30 (1982), who has 10 to 30 blocks. The intervals are of logarithms.
+///         Output", Operations Research 30 (1982), which has 10 to 30 blocks. The interval is that of the
+///         logarithm of the rate.
 struct item_pace {
     std::uint64_t num_items = 0;  ///< items in all blocks
     std::size_t num_blocks = 0;   ///< 3 or more
@@ -83,8 +84,9 @@ inline confidence_interval around(double centre, double freedom, double variance
     return {centre / factor, centre * factor};
 }
 
-// The ratio of the rates of `a` and `b`; none if no time has passed. Source: Welch, "The Generalization of
-// 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34 (1947).
+// The confidence interval of the rate of `a` divided by the rate of `b`; none if no time has passed. Source:
+// Welch, "The Generalization of 'Student's' Problem when Several Different Population Variances are
+// Involved", Biometrika 34 (1947).
 inline std::optional<confidence_interval> speed_up(const item_pace& a, const item_pace& b) noexcept {
     if (a.rate() <= 0 || b.rate() <= 0) return std::nullopt;
     const double sum = a.variance + b.variance;
@@ -94,8 +96,9 @@ inline std::optional<confidence_interval> speed_up(const item_pace& a, const ite
     return detail::around(a.rate() / b.rate(), freedom, sum);
 }
 
-// Divides the items of a stage into blocks: reads the clock each time a fixed number of items has begun. The
-// number is doubled when needed, so that there are 20 to 40 blocks, or fewer if there are few items.
+// Divides the items of a stage into blocks: reads the clock each time a fixed number of items has begun. Each
+// reading is a mark. The number is doubled when needed, so that there are 20 to 40 blocks, or fewer if there
+// are few items.
 class pace_meter {
   public:
     // `num_slots`: on how many items the stage works at a time. The first blocks have so many items, later
@@ -143,8 +146,8 @@ class pace_meter {
     static constexpr std::size_t least = 3;
     static constexpr std::size_t most = 41;  // odd, so that every second mark includes the first and the last
 
-    std::uint64_t step_ = 1;
-    std::uint64_t next_ = 0;
+    std::uint64_t step_ = 1;  // items of a block
+    std::uint64_t next_ = 0;  // the value of `begun_` at the next mark
     std::uint64_t begun_ = 0;
     std::size_t num_marks_ = 0;
     std::int64_t marks_[most] = {};

@@ -163,7 +163,7 @@ class slot : public basic_state_meter<> {
     std::int64_t last_resumed_ = 0;
     std::uint8_t slow_reasons_ = 0;
     bool is_in_overhead_ = false;
-    // The thread that runs the chain, or ran it last. relaxed: the flag orders it
+    // The thread that runs the chain, or ran it last. relaxed: `has_thread_` orders it
     standard_platform::atomic<decltype(standard_platform::this_thread())> thread_{};
     standard_platform::atomic<bool> has_thread_{false};
     executor* clock_;
@@ -204,7 +204,7 @@ class timed_slot final : public slot {
     // The times of successful invocations. Written by the chain.
     basic_recorder<standard_platform, Histogram> tasks;
 
-    // The sample of its invocations; null: none is kept. Set before the slot is used.
+    // The sample of the slot's invocations; null: none is kept. Set before the slot is used.
     slot_sampler* sampler = nullptr;
 };
 

@@ -16,8 +16,8 @@
 
 namespace weir::detail {
 
-// The sample of a slot, and the invocation of the sample that has begun. Only the slot's chain uses it,
-// except for `samples`.
+// The sample of a slot: the times of invocations that are chosen at random. Only the slot's coroutines use
+// this object, except for `samples`.
 class slot_sampler : public task_sampler {
   public:
     using task_sampler::task_sampler;
@@ -76,8 +76,8 @@ class slot_sampler : public task_sampler {
     bool is_of_batches_ = false;
     step step_ = step::none;
     task_sample current_;
-    spent_times before_{};  // the times of the slot in its states when the invocation began
-    std::uint32_t num_taken_ = 0;
+    spent_times before_{};           // the times of the slot in its states when the invocation began
+    std::uint32_t num_taken_ = 0;    // items for the next batch
     std::uint64_t num_skipped_ = 0;  // batches before the next one of the sample
 };
 

@@ -138,7 +138,7 @@ class basic_state_meter {
         for (std::size_t i = 0; i < slot_states; ++i) spent[i] = read_sum(spent_[i]);
         return spent;
     }
-    // The same, for one state meter, with the lock.
+    // As `spent_until`, for one state meter; takes the lock.
     std::array<std::int64_t, slot_states> spent_before(std::int64_t now) noexcept {
         const typename lock_type::guard held(lock_);
         return spent_until(now);
@@ -199,7 +199,7 @@ class stillness {
 struct state_in_reports {
     slot_state state;
     duration slot_times::* time;
-    const char* name;     // the name of the member, key, label, column and style
+    const char* name;     // the name of the member of `slot_times`; also used as key, label, column and style
     const char* is;       // a short form, as in "83 % is starved"
     const char* meaning;  // the explanation on a page
     const char* note;     // the explanation below a table; empty: none needed

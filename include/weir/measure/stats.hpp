@@ -91,9 +91,9 @@ struct transfer_stats {
     std::uint64_t num_copies = 0;        ///< completed copies
     std::uint64_t bytes = 0;             ///< bytes of these copies
     duration copying{};                  ///< time of these copies on the device, summed
-    std::uint64_t num_handed_over = 0;   ///< copies whose batch a consumer's stream took over
+    std::uint64_t num_handed_over = 0;   ///< copies whose batch a consumer's stream of the device took over
     duration handed_over{};              ///< the part of `copying` for these copies
-    duration exposed{};                  ///< the part of that in which the consumer's stream was idle
+    duration exposed{};                  ///< the part of `handed_over` in which this stream was idle
     std::uint64_t num_block_waits = 0;   ///< waits for a free block of a pool
     duration block_wait{};               ///< the time of these waits, summed over slots
     std::uint64_t num_memory_waits = 0;  ///< waits for memory of the device
@@ -157,7 +157,7 @@ struct retry_stats {
 struct stage_setup {
     bool keeps_order = false;  ///< results keep the order of the items: see `stage_options::output_order`
     std::size_t executor = 0;  ///< the index of the first stage that has the same executor
-    std::size_t threads = 0;   ///< how many coroutines it runs at once at present; 0: no limit (virtual time)
+    std::size_t threads = 0;   ///< how many coroutines that executor runs at once; 0: no limit (virtual time)
     std::size_t item_bytes = 0;  ///< the average size of the items in the first queue behind the stage,
                                  ///< since the start of the run; 0: the queue has no limit of bytes
 

@@ -14,7 +14,7 @@ namespace weir::detail {
 // Measures the times of the invocations of a stage's function. A clock reading takes 20 ns, so only long
 // invocations get a reading each. Short invocations share a reading: as many as fit into `window`, judged by
 // the previous ones. Their sum is exact, and each counts as the mean; if the mean is far above the usual
-// time, one of them gets the excess.
+// time, one of them gets the excess. Invocations of a sample, which are chosen at random, get exact times.
 class stopwatch {
   public:
     // `each`: every invocation gets a reading of its own, as on virtual time, where readings cost nothing.
@@ -121,11 +121,11 @@ class stopwatch {
     static constexpr std::int64_t longest_usual = INT64_MAX / 4;  // so that 2 * usual_ can't overflow
 
     const bool each_;
-    std::uint32_t unread_ = 0;
-    std::uint32_t stride_ = 1;
-    std::int64_t usual_ = 0;               // ns
+    std::uint32_t unread_ = 0;             // invocations since the last reading
+    std::uint32_t stride_ = 1;             // invocations before the next reading
+    std::int64_t usual_ = 0;               // the mean time of the invocations before the last reading, in ns
     std::uint64_t unsampled_ = no_sample;  // invocations before the next one of the sample
-    bool behind_ = false;
+    bool behind_ = false;                  // there was other work since the last reading
 };
 
 }  // namespace weir::detail

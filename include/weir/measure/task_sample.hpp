@@ -29,7 +29,7 @@ struct task_sample {
 /// A sample of the invocations of a stage, in the order of their ends: see `run_options::recording`. All
 /// invocations have the same chance to be in the sample, and so the sample represents the whole run.
 struct task_samples {
-    std::uint64_t one_in = 1;  ///< the number of invocations for each one that is kept: of these, any may be
+    std::uint64_t one_in = 1;  ///< number of successive invocations of which one is kept, chosen at random
     std::vector<task_sample> tasks = {};  ///< the sample; if `one_in` is 1, all invocations
 
     [[nodiscard]] friend bool operator==(const task_samples&, const task_samples&) = default;
@@ -43,7 +43,8 @@ void thin(task_samples& all, std::uint64_t one_in);
 // The part of a sample for a lap, which begins at the instant `begin`. `before`: the sample at that time.
 task_samples samples_of_lap(const task_samples& all, const std::optional<task_samples>& before,
                             duration begin);
-// Adds a sample of other invocations. Removes elements of the sample that has more of its invocations.
+// Adds a sample of other invocations. First removes elements of the sample with the smaller `one_in`, until
+// both are equal.
 void add_samples(task_samples& all, task_samples more);
 // Sorts the elements by the ends of the invocations, and removes elements until at most `most` are left.
 void sort_and_limit(task_samples& all, std::size_t most);

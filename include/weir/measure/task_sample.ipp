@@ -28,7 +28,8 @@ WEIR_INLINE void thin(task_samples& all, std::uint64_t one_in) {
 
 WEIR_INLINE task_samples samples_of_lap(const task_samples& all, const std::optional<task_samples>& before,
                                         duration begin) {
-    // At the instant of the snapshot, invocations may have ended before it and after it.
+    // Of the invocations that ended at the instant `begin`, the snapshot `before` may have some and lack
+    // others.
     std::vector<task_sample> earlier;
     if (before) {
         for (const task_sample& each : before->tasks) {
@@ -56,7 +57,8 @@ WEIR_INLINE void add_samples(task_samples& all, task_samples more) {
 }
 
 WEIR_INLINE void sort_and_limit(task_samples& all, std::size_t most) {
-    // Of those that ended at once, the order is that of their times, so that it is the same everywhere.
+    // Invocations that ended at the same instant are ordered by their times, so that the order is the same
+    // everywhere.
     std::sort(all.tasks.begin(), all.tasks.end(), [](const task_sample& a, const task_sample& b) {
         if (a.at != b.at) return a.at < b.at;
         return a.await != b.await ? a.await < b.await : a.run < b.run;

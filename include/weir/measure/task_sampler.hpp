@@ -17,7 +17,8 @@ namespace weir::detail {
 
 // Keeps a sample of a sequence of invocations: one of each `one_in` successive ones, chosen at random before
 // they begin. So the other invocations need no reading of the clock. When the sample is full, one of each two
-// successive elements is removed at random, and `one_in` doubles. Each invocation has the same chance.
+// successive elements is removed at random, and `one_in` doubles. Each invocation has the same chance to be
+// in the sample.
 //
 // Source: stratified sampling with one unit in each stratum: W. G. Cochran, "Sampling Techniques" (1977),
 //         section 5A.7. The sizes of strata that double are our own. A reservoir (J. S. Vitter, "Random

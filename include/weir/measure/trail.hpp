@@ -14,9 +14,9 @@
 
 namespace weir::detail {
 
-// The tags of the traced items in one queue. A tag is set under the lock of the queue, before the item can be
-// got; the getter takes it without a lock. So an item that is not traced costs its getter one load, and its
-// putter nothing.
+// The tags of the traced items in one queue. A tag is a number other than 0 that identifies a traced item. A
+// tag is set under the lock of the queue, before the item can be got; the getter takes the tag without a
+// lock. So an item that is not traced costs its getter one load, and its putter nothing.
 class trail_marks {
   public:
     // `is_read`: a stage gets from the queue; false: the consumer.
@@ -122,10 +122,11 @@ class slot_trail {
 
     // The function of a source returned no item, because its input has ended: drops the visit that has begun.
     virtual void did_not_begin() noexcept = 0;
+    // Ends the visit.
     virtual void end() noexcept = 0;
 
   protected:
-    std::uint64_t next_ = 0;     // the next item to choose
+    std::uint64_t next_ = 0;     // the number of the next item for which `chosen` is called
     std::uint64_t current_ = 0;  // the tag of the current item
     std::uint64_t num_kept_ = 0;
     bool is_open_ = false;
