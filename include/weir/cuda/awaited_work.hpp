@@ -20,8 +20,9 @@
 
 namespace weir::cuda::detail {
 
-// Holds a reference to a completion, and the completion's event until the completion is submitted.
-// Constructed before the operation is queued, so that a failure to get either leaves no work pending.
+// Holds a reference to a completion (the record of a pending operation, completion.hpp), and the completion's
+// event until the completion is submitted to the context's mailbox. Constructed before the operation is
+// queued, so that a failure to get the completion or the event leaves no work pending.
 class ticket {
   public:
     // Errors: those of the runtime, and std::bad_alloc. Nothing is queued yet.
@@ -34,7 +35,8 @@ class ticket {
             throw;
         }
     }
-    // For an event that the caller owns and has recorded. Makes no CUDA call, so that a reaction may use it.
+    // For an event that the caller owns and has recorded. Makes no CUDA call, so that a
+    // `completion::reaction` may make a ticket.
     ticket(core& of, cudaEvent_t recorded, completion::reaction then)
         : core_(of), completion_(&completion::make(of.box(), recorded, then)) {
         completion_->returns_event = false;
@@ -49,7 +51,8 @@ class ticket {
 
     completion& get() const noexcept { return *completion_; }
 
-    // Submits the completion for all work queued on the stream. If it throws, that work is done.
+    // Submits the completion: it ends when all work queued on the stream now is done. If submit() throws,
+    // that work is done.
     void submit(cudaStream_t stream, const weir::detail::slot* measured = nullptr) {
         const cudaError_t code = cudaEventRecord(completion_->event, stream);
         if (code != cudaSuccess) {
@@ -67,8 +70,8 @@ class ticket {
         submit_recorded(stream);
     }
 
-    // Submits the completion for an event that is recorded already. If it throws, the work on the stream is
-    // done.
+    // Submits the completion for an event that is recorded already. If submit_recorded() throws, the work on
+    // the stream is done.
     void submit_recorded(cudaStream_t stream) {
         completion_->own();
         submitted_ = core_.box()->put(*completion_);
@@ -100,7 +103,8 @@ class ticket {
                     c.returns_event = false;
                     c.result = code;
                 }
-                static_cast<void>(of.box()->put(c));  // the context waits for this thread before it ends
+                // The mailbox is open: the context waits for this thread before it closes the mailbox.
+                static_cast<void>(of.box()->put(c));
             });
         } catch (...) {
             c.disown();
@@ -111,7 +115,7 @@ class ticket {
         throw_gone();
     }
 
-    // Gives the reference to the caller.
+    // Moves the reference to the caller, who calls disown() later.
     completion* keep() noexcept { return std::exchange(completion_, nullptr); }
 
   private:
@@ -127,7 +131,8 @@ class ticket {
 };
 
 // Awaits an operation on a device. `Work` describes the operation, and has the members
-//   begin(core&, ticket&, measured)  queues the operation, if there is anything to queue; submits the ticket;
+//   begin(core&, ticket&, measured)  queues the operation, if there is anything to queue; submits the ticket.
+//                                    `measured`: the awaiting slot of a stage, or null;
 //   on_host()                        does the operation without a device;
 //   call                             the name of the CUDA function in an error message.
 template <class Work>

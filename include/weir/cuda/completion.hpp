@@ -26,18 +26,19 @@ using weir::detail::standard_platform;
 
 class mailbox;
 
-// The record of one pending operation on a device. The reactor (reactor.hpp), the waiting coroutine and the
-// driver share a completion. After an error the driver may keep its pointer for
-// ever. So completions lie in memory that is never freed; a completion is reused only after all owners have
-// called disown().
+// The record of one pending operation on a device. The reactor (reactor.hpp), which finds out that the
+// operation has ended, the waiting coroutine and the driver share a completion. After an error the driver may
+// keep its pointer for ever. So completions lie in memory that is never freed; a completion is reused only
+// after all owners have called disown().
 class completion {
   public:
-    // Called once, at the end of the operation, by the reactor: on the context's thread or on an idle worker.
+    // Called once, at the end of the operation, by the reactor: on the context's thread or a pool's worker.
     using reaction = void (*)(completion&) noexcept;
 
     // Errors: std::bad_alloc.
     static completion& make(std::shared_ptr<mailbox> box, cudaEvent_t event, reaction then);
 
+    // relaxed: the caller is an owner already
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
     void disown() noexcept;
 
@@ -45,25 +46,26 @@ class completion {
     std::optional<cudaStream_t> captured;  // if set: the operation ends when the capture of this stream ends
     bool returns_event = true;             // `event` goes back to the context's pool
     bool has_function = false;             // the driver calls on_host_function() after success
-    standard_platform::atomic<bool> called{false};
+    standard_platform::atomic<bool> called{false};  // by the driver: the operation has succeeded
     cudaError_t result = cudaSuccess;
     reaction then;
     completion* next = nullptr;  // in the list of the mailbox or of the reactor
-    // Only the context's thread finishes this: a call that needs a current device, or the end of a capture.
+    // Whether only the context's thread, the guard of the mailbox, may finish the completion: it is for a
+    // call that needs a current device, or for the end of a capture.
     bool needs_guard() const noexcept { return event == nullptr || captured.has_value(); }
 
-    // What the time of the end is guessed from (usual_times.hpp). Instants in ns of the platform's clock.
-    cudaStream_t on = nullptr;   // null: unknown
+    // From these the reactor estimates the end (usual_times.hpp). Instants in ns of the platform's clock.
+    cudaStream_t on = nullptr;   // the operation's stream; null: unknown
     std::size_t bytes = 0;       // 0: no copy, or unknown
-    std::int64_t submitted = 0;  // when it was put into the mailbox
-    std::int64_t begun = 0;      // 0: an earlier operation of the stream is pending
-    bool begun_late = false;     // it began at an unknown time before `begun`
+    std::int64_t submitted = 0;  // when the completion was put into the mailbox
+    std::int64_t begun = 0;      // when the operation began; 0: one before it in the stream is pending
+    bool begun_late = false;     // the operation began at an unknown time before `begun`
 
     // If a coroutine awaits the operation: resumes the coroutine.
     std::optional<weir::detail::async_completion> waiting;
-    // An object that `then` uses, kept until then. If `then` returns a page-locked block: the block's pool.
+    // An object that `then` uses, released after `then`: for a page-locked block, its pool.
     std::shared_ptr<void> kept;
-    std::byte* block = nullptr;             // the block
+    std::byte* block = nullptr;             // the page-locked block that `then` puts back into its pool
     std::optional<external_wait> promised;  // tells deadlock detection that `then` may end other waits
 
     // The function for cudaLaunchHostFunc. Makes no CUDA call, and runs no code of the user.
@@ -130,14 +132,15 @@ class completion_pool {
 
 inline constinit weir::detail::no_destroy<completion_pool> all_completions;
 
-// The queue of new completions, which the reactor polls: on the context's thread, or, for a coroutine of a
-// pool, on an idle worker. The driver may release the last reference to the mailbox, and the driver's thread
-// must not make a CUDA call: so the destructor makes none.
+// The queue of new completions. The reactor polls it: on the context's thread, or, if a coroutine on a pool
+// waits, on an idle worker of that pool. The driver may release the last reference to the mailbox, and the
+// driver's thread must not make a CUDA call: so the destructor makes none.
 class mailbox final : public weir::detail::polled_source {
   public:
-    // The owner of what was put, which polls the device.
+    // The object that takes the completions out of the mailbox and polls the device: the reactor.
     class reader {
       public:
+        // Called by one thread at a time; `by_guard`: by the context's thread. Returns when to call it again.
         virtual std::int64_t look(std::int64_t now, bool by_guard) noexcept = 0;
 
       protected:
@@ -149,13 +152,14 @@ class mailbox final : public weir::detail::polled_source {
     // Called before anything is put. `by` lives until the mailbox is closed.
     void read_by(reader& by) noexcept { reader_ = &by; }
 
-    // Makes a thread poll. Returns false if the mailbox is closed; then `c` was not put.
+    // Adds a completion, and makes a thread poll. Returns false, and adds nothing, if the mailbox is closed.
     bool put(completion& c) noexcept {
         const bool needs_guard = c.needs_guard();
-        // A host function tells the context's thread.
+        // The executor whose idle workers may poll. Null: the context's thread polls, for a completion with a
+        // host function when the driver has called it.
         executor* const waits = needs_guard || c.has_function ? nullptr : weir::detail::current_executor();
         c.submitted = standard_platform::now();
-        if (needs_guard) for_guard_.fetch_add(1, std::memory_order_relaxed);  // published by the exchange
+        if (needs_guard) for_guard_.fetch_add(1, std::memory_order_relaxed);  // relaxed: expect() wakes later
         completion* head = newest_.load(std::memory_order_relaxed);
         // release; pairs with take_all(), which reads the completion
         do {
@@ -167,15 +171,15 @@ class mailbox final : public weir::detail::polled_source {
         return true;
     }
 
-    // Returns a list, the newest completion first. acquire; pairs with put()
+    // Takes all completions out; returns them as a list, the newest first. acquire; pairs with put()
     completion* take_all() noexcept { return newest_.exchange(nullptr, std::memory_order_acquire); }
 
-    // Whether only the context's thread can finish some of what was put. relaxed: wake() follows the addition
+    // Whether some completion needs the context's thread. relaxed: put() wakes that thread after the addition
     bool has_work_for_guard() const noexcept { return for_guard_.load(std::memory_order_relaxed) != 0; }
     void finished_for_guard() noexcept { for_guard_.fetch_sub(1, std::memory_order_relaxed); }
 
-    // The same as a worker's poll, on the context's thread, for all that was put. `is_last(next)`: whether
-    // the mailbox is closed.
+    // Calls the reader on the context's thread, which finishes all kinds of completions. If `is_last(next)`
+    // returns true, the mailbox is closed, and no thread polls it any more.
     template <class IsLast>
     std::int64_t look_here(std::int64_t now, IsLast is_last) noexcept {
         return poll_here(now, is_last);
@@ -188,7 +192,7 @@ class mailbox final : public weir::detail::polled_source {
         return newest_.compare_exchange_strong(nothing, end_of_all(), std::memory_order_relaxed);
     }
 
-    // Asks the reactor to finish all completions in the mailbox, and then to end.
+    // Tells the reactor to finish all completions, and then to end.
     void ask_to_end() noexcept {
         ending_.store(true, std::memory_order_release);  // pairs with is_ending()
         wake();
@@ -224,7 +228,7 @@ inline void completion::disown() noexcept {
 
 inline void CUDART_CB completion::on_host_function(void* self) noexcept {
     auto& c = *static_cast<completion*>(self);
-    const std::shared_ptr<mailbox> box = c.box_;      // before the store: then the reactor may disown `c`
+    const std::shared_ptr<mailbox> box = c.box_;      // kept for wake(): after the store the context may end
     c.called.store(true, std::memory_order_release);  // pairs with reactor::is_over()
     box->wake();
     c.disown();

@@ -27,9 +27,9 @@ namespace weir::cuda {
 
 namespace detail {
 
-// A channel that is given no executor measures by the clock of the first executor that uses it: this executor
-// would have to outlive the channel. But blocks come back to their pool after a run and its executor are
-// gone. So the pool's channel gets this executor, which has a clock and runs nothing.
+// The executor of the channels inside of pools, which has a clock and runs nothing. A channel that is given
+// no executor measures by the clock of the first executor that uses it, which would have to outlive the
+// channel. But blocks come back to their pool after a run and its executor are gone.
 class own_clock final : public executor {
   public:
     using executor::post;
@@ -69,7 +69,8 @@ class core {
     event_pool timed_events{cudaEventDefault};
     device_status broken;
 
-    // Errors: `weir::cuda::error` if an earlier error broke the device.
+    // Errors: `weir::cuda::error` if an earlier error broke the device. `measured`, here and below: the slot
+    // (a worker of a stage) that makes the call, whose stage the error names; null: none.
     void check_device(const weir::detail::slot* measured = nullptr) const {
         if (broken.get() != cudaSuccess) throw_error(broken.get(), "an earlier call", measured);
     }
@@ -103,10 +104,10 @@ class core {
 
     blocking_threads threads;
 
-    // The first call on the context's thread.
+    // Called first on the context's thread: makes the device current there.
     void choose_device() noexcept { chosen_ = cudaSetDevice(device_); }
 
-    // Makes the device's memory pool. Called when the context's thread runs. Errors: `weir::cuda::error`.
+    // Makes the device's memory pool on the context's thread, and waits. Errors: `weir::cuda::error`.
     void make_ready() {
         const char* call = "cudaSetDevice";
         const cudaError_t code = call_on_context_thread([&]() noexcept { return make_pool(call); });
@@ -128,7 +129,7 @@ class core {
     }
 
     // Blocks until all work on the stream is done, so that the caller may reuse memory that the work uses.
-    // For work that has no completion. If the runtime fails to wait, tries again.
+    // For work whose end the reactor doesn't watch. If the runtime fails to wait, tries again.
     void wait_for_stream(cudaStream_t stream) noexcept {
         const exempt_from_captures waiting;
         while (const cudaError_t code = without_last_error(cudaStreamSynchronize(stream))) {
@@ -138,8 +139,8 @@ class core {
         }
     }
 
-    // Whether free() takes effect behind the work that is queued on its stream, as the device has memory
-    // pools. Otherwise memory may be freed only when all work on it is done.
+    // Whether free() takes effect behind the work that is queued on the stream: true if the device has memory
+    // pools. Otherwise the caller may free memory only when all work on it is done.
     bool frees_in_order() const noexcept { return pool_ != nullptr; }
     cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) {
         if (pool_ != nullptr) {
@@ -187,8 +188,8 @@ class core {
         call = "cudaMemPoolCreate";
         code = cudaMemPoolCreate(&pool_, &like);
         if (code != cudaSuccess) return code;
-        // Otherwise each synchronization returns the pool's free memory, and the next batch has to allocate
-        // it again.
+        // With the default threshold, 0, each synchronization returns the pool's free memory to the system,
+        // and the next batch has to allocate it again.
         std::uint64_t keep = UINT64_MAX;
         call = "cudaMemPoolSetAttribute";
         code = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
@@ -221,8 +222,8 @@ class core {
 ///           `forked_error`.
 /// Lifetime: outlives all waits. Objects made from the context may outlive it, but can't be awaited then.
 /// Threads:  any.
-/// Watchdog: each wait counts as an `external_wait`. Not on virtual time, which has no waits for events
-///           outside.
+/// Watchdog: each wait counts as an `external_wait`. Coroutines on virtual time can't wait: it has no events
+///           from outside.
 /// Cost:     a thread, which sleeps while no work is awaited, and while idle workers of the `thread_pool` of
 ///           the waiting coroutine poll the GPU.
 ///

@@ -33,13 +33,13 @@
 
 namespace weir::cuda::detail {
 
-// In a stage that keeps the order of its items, a later item holds its resources (a block, memory) until all
-// earlier items have left. If an earlier item waited for these resources, the stage would deadlock. So items
-// acquire them in the order of their numbers, which begin with 0 and have no gaps.
+// Makes items acquire resources in the order of their numbers, which begin with 0 and have no gaps. In a
+// stage that keeps the order of its items, a later item holds its resources (a block, memory) until all
+// earlier items have left. If an earlier item waited for these resources, the stage would deadlock.
 class item_order {
     using gate = channel<char>;
     struct call {
-        bool is_done = false;              // left before its turn
+        bool is_done = false;              // leave() was called before it was the call's turn
         std::shared_ptr<gate> waits_at{};  // gets an item when it is the call's turn
     };
 
@@ -48,8 +48,8 @@ class item_order {
     item_order(const item_order&) = delete;
     item_order& operator=(const item_order&) = delete;
 
-    // The item with this number acquires nothing any more. Called once for each number. If there is no memory
-    // for the record, the order is given up: all items continue.
+    // The item with this number acquires nothing any more, so it is the next item's turn. Called once for
+    // each number. If there is no memory for the record, the order is given up: all items continue.
     void leave(std::uint64_t number) noexcept {
         std::shared_ptr<gate> first;
         try {
@@ -78,7 +78,7 @@ class item_order {
             const std::scoped_lock held(all_.lock_);
             return all_.lost_count_ || all_.next_ == number_;
         }
-        // Waits until all earlier items have left. False: a stop was requested.
+        // Waits until leave() was called for all earlier items. False: a stop was requested.
         task<bool> first(stop_token stop) const {
             const std::shared_ptr<gate> at = all_.gate_of(number_);
             if (!at) co_return true;
@@ -121,7 +121,8 @@ class item_order {
     std::map<std::uint64_t, call> calls_;  // calls that wait, or that left before their turn
 };
 
-// Limits the number of pending copies to `depth`; or to the number of slots, if the stage has got more.
+// Limits the number of pending copies to `depth`; or to the number of slots (workers of the stage), if the
+// stage has got more slots.
 class pending_copies {
   public:
     explicit pending_copies(std::size_t depth) : free_(depth) {}
@@ -189,7 +190,7 @@ struct copier {
         bool when_copied;   // send() ends when the copy is done; false: when the copy is queued
         bool timed;
         std::optional<stream> on;                 // none: each run makes a stream
-        std::shared_ptr<device_account> account;  // null: each run makes one
+        std::shared_ptr<device_account> account;  // null: each run makes an account
     };
 
     copier(context& gpu, const settings& s)
@@ -211,8 +212,8 @@ struct copier {
     std::shared_ptr<device_account> account;
 };
 
-// Measures a wait, by the executor's clock, from the construction on. `log`: records the time; null: no
-// measurement.
+// Measures a wait, by the executor's clock, from the construction to the call of `was_for_...`. `log`:
+// records the time; null: no measurement.
 class measured_wait {
   public:
     explicit measured_wait(transfer_log* log)
@@ -246,8 +247,8 @@ inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> b
         const bool goes = co_await mine.first(call.stop());
         if (!goes) co_return std::nullopt;
     }
-    // Memory first: a block that is in use comes back without the consumer's help, so waiting for one is
-    // safe.
+    // Memory first: a block that is in use comes back without the consumer's help, so an item may wait for a
+    // block while it has memory.
     std::optional<device_memory> there = device_memory::try_take(s.account, s.copies, bytes, s.log);
     if (!there) {
         const measured_wait wait(s.log.get());

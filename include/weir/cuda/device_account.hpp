@@ -25,8 +25,8 @@
 namespace weir::cuda::detail {
 
 // Shared by a `device_pool` and all pieces of its memory (`device_memory`). Counts memory as in use from its
-// allocation until the stream has passed the point at which the memory was freed. A coroutine that finds too
-// little memory waits for `turn`, and then for `news`.
+// allocation until its stream has passed the point at which the memory was freed. A coroutine that finds too
+// little memory waits for the item of `turn`, and then, one coroutine at a time, for an item of `news`.
 class device_account : public std::enable_shared_from_this<device_account> {
     static constexpr std::align_val_t alignment{256};
 
@@ -55,7 +55,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return used_;
     }
 
-    // Returns null if too little memory is free now, or if a coroutine waits for some.
+    // Returns null if too little memory is free now, or if another coroutine waits for memory.
     void* try_take(std::size_t bytes, cudaStream_t s) {
         check_size(bytes);
         {
@@ -65,7 +65,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return attempt(bytes, s);
     }
 
-    // Returns null if too little memory is free now.
+    // For the coroutine whose turn it is. Returns null if too little memory is free now.
     void* attempt(std::size_t bytes, cudaStream_t s) {
         if (!reserve(bytes)) return nullptr;
         void* memory = nullptr;
@@ -126,7 +126,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
                         " bytes, and nothing is in use here that could come back");
     }
 
-    // While a waiter exists, later callers of try_take() get no memory.
+    // A coroutine that waits for memory. While a waiter exists, try_take() returns null to later callers.
     class waiter {
       public:
         explicit waiter(device_account& at) : at_(at) {
@@ -195,7 +195,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
                                     "; raise the limit of the device_pool");
     }
 
-    // Remembers freed memory until it is free. False: there is no host memory for the record.
+    // Keeps a record of freed memory until its event is over. False: there is no host memory for the record.
     bool keep(cudaStream_t s, freed_memory::piece what) noexcept {
         bool kept = false;
         try {
@@ -209,7 +209,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return kept;
     }
 
-    // Counts the bytes as in use, unless that exceeds the limit.
+    // Counts the bytes as in use. False: they would exceed the limit.
     bool reserve(std::size_t bytes) {
         harvest();
         const std::scoped_lock held(lock_);
@@ -241,8 +241,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return memory;
     }
 
-    // Removes memory that is free from the records; returns whether there was any. Without memory pools,
-    // frees it by cudaFree here: not under the lock, as cudaFree may block.
+    // Removes the records of memory whose event is over; returns whether there were any. Without memory
+    // pools, the memory is freed by cudaFree here: not under the lock, as cudaFree may block.
     bool harvest() {
         std::vector<void*> idle;
         std::size_t bytes = 0;
@@ -257,8 +257,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return found;
     }
 
-    // Called under the lock, while a coroutine waits: the context will call tell() when the first piece of
-    // each stream is free.
+    // Called under the lock, while a coroutine waits: the context's reactor will call tell() when the first
+    // freed piece of each stream is free.
     void subscribe() {
         freed_.each_first_unsubscribed([this](cudaStream_t on, const std::shared_ptr<pooled_event>& behind) {
             auto kept = std::make_shared<subscription>(subscription{shared_from_this(), behind});
@@ -272,7 +272,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         });
     }
 
-    // Wakes the waiter, which tries again.
+    // Wakes the waiter whose turn it is, which tries again.
     void tell() noexcept { static_cast<void>(news.try_put(0)); }
     void pass_turn() noexcept { static_cast<void>(turn.try_put(0)); }
 

@@ -104,7 +104,7 @@ class device_blocks final : public device_allocator {
   private:
     struct place {
         std::size_t number;
-        bool was_used;
+        bool was_used;  // the next work on the block has to wait for `last_use_`
     };
 
     std::shared_ptr<detail::core> core_;
@@ -112,14 +112,15 @@ class device_blocks final : public device_allocator {
     std::size_t block_bytes_;
     std::vector<std::shared_ptr<detail::pooled_event>> last_use_;
     std::mutex lock_;
-    std::vector<place> free_;  // first in, first out; has capacity for all blocks
+    std::vector<place> free_;  // the free blocks, first in, first out; has capacity for all blocks
 };
 
 namespace detail {
 
-// Used by `device_account`, whose lock protects it. Pieces that are released behind the work of one stream
-// become free in the order of their release. If a new stream has the handle of a destroyed one, its pieces
-// wait behind those of the destroyed stream.
+// The record of device memory that was released, and that queued work may still use. Used by
+// `device_account`, whose lock protects the record. Pieces that are released behind the work of one stream
+// become free in the order of their release. If a new stream has the handle of a destroyed stream, the new
+// one's pieces wait behind those of the destroyed stream.
 class freed_memory {
   public:
     struct piece {
@@ -137,8 +138,8 @@ class freed_memory {
         return all;
     }
 
-    // Removes all pieces that are free; returns whether there were any. Adds their sizes to `bytes`, and
-    // memory that the caller has to free to `idle`, whose capacity suffices.
+    // Removes all pieces whose event is over; returns whether there were any. Adds their sizes to `bytes`,
+    // and to `idle` the memory that the caller has to free. The caller has reserved room in `idle`.
     bool take_over(std::size_t& bytes, std::vector<void*>& idle) {
         bool found = false;
         for (row& r : rows_) {

@@ -27,8 +27,8 @@ namespace weir::cuda::detail {
 // of the last hand_over().
 class device_memory {
   public:
-    // Returns none if too little memory is free now. `log`: records the times of the copy; null: no
-    // measurement.
+    // Returns none if too little memory is free now. `log`: records the times of the copies from and to the
+    // host; null: no measurement.
     static std::optional<device_memory> try_take(const std::shared_ptr<device_account>& from, const stream& s,
                                                  std::size_t bytes, std::shared_ptr<transfer_log> log) {
         device_memory there(from, s, bytes, std::move(log));
@@ -56,7 +56,7 @@ class device_memory {
                 const std::optional<char> news = co_await from->news.get(stop);
                 if (!news) co_return std::nullopt;
             } else {
-                // The last piece in use may have been freed since the attempt: tries once more.
+                // The last piece in use may have become free since the attempt: tries once more.
                 if (!may_retry) from->refuse(bytes);
                 may_retry = false;
             }
@@ -203,10 +203,10 @@ class device_memory {
     void* data_ = nullptr;
     std::size_t bytes_;
     shared_event behind_;  // recorded by the destructor; the memory is free when this event is over
-    shared_event copied_;
+    shared_event copied_;  // see copied()
     bool was_handed_over_ = false;
     std::shared_ptr<transfer_log> log_;
-    std::shared_ptr<copy_times> times_;  // of the copy
+    std::shared_ptr<copy_times> times_;  // of the copy to the device; null: not measured
 };
 
 }  // namespace weir::cuda::detail

@@ -68,7 +68,7 @@ class pinned_blocks {
     own_clock clock_;
 
   public:
-    channel<std::byte*> free;
+    channel<std::byte*> free;  // the blocks that no lease has
     const std::size_t block_bytes;
     const std::size_t count;
 
@@ -144,7 +144,7 @@ class [[nodiscard("the block goes back at once")]] lease {
         return block_ == nullptr ? std::span<std::byte>() : std::span(block_, size_);
     }
 
-    /// Keeps the first bytes. \param size  in bytes, at most `bytes().size()`.
+    /// Keeps only the first bytes. \param size  in bytes, at most `bytes().size()`.
     void resize(std::size_t size) noexcept { size_ = weir::detail::smaller(size, size_); }
 
     /// Queues a copy of `bytes()` to device memory. The block goes back to its pool when the copy is done.
@@ -175,7 +175,8 @@ class [[nodiscard("the block goes back at once")]] lease {
     lease(std::shared_ptr<detail::pinned_blocks> pool, std::byte* block, std::size_t size) noexcept
         : pool_(std::move(pool)), block_(block), size_(size) {}
 
-    // The stream is known not to be captured.
+    // Puts the block back into its pool when all work queued on the stream is done. The caller has checked
+    // that the stream is not captured.
     void give_away(const stream& s) {
         detail::core& of = *s.shared()->of();
         if (of.on_host()) {

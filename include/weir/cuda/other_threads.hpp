@@ -20,8 +20,8 @@ namespace weir::cuda::detail {
 // result. `call` must not throw. After the end of the context's thread, uses a new thread. Must not be called
 // on the context's thread.
 // Reason: streams and memory are created on the current device of the calling thread. For a thread that never
-// chose a device this is GPU 0; to choose another one for a moment, and then GPU 0 again, would begin to use
-// GPU 0. The context's thread has chosen its device for good.
+// chose a device this is GPU 0. To choose another GPU for a moment and then GPU 0 again would initialize GPU
+// 0, which takes memory there. The context's thread has chosen its device for good.
 // Errors: std::bad_alloc; std::system_error if a thread can't be started.
 template <class Call>
 cudaError_t run_on_context_thread(const std::shared_ptr<mailbox>& box, int device, Call call) {
@@ -37,7 +37,7 @@ cudaError_t run_on_context_thread(const std::shared_ptr<mailbox>& box, int devic
         its.done.set();  // `its` may be destroyed from here on
     });
     c.returns_event = false;
-    c.kept = std::shared_ptr<void>(std::shared_ptr<void>(), &mine);  // no owner: this function waits
+    c.kept = std::shared_ptr<void>(std::shared_ptr<void>(), &mine);  // not owned: this function waits
     if (box->put(c)) {
         while (!mine.done.wait()) {
         }

@@ -42,8 +42,8 @@ template <class... Parts>
 /// A batch on the host, and the copy of its parts on the device.
 template <class Batch, class... Ts>
 struct device_batch {
-    Batch host;  ///< the batch, copied parts included; but a copied `pinned_buffer` is empty
-    /// The copy.
+    Batch host;  ///< the batch, with the parts that were copied; but a copied `pinned_buffer` is empty
+    /// The copy of the parts, on the device.
     std::conditional_t<sizeof...(Ts) == 1, device_buffer<std::tuple_element_t<0, std::tuple<Ts...>>>,
                        device_buffers<Ts...>>
         data;
@@ -56,7 +56,7 @@ template <class View>
 concept in_a_row = std::ranges::contiguous_range<View> && std::ranges::sized_range<View> &&
                    std::is_trivially_copyable_v<std::ranges::range_value_t<View>>;
 
-// The element type of objects that own page-locked memory: their block is copied from without packing.
+// The element type of objects that own page-locked memory. The device copies from their block directly.
 template <class X>
 struct element_of_block {};
 template <>
@@ -84,8 +84,8 @@ template <class Part, class Batch>
 concept has_row = std::is_invocable_v<const Part&, const Batch&> &&
                   in_a_row<std::invoke_result_t<const Part&, const Batch&>>;
 
-// The results of to_device for a part, or for several. `whole`: if the part is the batch itself. `rest`:
-// otherwise. Without members, the part can't be copied.
+// The types of the results of `to_device` for a part, or for several parts. `whole`: if the part is the batch
+// itself; `rest`: otherwise. No members: the part can't be copied.
 template <class Part, class Batch>
 struct copied_part {};
 template <class Part, class Batch>
@@ -113,7 +113,7 @@ struct copied_part<parts_of<Parts...>, Batch> {
 template <class Part, class Batch>
 concept can_be_copied = requires { typename copied_part<Part, Batch>::rest; };
 
-// A part of a batch on the host, and its offset `at` in the block.
+// A part of a batch on the host, and the offset `at` of its copy in a page-locked block.
 struct host_part {
     host_part(const void* data, std::size_t size, std::size_t to) noexcept
         : from(data), bytes(size), at(to) {}
@@ -189,7 +189,7 @@ auto rows_of(const parts_of<Parts...>& parts, const Batch& batch) {
         parts.each);
 }
 
-// A piece of device memory to be copied to a block, and the offset `at` of its copy there, in bytes.
+// A piece of device memory to be copied to a page-locked block, and the offset `at` of its copy in the block.
 struct fetched {
     fetched(device_memory from, std::size_t to) noexcept : memory(std::move(from)), at(to) {}
     device_memory memory;
@@ -215,7 +215,7 @@ struct found_parts {
     std::array<fetched, number> memory;
     std::array<std::size_t, sizeof...(Ts)> sizes;
 };
-// One array.
+// The same for one array: its copy is a pinned_buffer or a vector.
 template <class T>
 struct found_parts<1, T> {
     using pinned = pinned_buffer<T>;

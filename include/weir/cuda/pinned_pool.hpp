@@ -160,7 +160,7 @@ class pinned_pool {
         return pinned_buffer<T>(*std::move(block), n);
     }
 
-    /// As constructed.
+    /// In bytes, as constructed.
     [[nodiscard]] std::size_t block_bytes() const noexcept { return shared_->block_bytes; }
     [[nodiscard]] std::size_t blocks() const noexcept { return shared_->count; }  ///< as constructed
 

@@ -42,7 +42,7 @@ struct context_options {
 
 namespace detail {
 
-// The events of a context, to be used again.
+// CUDA events of a context that are free to be recorded again.
 class event_pool {
   public:
     explicit event_pool(unsigned flags) noexcept : flags_(flags) {}
@@ -79,12 +79,12 @@ class event_pool {
     std::size_t made_ = 0;
 };
 
-// Two errors of the device: the first one that broke the device, which stays; and the last one of a query
-// whether work is done (a refusal).
+// Two errors of the device. `get()`: the first error that broke the device; it stays. `refusal()`: the error
+// of the last query whether work is done, or cudaSuccess.
 class device_status {
   public:
     cudaError_t get() const noexcept {
-        // relaxed: the code is all there is to know
+        // relaxed: no other data is passed with the code
         return static_cast<cudaError_t>(code_.load(std::memory_order_relaxed));
     }
     void set(cudaError_t code) noexcept {
@@ -105,8 +105,9 @@ class device_status {
     standard_platform::atomic<int> refusal_{cudaSuccess};
 };
 
-// Finds out which completions of a context are over, and finishes them. `look` is called by whoever polls the
-// mailbox: an idle worker of a pool, or the context's thread, whose current device is the context's.
+// Finds out which completions (pending operations) of a context are over, and finishes them. The thread that
+// polls the mailbox calls `look`: an idle worker of a pool, or the context's thread (the guard of the
+// mailbox), whose current device is the context's.
 class reactor final : private mailbox::reader {
     using platform = standard_platform;
     static constexpr std::int64_t never = weir::detail::pollable::never;
@@ -120,7 +121,8 @@ class reactor final : private mailbox::reader {
     // The loop of the context's thread: ends when mailbox::ask_to_end() was called and all is finished.
     void run() noexcept {
         box_.guard([this](std::int64_t now) {
-            // A worker that found that the device is broken may not look at the others soon.
+            // If the device is broken, the worker that found this may be busy from now on: this thread
+            // finishes the other completions.
             const bool has_to_look =
                 box_.has_work_for_guard() || box_.is_ending() || broken_.get() != cudaSuccess;
             if (!has_to_look) return never;
@@ -155,7 +157,7 @@ class reactor final : private mailbox::reader {
             c = older;
         }
         for (c = row; c != nullptr; c = c->next) {
-            *end_ = c;  // so that the search sees the new ones before `c`, too
+            *end_ = c;  // so that first_of() sees the new completions before `c`, too
             c->begun = first_of(c->on) == c || c->on == nullptr ? c->submitted : 0;
             end_ = &c->next;
         }
@@ -189,7 +191,7 @@ class reactor final : private mailbox::reader {
         return news;
     }
 
-    // The next operation of the stream begins now.
+    // Learns how long an operation took that has ended. The next operation of its stream begins now.
     void learn_from(const completion& c, std::int64_t now) noexcept {
         const std::int64_t gap = now - last_look_;
         if (is_predictable(c) && c.result == cudaSuccess) times_.learn(c.bytes, now - c.begun, gap);
@@ -214,7 +216,7 @@ class reactor final : private mailbox::reader {
     std::int64_t next_look_at(const completion& c, std::int64_t now, bool by_guard) const noexcept {
         if (c.needs_guard()) return by_guard ? now + options_.period.count() : never;
         if (c.has_function) return next_watch_;
-        if (c.begun == 0) return never;  // an operation before it is looked at
+        if (c.begun == 0) return never;  // the stream's operation before it is polled
         const std::int64_t usual = is_predictable(c) ? times_.of(c.bytes) : usual_times::unknown;
         if (usual != usual_times::unknown) {
             return usual_times::next_look(c.begun, usual, now, options_.period.count());
@@ -224,13 +226,13 @@ class reactor final : private mailbox::reader {
 
     // `asks_all`: also polls completions with a host function.
     bool is_over(completion& c, bool asks_all) noexcept {
-        if (c.event == nullptr && !c.captured) return true;  // nothing to wait for
+        if (c.event == nullptr && !c.captured) return true;  // a call that `then` makes: nothing to wait for
         c.result = broken_.get();
         if (c.result != cudaSuccess) return true;
         // When the context ends, the end of a capture is not waited for: the thread that captures may be the
         // thread that ends the context.
         if (c.captured) return box_.is_ending() || !is_captured(*c.captured);
-        // The driver calls only after work that succeeded. acquire; pairs with on_host_function()
+        // The driver calls the host function only after success. acquire; pairs with on_host_function()
         if (c.called.load(std::memory_order_acquire)) return true;
         if (c.has_function && !asks_all) return false;
         c.result = without_last_error(cudaEventQuery(c.event));
@@ -239,7 +241,8 @@ class reactor final : private mailbox::reader {
         if (says) return c.result == cudaSuccess;
         // The event was captured into a graph, or was destroyed: it will never be complete.
         if (c.result == cudaErrorCapturedEvent || c.result == cudaErrorInvalidResourceHandle) return true;
-        // At the end, the waiter reuses the memory of the work. So no other error counts as the end.
+        // After the end, the waiter reuses memory that the work uses. So only an error that ends all work
+        // counts as the end.
         if (!ends_all_work(c.result)) return false;
         broken_.set(c.result);
         c.result = broken_.get();
@@ -250,7 +253,8 @@ class reactor final : private mailbox::reader {
         if (c.returns_event && c.result != cudaErrorInvalidResourceHandle) events_.give(c.event);
         if (c.needs_guard()) box_.finished_for_guard();
         c.then(c);
-        // Reset here: the driver may disown the completion last, and these destructors may make CUDA calls.
+        // Reset here: these destructors may make CUDA calls, and the driver's thread, which must make none,
+        // may be the last owner of the completion.
         c.kept.reset();
         c.promised.reset();
         c.disown();
@@ -261,10 +265,10 @@ class reactor final : private mailbox::reader {
     device_status& broken_;
     const context_options options_;
     usual_times times_;
-    // All members below are used by whoever polls.
+    // Only the thread that polls uses the members below.
     completion* first_ = nullptr;
     completion** end_ = &first_;
-    std::int64_t spins_until_ = 0;  // looks again and again until then at what takes an unknown time
+    std::int64_t spins_until_ = 0;  // until then, operations of unknown time are polled without a pause
     std::int64_t next_watch_ = 0;   // when completions with a host function are polled, too
     std::int64_t last_look_ = 0;
 };

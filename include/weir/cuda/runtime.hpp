@@ -29,7 +29,8 @@ namespace weir::cuda {
 }
 
 /// \returns true for an error after which this process can't use the device: every later call fails with the
-///          same error. These are the errors that the toolkit documents so, and errors of memory and links.
+///          same error. These are the errors that CUDA documents so, and uncorrectable errors of the device's
+///          memory and links.
 [[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept {
     switch (static_cast<int>(code)) {
         case cudaErrorECCUncorrectable:
@@ -62,8 +63,9 @@ constexpr bool ends_all_work(cudaError_t code) noexcept {
     return is_sticky(code) || code == cudaErrorContextIsDestroyed || code == cudaErrorCudartUnloading;
 }
 
-// Returns `code`, and clears it as the thread's last error, so that the user doesn't find it there. Since
-// CUDA 13 cudaErrorNotReady never is the last error: so an error of the user's own call stays.
+// Returns `code`. If it is an error, clears the thread's last error (cudaGetLastError), so that the user's
+// code finds no error of the library there. Since CUDA 13 the runtime doesn't store cudaErrorNotReady as the
+// last error. Then nothing is cleared, because the last error is that of a user's call.
 inline cudaError_t without_last_error(cudaError_t code) noexcept {
     if (code == cudaSuccess) return code;
     if (code != cudaErrorNotReady || cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
@@ -112,8 +114,8 @@ class device {
 
     [[nodiscard]] constexpr int(index)() const noexcept { return index_; }  ///< from 0
 
-    /// \returns the GPU for this process: that of its local rank, see `shard::local_rank_from_environment()`.
-    ///          If the process sees only one GPU, this one.
+    /// \returns the GPU with the number of the process's local rank (among the processes on this machine):
+    ///          see `shard::local_rank_from_environment()`. If the process sees only one GPU, that GPU.
     ///
     /// Preferably the launcher shows each process only its GPU (`CUDA_VISIBLE_DEVICES`). Otherwise a thread
     /// that never called `cudaSetDevice`, and makes a call that needs a current device, uses GPU 0: so each
@@ -142,10 +144,10 @@ namespace detail {
 
 // While a thread captures a stream in the default mode (global), calls of any thread that are unsafe during a
 // capture fail, even cudaEventQuery, and invalidate the capture. While an object of this class exists, calls
-// of its thread are exempt (relaxed mode), as they use no captured stream.
+// of its thread are exempt (relaxed mode). That is safe because the library uses no captured stream.
 class exempt_from_captures {
   public:
-    // An error is ignored: a later call reports it, or isn't affected.
+    // An error of the mode's exchange is ignored: a later call reports it, or isn't affected.
     exempt_from_captures() noexcept
         : changed_(without_last_error(cudaThreadExchangeStreamCaptureMode(&mode_)) == cudaSuccess) {}
     exempt_from_captures(const exempt_from_captures&) = delete;
@@ -160,7 +162,8 @@ class exempt_from_captures {
 };
 
 // Returns `cudaErrorStreamCaptureUnsupported` if the stream, or one that it waits for, is captured: work
-// queued now would go into a graph, and run at each launch of that graph.
+// queued now would go into a graph, and run at each launch of that graph. Otherwise returns the query's
+// result.
 inline cudaError_t captured_or_not(cudaStream_t stream) noexcept {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaError_t code = without_last_error(cudaStreamIsCapturing(stream, &status));
@@ -209,7 +212,7 @@ inline cudaError_t copy_one_by_one(std::span<const piece> pieces, cudaStream_t s
 
 #if CUDART_VERSION >= 12080
 // Queues all copies by one call. cudaMemcpyBatchAsync refuses the legacy default stream and copies of 0
-// bytes, and drivers before 12.8 lack it. Host memory is allocated before anything is queued.
+// bytes, and drivers before 12.8 lack it. Host memory is allocated first: if that throws, no copy is queued.
 inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) {
     if (stream == nullptr || stream == cudaStreamLegacy) return copy_one_by_one(pieces, stream);
     std::vector<void*> to;

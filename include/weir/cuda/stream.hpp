@@ -68,8 +68,8 @@ struct recorded_work {
     }
 };
 
-// A function, as g++ 12 destroys a braced temporary in an awaited expression twice. Without a device `event`
-// may be null.
+// Waits for the work before the event. A function, as g++ 12 destroys a braced temporary in an awaited
+// expression twice. Without a device `event` may be null.
 inline awaited_work<recorded_work> until_over(std::shared_ptr<core> of, std::shared_ptr<pooled_event> event) {
     return awaited_work<recorded_work>(std::move(of), {std::move(event)});
 }
@@ -248,7 +248,7 @@ struct copies_work {
             try {
                 return copy_all(all, s);
             } catch (...) {
-                return cudaErrorMemoryAllocation;  // of the host
+                return cudaErrorMemoryAllocation;  // no host memory for the list of copies
             }
         };
         for (const piece& p : pieces) {
@@ -286,7 +286,7 @@ struct copies_work {
     return detail::awaited_work<detail::copy_work>(s.shared()->of(), {s.shared(), {to, from, bytes}});
 }
 
-/// The same for many small copies, which must not overlap: by one call of the runtime, from toolkit 12.8 on.
+/// The same for many small copies, which must not overlap; by one call of the runtime, from toolkit 12.8 on.
 /// Lifetime: the list of pieces, too, until the copies are done.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s,
                                                                     std::span<const piece> pieces) {

@@ -94,8 +94,8 @@ inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, con
     co_return std::move(block);
 }
 
-// The function of a slot. `Part`: selects the part of an item to copy. `Vectors`: whether the results are
-// std::vector; otherwise they stay in page-locked memory.
+// The function of a slot (a worker of the stage). `Part`: selects the part of an item to copy. `Vectors`:
+// whether the results are std::vector; otherwise they stay in page-locked memory.
 template <class Part, bool Vectors>
 class fetching_slot {
     static constexpr bool is_whole = std::is_same_v<Part, std::identity>;

@@ -22,8 +22,9 @@ namespace weir::cuda::detail {
 using shared_event = std::shared_ptr<pooled_event>;
 
 // The events of one batch that a stage copies. `begin` and `end` are recorded before and after its copy.
-// `idle` and `start` exist if a consumer's stream takes the batch over. `idle`: this stream has done its work
-// on the batch before (null: this is the first). `start`: the stream can begin with this batch.
+// `idle` and `start` exist if the batch is handed over to a consumer's stream. `idle`: that stream has done
+// its work on the batch before (null: this is the first). `start`: the stream can begin with this batch. The
+// copy is exposed, not hidden, while the stream waits for it.
 //
 //     copying stream   ----[begin ===copy=== end]--------------
 //     consumer         ==batch before==[idle ........ start]==this batch==
@@ -34,7 +35,7 @@ struct copy_times {
 };
 
 // The times of all copies of one `to_device` or `to_host` stage in one run. cudaEventElapsedTime returns a
-// float, so it is asked only for events that are close to each other.
+// float, whose precision suffices only for events that are close to each other.
 class transfer_log {
   public:
     // Calls harvest() only when there are twice as many copies as harvest() left the last time. So each copy
@@ -45,8 +46,8 @@ class transfer_log {
         copies_.push_back(std::move(copy));
     }
 
-    // The stream `by` of a consumer begins with a batch after the event `start`. Streams are compared by
-    // cudaStream_t, as several `stream` objects may have the same one.
+    // Records that the consumer's stream `by` begins with a batch after the event `start`. Streams are
+    // compared by cudaStream_t, as several `stream` objects may have the same one.
     void taken_over(copy_times& copy, cudaStream_t by, shared_event start) {
         const std::scoped_lock held(lock_);
         for (const auto& [stream, idle] : idle_since_) {
@@ -54,7 +55,7 @@ class transfer_log {
         }
         copy.start = std::move(start);
     }
-    // The stream `by` has ended its work on a batch at the event `idle`.
+    // Records that the consumer's stream `by` has ended its work on a batch at the event `idle`.
     void done_with(cudaStream_t by, shared_event idle) {
         const std::scoped_lock held(lock_);
         std::erase_if(idle_since_, [by](const auto& known) { return known.first == by; });
@@ -83,9 +84,9 @@ class transfer_log {
 
   private:
     static constexpr std::size_t least = 16;         // copies before the first harvest()
-    static constexpr std::size_t most_streams = 16;  // of consumers; the least recently used is forgotten
+    static constexpr std::size_t most_streams = 16;  // in `idle_since_`; the least recently used is removed
 
-    // Adds the finished copies to the sums, and forgets them.
+    // Adds the finished copies to the sums, and removes them from `copies_`.
     void harvest() {
         std::erase_if(copies_, [this](const std::shared_ptr<copy_times>& c) {
             return c.use_count() == 1 && c->end->is_over() && (!c->start || c->start->is_over()) && count(*c);
@@ -93,7 +94,7 @@ class transfer_log {
         most_ = least + 2 * copies_.size();
     }
 
-    // Adds the times of a copy to the sums. Returns true: the copy can be forgotten.
+    // Adds the times of a copy to the sums. Returns true, for `erase_if`: the copy can be removed.
     bool count(const copy_times& c) noexcept {
         const std::optional<duration> took = between(c.begin, c.end);
         if (!took) return true;  // the copy failed
@@ -124,13 +125,14 @@ class transfer_log {
     std::mutex lock_;
     std::vector<std::shared_ptr<copy_times>> copies_;
     std::size_t most_ = least;  // the number of copies at which add() calls harvest()
-    std::vector<std::pair<cudaStream_t, shared_event>> idle_since_;  // the most recently used comes last
+    // By consumer's stream: when the stream ended its last batch. The most recently used stream comes last.
+    std::vector<std::pair<cudaStream_t, shared_event>> idle_since_;
     transfer_stats sum_;
 };
 
-// Makes the function of each slot of a `to_device` or `to_host` stage. All slots of a run share a state,
-// whose member `log` is null or the run's transfer_log. A copy of this object is for another run: it has a
-// new state, with a new stream and new statistics. `MakeState`: returns a std::shared_ptr to a new state.
+// Makes the function of each slot (worker) of a `to_device` or `to_host` stage. All slots of a run share a
+// state, whose member `log` is null or the run's transfer_log. A copy of this object is for another run: it
+// has a new state, with a new stream and new statistics. `MakeState`: returns a shared_ptr to a new state.
 template <class Slot, class Part, class MakeState>
 class slots_of_run {
   public:

@@ -12,9 +12,10 @@
 
 namespace weir::cuda::detail {
 
-// Learns the times of operations on a device by the number of their bytes: of copies, of which the rate is
-// known after the first, and, with 0 bytes, of everything else. Thus a thread that waits sleeps until shortly
-// before the end, and looks again and again from then on, for a bounded time. Instants and times in ns.
+// Learns how long operations on a device take, by their number of bytes. Copies have bytes; the rate of a
+// large copy gives the times of other large sizes. All other operations have 0 bytes. So the thread that
+// polls the device sleeps until shortly before the usual end, and then polls without a pause for a bounded
+// time. Instants and times in ns.
 class usual_times {
   public:
     static constexpr std::int64_t unknown = 0;
@@ -26,8 +27,8 @@ class usual_times {
         return static_cast<std::int64_t>(static_cast<double>(bytes) * ns_per_byte_);
     }
 
-    // An operation was seen to have ended after `took`. `gap`: since when nobody had looked: the operation
-    // may have ended so much earlier.
+    // Records that an operation has ended `took` after its begin. `gap`: the time since the previous poll;
+    // the operation may have ended so much earlier.
     void learn(std::size_t bytes, std::int64_t took, std::int64_t gap) noexcept {
         if (took <= 0) return;
         std::int64_t& known = times_[std::bit_width(bytes)];
@@ -42,8 +43,8 @@ class usual_times {
         if (ns_per_byte_ <= 0 || rate < ns_per_byte_ || is_exact) ns_per_byte_ = rate;
     }
 
-    // When to look whether an operation has ended that began at `begun` and takes `usual`: at once, if not
-    // after `now`. `period`: how often to look at an operation that takes much longer than usual.
+    // Returns when to poll next for an operation that began at `begun` and takes `usual`. An instant not
+    // after `now` means: at once. `period`: how often to poll if the operation takes much longer than usual.
     static std::int64_t next_look(std::int64_t begun, std::int64_t usual, std::int64_t now,
                                   std::int64_t period) noexcept {
         const std::int64_t first = begun + usual - (lead + usual / 32);
@@ -51,14 +52,14 @@ class usual_times {
         return now < begun + usual + (lead + usual / 8) ? now : now + period;
     }
 
-    // A thread that sleeps wakes up late, above all by the time that the processor takes to leave its idle
-    // state.
+    // How long before the usual end a thread wakes up: it wakes up late, above all by the time that the
+    // processor takes to leave its idle state.
     static constexpr std::int64_t lead = 100'000;
 
   private:
     static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;
 
-    // For each width of the number of bytes in bits.
+    // The index is the number of bits of the number of bytes.
     std::int64_t times_[std::numeric_limits<std::size_t>::digits + 1]{};
     double ns_per_byte_ = 0;  // of large copies; 0: unknown
 };
