@@ -3,6 +3,7 @@
 #include "common/check.hpp"
 #include "common/harness.hpp"
 #include "common/session.hpp"
+#include "common/workload.hpp"
 
 #include <weir/insight/predict.hpp>
 #include <weir/weir.hpp>
@@ -25,7 +26,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using times = std::vector<weir::duration>;
+using bench::compute;
+using bench::computing;
+using bench::constant;
+using bench::log_normal;
+using bench::sleep_for_item;
+using bench::sleeping;
+using bench::time_of;
+using bench::times;
 
 // The settings of a run that a change concerns.
 struct plan {
@@ -46,34 +54,6 @@ struct workload {
     plan after;
     std::function<weir::pipeline_stats(const plan&, std::size_t items, std::size_t recording)> run;
 };
-
-times log_normal(double mean_us, std::uint64_t seed) {
-    constexpr double sigma = 1;
-    constexpr std::size_t count = 4'096;
-    std::mt19937_64 random(seed);
-    std::lognormal_distribution<double> time(-sigma * sigma / 2, sigma);
-    times all;
-    for (std::size_t i = 0; i < count; ++i) {
-        all.emplace_back(static_cast<std::int64_t>(1'000 * mean_us * time(random)));
-    }
-    return all;
-}
-times constant(double us) { return {weir::duration(static_cast<std::int64_t>(1'000 * us))}; }
-
-weir::duration time_of(const times& all, std::size_t item, double factor = 1) {
-    const auto ns = static_cast<double>(all[item % all.size()].count());
-    return weir::duration(static_cast<std::int64_t>(ns * factor));
-}
-
-void compute(weir::duration d) {
-    static const bench::work microsecond(1'000);
-    for (std::int64_t i = d / 1us; i > 0; --i) microsecond();
-}
-
-weir::task<std::size_t> sleep_for_item(std::size_t item, weir::duration d) {
-    co_await weir::sleep_for(d);
-    co_return item;
-}
 
 // Two stages; `consume(item)` is called by this thread.
 template <class A, class B, class Consume>
@@ -105,16 +85,6 @@ weir::pipeline_stats run_batches(const plan& p, std::size_t items, std::size_t r
     return run.stats();
 }
 
-auto sleeping(times all, double factor = 1) {
-    return
-        [all = std::move(all), factor](std::size_t i) { return sleep_for_item(i, time_of(all, i, factor)); };
-}
-auto computing(times all, double factor = 1) {
-    return [all = std::move(all), factor](std::size_t i) {
-        compute(time_of(all, i, factor));
-        return i;
-    };
-}
 void take(const auto& item) { bench::keep(item); }
 
 // Texts of different lengths, as files of a corpus.

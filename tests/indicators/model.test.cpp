@@ -174,7 +174,7 @@ TEST_CASE("all models that come with the program are good, and each benchmark ha
           "WeirChannel",  "WeirCompileTime", "WeirConsumer", "WeirContention", "WeirCuda",
           "WeirLimits",   "WeirLoaders",     "WeirMpi",      "WeirOverhead",   "WeirPingpong",
           "WeirPipeline", "WeirResumption",  "WeirScale",    "WeirSpawn",      "WeirTasks",
-          "WeirTimers",   "WeirTraverse",    "WeirWorkloads"}) {
+          "WeirTimers",   "WeirTraverse",    "WeirTuning",   "WeirWorkloads"}) {
         INFO(name);
         CHECK(all.find(name) != nullptr);
     }
