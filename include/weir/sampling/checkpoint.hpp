@@ -68,7 +68,8 @@ struct draw_sequence {
 ///
 /// For some pipelines the run itself keeps the checkpoint: see `run_control::checkpoint`. The ranks need not
 /// stop at the same draw. A run and the run that resumes it together take each position exactly once. With
-/// `tail::drop`, fewer than `world` positions of an epoch are never taken, however often it is interrupted.
+/// `tail::drop`, some positions of an epoch, fewer than there are ranks, are never taken, however often the
+/// epoch is interrupted.
 ///
 /// Threads: a value, like `int`. Cost: 8 bytes of memory for each position out of order.
 class checkpoint {
@@ -94,8 +95,8 @@ class checkpoint {
     [[nodiscard]] bool complete() const noexcept { return shard_.world() == 1; }
 
     [[nodiscard]] const draw_sequence& sequence() const noexcept { return sequence_; }  ///< of the draws
-    [[nodiscard]] weir::shard shard() const noexcept { return shard_; }  ///< 0 of 1 if complete
-    [[nodiscard]] weir::tail tail() const noexcept { return tail_; }     ///< exact if complete
+    [[nodiscard]] weir::shard shard() const noexcept { return shard_; }  ///< the rank; 0 of 1 if complete
+    [[nodiscard]] weir::tail tail() const noexcept { return tail_; }     ///< `tail::exact` if complete
 
     /// The first position of this rank that was not taken; UINT64_MAX if the rank gets no more draws.
     [[nodiscard]] std::uint64_t watermark() const noexcept { return watermark_; }
@@ -133,6 +134,7 @@ class checkpoint {
     // `ahead`, ascending.
     checkpoint at(u64 watermark, std::vector<u64> ahead) const;
 
+    // Computes `run_`.
     std::uint32_t digest_of_start() const noexcept;
 
     void check_resumable(const draw_sequence& other) const;

@@ -15,7 +15,7 @@
 
 namespace weir::detail {
 
-// All numbers are little-endian.
+// The members of a `checkpoint`, and their format as bytes. All numbers are little-endian.
 //
 // | at | bytes | what                                                                        |
 // |----|-------|-----------------------------------------------------------------------------|
@@ -39,8 +39,8 @@ struct checkpoint_fields {
     u64 size = 0, seed = 0, base = 0, watermark = 0;
     std::vector<u64> before, ahead;  // ascending, from base on and above watermark
 
-    static constexpr std::size_t head = 59;
-    static constexpr std::size_t least = head + 4;
+    static constexpr std::size_t head = 59;         // bytes before the lists
+    static constexpr std::size_t least = head + 4;  // bytes of a checkpoint with empty lists
     static constexpr std::array<char, 4> magic = {'w', 'e', 'i', 'r'};
 
     std::vector<std::byte> to_bytes() const;
@@ -58,7 +58,8 @@ struct checkpoint_fields {
     static void put(std::vector<std::byte>& out, u64 x, std::size_t bytes);
     static u64 get(bytes_in in) noexcept;
 
-    // The number of bytes that the greatest distance needs; 0 for an empty list.
+    // A list is stored as the distances of each position from the one before it; of the first, from `from`.
+    // Returns the number of bytes that the greatest distance needs; 0 for an empty list.
     static std::size_t width(const std::vector<u64>& list, u64 from) noexcept;
     static void put_list(std::vector<std::byte>& out, const std::vector<u64>& list, u64 from,
                          std::size_t bytes);

@@ -23,7 +23,7 @@ namespace weir {
 /// What happens to the last round of an epoch if it has fewer draws than there are ranks.
 enum class tail : std::uint8_t {
     exact,  ///< no draw is omitted or repeated: some ranks get one draw less than others
-    drop,   ///< the round is omitted: fewer than `world` draws of an epoch are never given
+    drop,   ///< the round is omitted: some draws of the epoch, fewer than the ranks, are never given
     pad     ///< the round is filled up with draws from the front of the epoch, marked as padded
 };
 
@@ -119,7 +119,7 @@ class shard {
 
   private:
     static const char* of_process(const char* name) {
-        return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
+        return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): the library sets no variable
     }
 
     template <class LookUp>

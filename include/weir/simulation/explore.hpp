@@ -1,4 +1,4 @@
-// weir simulation: runs a scenario or a pipeline under many schedules, and reports a schedule that fails
+// weir simulation: runs a test under many schedules (orders of coroutines' steps), and reports one that fails
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SIMULATION_EXPLORE_HPP
 #define WEIR_SIMULATION_EXPLORE_HPP
@@ -114,8 +114,10 @@ class explorer {
     // Depth-first search: increases the last decision that can be increased, and makes all decisions after it
     // first come, first served.
     explored try_all();
+    // Whether the last decision of `given`, one of `of` options, can be increased.
     bool may_deviate(const choices& given, std::uint32_t of) const;
 
+    // Repeats the schedule that has failed, shortens it, and throws the `schedule_failure`.
     [[noreturn]] void fail(std::string cause, std::uint64_t seed);
 
     static bool is_other(std::uint32_t chosen) { return chosen != 0; }
@@ -131,13 +133,13 @@ class explorer {
 
     const scenario run_;
     explore_options options_;
-    std::uint64_t only_ = 0;
+    std::uint64_t only_ = 0;  // the seed of the only schedule, from WEIR_SEED
     bool has_only_ = false;
     decisions decisions_;
     explored done_;
-    std::size_t last_steps_ = 0;  // the number of steps of the last schedule
-    bool seen_something_ = false;
-    std::size_t attempts_ = 0;
+    std::size_t last_steps_ = 0;   // the number of steps of the last schedule
+    bool seen_something_ = false;  // a schedule has used its world: by a step, a decision or its clock
+    std::size_t attempts_ = 0;     // schedules that were run to shorten the one that failed
 };
 
 }  // namespace detail

@@ -30,7 +30,7 @@ WEIR_INLINE explorer::explorer(scenario run, explore_options options)
     if (options_.depth == 0) {
         throw std::invalid_argument("weir: a fault has a depth of at least 1: see explore_options::depth");
     }
-    // NOLINTBEGIN(concurrency-mt-unsafe): nothing here sets one
+    // NOLINTBEGIN(concurrency-mt-unsafe): the library sets no variable
     const char* const schedule = std::getenv("WEIR_SCHEDULE");
     const char* const text = std::getenv("WEIR_SEED");
     // NOLINTEND(concurrency-mt-unsafe)

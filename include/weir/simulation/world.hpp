@@ -189,11 +189,13 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     // no ready coroutine, and no timer before `limit`.
     bool step(time_point limit);
 
+    // Calls the actions that are due before the next step: see `at_step`.
     void act();
 
     // Checks channels and invariants. Records failures by break_off() instead of throwing them: a destructor
     // may have called drive().
     void examine();
+    // Records the first failure in `broken_`.
     void break_off(std::string what);
 
     static constexpr std::size_t never = static_cast<std::size_t>(-1);

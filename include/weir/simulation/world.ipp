@@ -138,7 +138,7 @@ namespace weir::simulation {
 
 WEIR_INLINE world::world(detail::decisions& decisions, std::size_t most_steps)
     : decisions_(&decisions), most_steps_(most_steps) {
-    ready_.reserve(256);  // as posting can't fail
+    ready_.reserve(256);  // a post that has to allocate may end the program
 }
 
 WEIR_INLINE void world::add(timer& t) noexcept {
@@ -150,7 +150,8 @@ WEIR_INLINE void world::cancel(timer& t) noexcept {
 }
 
 WEIR_INLINE bool world::drive(weir::detail::parker& done, time_point limit) {
-    // Called by an action outside of all coroutines, and no coroutine waits on another thread for its turn.
+    // Whether an action calls this, outside of all coroutines, and no coroutine waits on another thread for
+    // its turn.
     const bool acts = std::exchange(is_acting_, false) && !turns_.any_blocked();
     if (turns_.is_held_here() && !acts) {
         turns_.drive(*this, done, limit);
