@@ -121,8 +121,8 @@ inline std::size_t checked_choice(std::size_t which, const std::vector<std::size
                             "; those that may have more to give are " + all);
 }
 
-// Takes from several queues, with a slot for each, and puts into one, in the order of a `merge_rule`. Joins
-// the inputs of a merge, and the branches of a route.
+// Takes from several queues, with a slot (worker) for each, and puts into one, in the order of a
+// `merge_rule`. Joins the inputs of a merge, and the branches of a route.
 template <class C, class Policy>
 class running_fan_in : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;

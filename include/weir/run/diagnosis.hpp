@@ -23,8 +23,8 @@
 //   few batches for a later stage. The consumer gets its first item after the last stage was tried. Each
 //   stage works once on each item, in the usual order. Then the run continues with the concurrencies and
 //   capacities of its pipeline. Its statistics include the profile.
-// - The function of a stage that can have several slots is called by up to 32 threads at once, whatever the
-//   concurrency of the stage. An exception is a `for_each` of one slot.
+// - The function of a stage that can have several slots (workers) is called by up to 32 threads at once,
+//   whatever the concurrency of the stage. An exception is a `for_each` of one slot.
 // - Nothing blocks: `start` returns at once, and the run's executor does the work.
 // - A trial has 10 s, or 3 s without a change; all trials have 60 s. Then the run continues. The table names
 //   stages that were not tried, for example because a source waits for the consumer.

@@ -174,7 +174,7 @@ class epoch_range {
     [[nodiscard]] bool is_over() const noexcept { return ended_; }
 
   private:
-    // Begins the next epoch, if there is an item or a mark left.
+    // Begins the next epoch, if an item, or the mark that ends an epoch, is left.
     void seek() {
         if (!ahead_ || over_) fetch();
         if (ahead_) number_ = ahead_->epoch();

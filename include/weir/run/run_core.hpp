@@ -36,7 +36,8 @@ class run_core final : public profiled_graph<Policy> {
 
     void start();
 
-    // Ends all queues, so that every worker ends after its current item. May be called at any time.
+    // Ends all queues, so that every worker (coroutine of a slot) ends after its current item. May be called
+    // at any time.
     void cancel() noexcept;
 
     // Ends all queues but the one from which the consumer takes the last results.
@@ -84,6 +85,7 @@ class run_core final : public profiled_graph<Policy> {
     // Destroys a worker that can never be resumed: see `join`.
     void abandon_one() noexcept;
 
+    // Reports each lap, a part of the run with statistics of its own, and the end of the run.
     detached_task<void> report_laps() {
         pipeline_stats before;
         time_point end = this->begin_;

@@ -16,9 +16,9 @@
 
 namespace weir::detail {
 
-// A batch that the slots of a `batch_slots` fill. A place is the part of the batch for one item. This class
-// has the state of each place; the derived class `batch_in_block` has the memory. Changed under the lock of
-// the `place_queue`; allocates only in the constructor.
+// A batch that the slots (workers) of a stage `batch_slots` fill. A place is the part of the batch for one
+// item. This class has the state of each place; the derived class `batch_in_block` has the memory. Changed
+// under the lock of the `place_queue`; allocates only in the constructor.
 class open_batch {
   public:
     static constexpr std::uint64_t nobody = UINT64_MAX;  // in place of an item's number: no item
@@ -72,7 +72,7 @@ struct batch_form {
 struct place_request {
     enum class kind : std::uint8_t {
         item,   // waits for a place for an item
-        mark,   // waits until all items of the epoch have filled their places, failed, or were dropped
+        mark,   // the end of an epoch: waits until its items have filled their places, failed or were dropped
         at_end  // after the end of the input: waits until no slot has an item
     };
     kind what = kind::item;

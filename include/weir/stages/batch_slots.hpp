@@ -49,7 +49,7 @@ struct batch_slots_options {
     weir::executor* executor = nullptr;
     /// `output_order::input`: the items get their places in their order, and batches leave in this order.
     /// Only an item that gets the place of a failed item stands earlier. `output_order::completion`: places
-    /// are given out as slots request them, and each batch leaves when it is full.
+    /// are given out as slots (workers of the stage) request them, and each batch leaves when it is full.
     weir::output_order output_order = weir::output_order::completion;
     /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;

@@ -49,7 +49,7 @@ class feeder {
     feeder(const feeder&) = delete;
     feeder& operator=(const feeder&) = delete;
 
-    /// Adds one item. The stage will call its function with the item, maybe in another slot before `add`
+    /// Adds one item. The stage will call its function with the item, maybe on another thread before `add`
     /// returns. The item stays added if the current call of the function fails later.
     ///
     /// Errors: `std::length_error` if `traverse_options::max_waiting` items are pending already;
@@ -91,8 +91,8 @@ class yield_awaiter {
     Slot& me_;
 };
 
-// Takes the items for one slot of a traversal: items that the function has added, in this slot or in another
-// one, and items of the queue before the stage. The same object is the feeder that the function gets.
+// Takes the items for one slot (worker) of a traversal: items that the function has added, in this slot or in
+// another one, and items of the queue before the stage. The same object is the feeder that the function gets.
 template <class C, class Policy>
 class traversal_intake final : task_intake, public traversal_slot, public feeder<carried_value_t<C>> {
     using T = carried_value_t<C>;

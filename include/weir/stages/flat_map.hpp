@@ -179,8 +179,8 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 ///                  copied; a `generator` or `async_generator`. If the function takes the item by reference,
 ///                  the result may refer to the item, which lives longer. `per_slot` works as for `pipe`.
 /// \param options   see `stage_options`.
-/// Order:  with one slot, the order of the items. With more, elements of several items come mixed, but the
-///         elements of one item keep their order. No element overtakes the end of an epoch.
+/// Order:  with a concurrency of 1, the order of the items. With more, elements of several items come mixed,
+///         but the elements of one item keep their order. No element overtakes the end of an epoch.
 /// Errors: as for a `pipe`; elements given before an exception stay in the pipeline. `std::invalid_argument`
 ///         at the start for `output_order::input`, or a time limit.
 /// Cost:   one allocation an item. Elements are put one by one, each when the one before it is in the queue.

@@ -1,4 +1,4 @@
-// weir stages, internal: the state of a worker, for its whole life and for one item; turns; item traces
+// weir stages, internal: the state of a slot's worker, for its whole life and for one item; turns; traces
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_ITERATION_HPP
 #define WEIR_STAGES_ITERATION_HPP
@@ -21,8 +21,8 @@
 
 namespace weir::detail {
 
-// The turn in which an item leaves a stage: its number at this stage, its epoch, and whether it is the mark
-// at the end of the epoch.
+// The turn in which an item leaves a stage: the item's number at this stage, its epoch, and whether it is the
+// mark, a message that ends the epoch.
 struct turn {
     std::uint64_t number = 0;
     std::uint64_t epoch = 0;
@@ -223,9 +223,9 @@ class item_tracer {
     std::uint64_t num_given_ = 0;  // results of unknown origin
 };
 
-// The context of a worker: created once, when its coroutine starts. `Resources`: the objects that each slot
-// of the stage has for itself, for example a function made by `per_slot`. While a worker is watched, it calls
-// hooks, traces items and records samples, which a worker otherwise skips.
+// The context of a worker, the coroutine of a slot: created once, when it starts. `Resources`: the objects
+// that each slot of the stage has for itself, for example a function made by `per_slot`. While a worker is
+// watched, it calls hooks, traces items and records samples, which a worker otherwise skips.
 template <class Slot, class Resources>
 struct worker_context {
     worker_context(Slot& s, coroutine_env& e, bool guarded, result_origin origin) noexcept

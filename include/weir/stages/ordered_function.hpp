@@ -44,9 +44,9 @@ struct call_signature {
 // The base of both kinds of pipe, `running_pipe` and `running_expansion`. Keeps the order of the results if
 // the options demand it. If the items have epochs, keeps at least the order of epochs. `Given`: the function;
 // `Kept`: a `call_signature`. If each item gives at most one result, the queue behind the stage keeps the
-// order of the input. A slot that is done early puts its result into its place in that queue, and takes the
-// next item. If an item may give several results, or only epochs are kept in order, a slot waits for the turn
-// of its item.
+// order of the input. A slot (worker) that is done early puts its result into its place in that queue, and
+// takes the next item. If an item may give several results, or only epochs are kept in order, a slot waits
+// for the turn of its item.
 template <class Given, class Kept, class C, class Policy>
 class ordered_function : public function_stage<Given, typename Kept::types, C, typename Kept::D, Policy> {
     using base = function_stage<Given, typename Kept::types, C, typename Kept::D, Policy>;

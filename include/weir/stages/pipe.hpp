@@ -28,8 +28,8 @@ namespace weir {
 
 namespace detail {
 
-// The result for an item. `value`: what the function returned; `result`: the value with its provenance, which
-// names its epoch, in a run with epochs.
+// The result for an item. `value`: what the function returned; `result`: in a run with epochs, the value with
+// its provenance, which has the item's epoch and origin.
 template <class C, class Value, class More>
 struct one_result : More {
     using wrapped = std::conditional_t<is_epoch_item<C>, std::optional<carry_t<C, Value>>, nothing>;
@@ -211,8 +211,9 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 ///                  Each run gets a copy of the function (start a pipeline as an rvalue to move it),
 ///                  which its slots share: with a concurrency over 1 several threads call it at once.
 /// \param options   see `stage_options`.
-/// Order:    with one slot, items leave in the order in which they came; with more, as they are done, or
-///           as `stage_options::output_order` says. No item overtakes the end of an epoch.
+/// Order:    with a concurrency of 1, items leave in the order in which they came; with more, as they are
+/// done,
+///           or as `stage_options::output_order` says. No item overtakes the end of an epoch.
 /// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`.
 template <class Function>

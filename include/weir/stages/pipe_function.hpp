@@ -103,7 +103,7 @@ struct stage_result<async_generator<U>> {
     using value = U;
 };
 
-// A factory that makes a function for each slot of a stage: see `per_slot`.
+// A factory that makes a function for each slot (worker) of a stage: see `per_slot`.
 template <class Make>
 struct slot_factory {
     Make make;

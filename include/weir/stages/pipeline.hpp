@@ -154,7 +154,7 @@ class pipeline {
             " of this pipeline is named '" + std::string(name) + "'; its stages are " + names);
     }
 
-    /// Prints the names of the stages, with the number of slots if that is not 1:
+    /// Prints the names of the stages, with the concurrency if that is not 1:
     /// `src | decode[4] | aggregate | sink`.
     friend std::ostream& operator<<(std::ostream& out, const pipeline& p) {
         const char* before = "";

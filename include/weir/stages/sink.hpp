@@ -93,7 +93,7 @@ struct for_each_types : Call {
         "task, would never run: await it, or loop over it, in the function");
 };
 
-// The resources of a slot: the number of its items, and its own function if `per_slot` makes one.
+// The resources of a slot (worker): the number of its items, and its own function if `per_slot` makes one.
 template <class Tools>
 struct with_count : Tools {
     std::uint64_t num_done = 0;
@@ -200,8 +200,8 @@ struct for_each_stage : stage_base {
 ///                  is dropped.
 /// \param options   see `stage_options`. No queue is behind the stage: it has no `capacity`, no `max_bytes`,
 ///                  and no `output_order`.
-/// Order:    with one slot, the order of the items. With more slots the function is called for several items
-///           at once, also of two epochs.
+/// Order:    with a concurrency of 1, the order of the items. With more, the function is called for several
+///           items at once, also of two epochs.
 /// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. For a
 ///           checkpoint an item is taken when the function has ended, or its failure is tolerated.

@@ -1,4 +1,4 @@
-// weir stages, internal: the coroutine of every worker, and its awaiters, whose types are hidden
+// weir stages, internal: the coroutine of every slot's worker, and its awaiters, whose types are hidden
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_SLOT_LOOP_HPP
 #define WEIR_STAGES_SLOT_LOOP_HPP

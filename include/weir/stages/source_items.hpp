@@ -156,7 +156,7 @@ class items_of<run<T, Policy>> {
     static constexpr bool waits = true;
 
     explicit items_of(run<T, Policy>&& inner) : inner_(std::move(inner)) {}
-    // A task, because a task records that the slot waits.
+    // A task, because a task records that the slot (the worker of the source) waits.
     task<std::optional<item>> next(coroutine_env&) {
         auto got = co_await inner_.next();
         co_return got;

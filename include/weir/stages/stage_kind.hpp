@@ -80,7 +80,7 @@ class stage_kind : public running_stage<Policy> {
     void take(input& from, slot& /*me*/, auto& /*it*/) noexcept {
         if constexpr (has_input) from.prepare(*in_);
     }
-    // Called when an item, or a mark, was taken.
+    // Called when an item, or a mark (the end of an epoch), was taken.
     void on_item(auto& /*it*/) noexcept {}
     // For a kind that gathers parts: whether all parts of the item have come.
     bool completes_item(auto& /*it*/, input& /*from*/) noexcept { return true; }

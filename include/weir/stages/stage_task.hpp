@@ -1,4 +1,4 @@
-// weir stages, internal: the task of a worker on one item: its time, failure, hooks, trace and sample
+// weir stages, internal: the task of a slot's worker on one item: its time, failure, hooks, trace and sample
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_STAGE_TASK_HPP
 #define WEIR_STAGES_STAGE_TASK_HPP

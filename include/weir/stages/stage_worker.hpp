@@ -96,7 +96,7 @@ class stage_worker final : public stage_task<Kind> {
         iteration_.reset();
     }
 
-    // The take has ended. `came`: with an item; else it failed, the input ended, or the slot is recalled.
+    // The take has ended. `came`: with an item; else it failed, the input ended, or the slot was recalled.
     WEIR_ALWAYS_INLINE D* taken(iteration& it, bool came) noexcept {
         it.task = task_end::succeeded;
         it.input_ended = false;

@@ -22,7 +22,7 @@
 namespace weir::detail {
 
 // A transform is a stage with one slot that calls an operation: an object made for each run. The operation
-// sees items only: `running_transform` keeps epochs, marks and checkpoints. Only `push` is required:
+// sees items only: `running_transform` handles ends of epochs, and checkpoints. Only `push` is required:
 //     void push(In&& item, std::optional<Out>& result)  takes an item; may store one result
 //     void pop(std::optional<Out>& result)    stores the next result; called until it stores none
 //     bool done() const                       `pop` would store none: saves the call
@@ -50,7 +50,7 @@ template <class Op>
     requires requires { Op::origin; }
 inline constexpr result_origin origin_of<Op> = Op::origin;
 
-// The current result. `Out`: its type in the operation; `D`: its type in the queue, with the provenance.
+// The current result. `Out`: its type in the operation; `D`: its type in the queue, with its provenance.
 template <class Out, class D>
 struct transformed {
     std::optional<Out> made;

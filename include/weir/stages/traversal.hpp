@@ -18,9 +18,9 @@
 
 namespace weir::detail {
 
-// The state that all slots of a traversal share. A traversal is a stage whose function may add items to the
-// stage itself. Added items are pending until a slot takes them. `first_found_first`: the slots share one
-// deque of pending items, and take the oldest; otherwise each slot has a deque.
+// The state that all slots (workers) of a traversal share. A traversal is a stage whose function may add
+// items to the stage itself. Added items are pending until a slot takes them. `first_found_first`: the slots
+// share one deque of pending items, and take the oldest; otherwise each slot has a deque.
 class traversal {
     using count = standard_platform::atomic<std::size_t>;
 

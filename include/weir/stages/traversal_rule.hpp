@@ -16,10 +16,11 @@
 
 namespace weir::detail {
 
-// A deque of pending items: of one slot, or, with `traverse_order::as_found`, of all slots. A slot takes the
-// newest item of its own deque, as depth-first search does. A slot whose deque is empty takes the oldest item
-// of another slot, usually the root of the largest subtree. (Source: Blumofe and Leiserson, Scheduling
-// Multithreaded Computations by Work Stealing, JACM 1999.) From a shared deque, slots take the oldest item.
+// A deque of pending items: of one slot (worker), or, with `traverse_order::as_found`, of all slots. A slot
+// takes the newest item of its own deque, as depth-first search does. A slot whose deque is empty takes the
+// oldest item of another slot, usually the root of the largest subtree. (Source: Blumofe and Leiserson,
+// Scheduling Multithreaded Computations by Work Stealing, JACM 1999.) From a shared deque, slots take the
+// oldest item.
 class pending_items {
   public:
     using counter = standard_platform::atomic<std::uint64_t>;

@@ -30,7 +30,7 @@
 
 namespace weir {
 
-/// Which pending item a slot of a `traverse` takes next, and in which order results leave.
+/// Which pending item a slot (worker) of a `traverse` takes next, and in which order results leave.
 enum class traverse_order {
     depth_first,  ///< the item added last; results leave as they are done
     as_found,     ///< the item added first; results leave in the order in which the items were added

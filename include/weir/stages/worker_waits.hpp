@@ -1,4 +1,4 @@
-// weir stages, internal: the waits of a worker: for an item, for the function, for room, for its turn
+// weir stages, internal: the waits of a slot's worker: for an item, the function, room, or its turn
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_WORKER_WAITS_HPP
 #define WEIR_STAGES_WORKER_WAITS_HPP
