@@ -89,8 +89,8 @@ class batch_in_block final : public open_batch {
 
     std::span<T> place(std::size_t i) const noexcept { return {first_ + i * elements_, elements_}; }
     Provenance& about(std::size_t i) noexcept { return provenances_[i]; }
-    // Moves the items of this batch and of those behind it together, so that at most the last one that has
-    // items is not full. Drops items with numbers above `last`.
+    // Moves the items of this batch, and of the batches behind it (`next`), together, so that at most the
+    // last batch with items is not full. Drops items with numbers above `last`.
     void close_gaps(std::uint64_t last) {
         batch_in_block* to = this;
         std::size_t count = 0;

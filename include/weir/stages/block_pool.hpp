@@ -103,10 +103,10 @@ class [[nodiscard("the block goes back at once")]] pooled_block {
     /// The first element, at the beginning of a page; null if moved from.
     [[nodiscard]] T* data() const noexcept { return static_cast<T*>(static_cast<void*>(block_)); }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }  ///< in elements
-    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }   ///< as a `std::vector`
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }   ///< whether `size()` is 0
     [[nodiscard]] T* begin() const noexcept { return data(); }
     [[nodiscard]] T* end() const noexcept { return data() + size_; }
-    /// As of a `std::vector`.
+    /// The element at index `i`, which is not checked.
     [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
 
     /// Keeps only the first `size` elements. \param size  at most `size()`.
@@ -143,7 +143,7 @@ class block_pool {
     /// \returns  awaitable of an optional `pooled_block<T>`: none after a stop.
     /// Suspends: while no block is free. Resumes: on the coroutine's executor.
     /// Order:    first come, first served.
-    /// Errors:   `std::invalid_argument` for more than a block.
+    /// Errors:   `std::invalid_argument` for more elements than fit into a block.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<pooled_block<T>>> acquire(
         std::size_t n, stop_token stop = {}) {

@@ -266,9 +266,9 @@ template <class Make>
 ///
 ///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
 ///
-/// \param epochs  the source ends before the epoch with this number. A resumed run goes on with the numbers
-/// of
-///                the run before.
+/// \param epochs  the source ends before the epoch with this number. Epochs are numbered from 0; a resumed
+/// run
+///                continues the numbers of the run before.
 /// Errors: `std::invalid_argument` for negative `epochs`. Errors of the sampler's `next` end the stream and
 ///         fail the run.
 template <class Sampler>

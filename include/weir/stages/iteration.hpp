@@ -105,7 +105,8 @@ struct stage_traits {
     // `work` is also called without an item: at the end of the input, and when the timer of held items
     // expires.
     bool works_without_item = false;
-    // Several input items are the parts of one: `work` is called once for all. See `completes_item`.
+    // Several input items are the parts of one: `work` is called once for all. See
+    // `stage_kind::completes_item`.
     bool gathers_parts = false;
     // An item's number is the number of tasks before its task. Otherwise it is the position in the input.
     bool numbers_results = false;

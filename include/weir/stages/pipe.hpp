@@ -212,8 +212,7 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 ///                  which its slots share: with a concurrency over 1 several threads call it at once.
 /// \param options   see `stage_options`.
 /// Order:    with a concurrency of 1, items leave in the order in which they came; with more, as they are
-/// done,
-///           or as `stage_options::output_order` says. No item overtakes the end of an epoch.
+///           done, or as `stage_options::output_order` says. No item overtakes the end of an epoch.
 /// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`.
 template <class Function>

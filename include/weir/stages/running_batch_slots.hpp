@@ -80,7 +80,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         }
         return place_wait(*this, it, me);
     }
-    // A slot whose item fails the stage goes on to the end of the input: the last slot there puts the rest.
+    // A slot whose item fails the stage continues to the end of the input. The last slot puts all batches.
     void block_turns(iteration& it) noexcept {
         if (it.asked.what == place_request::kind::item && it.task >= task_end::last && !it.asked.gives) {
             this->in_->cancel();
@@ -258,7 +258,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         const std::size_t count = made.num_filled();
         const bool is_dropped = form_.drop_last && count != form_.places;
         for (std::size_t i = 0; i < count; ++i) {
-            // As for an `aggregate`: a resumed run repeats items that were perhaps dropped too early.
+            // A dropped batch is acknowledged; not in a run that ends early: a resumed run repeats its items.
             if (!is_dropped) {
                 all.add(std::move(made.about(i)));
             } else if (!it.input_ended && !this->may_end_early()) {

@@ -142,11 +142,12 @@ concept is_array_of_items =
     std::is_bounded_array_v<std::remove_reference_t<S>> &&
     !std::is_same_v<std::remove_cv_t<std::remove_extent_t<std::remove_reference_t<S>>>, char>;
 
-// Whether a function, or an object with one call operator, can be called with one argument.
+// Converts to an argument of any type.
 struct any_argument {
     template <class T>
     operator T() const;  // NOLINT(google-explicit-constructor): an argument of any type
 };
+// Whether a function, or an object with one call operator, can be called with one argument.
 template <class Function>
 inline constexpr bool takes_an_argument = false;
 template <class R, class A>

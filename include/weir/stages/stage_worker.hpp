@@ -130,7 +130,7 @@ class stage_worker final : public stage_task<Kind> {
 
     enum class phase : std::uint8_t { admission, work, after_work, task_end, fetch, result };
 
-    // Continues the iteration with a phase and those behind it, up to the next wait or put.
+    // Continues the iteration with the phase `from` and the phases behind it, up to the next wait or put.
     WEIR_ALWAYS_INLINE D* continue_at(phase from, iteration& it) noexcept {
         switch (from) {
             case phase::admission:
