@@ -79,7 +79,7 @@ class any_channel : public channel_puts<Policy> {
         if (core::clock_.is_orphaned()) return 0;
         std::size_t n = items::put_many(from, most);
         if (n != 0) return n;
-        change locked(*this);
+        locked_change locked(*this);
         while (n != most && offer(from + n, nullptr, locked.woken()) == outcome::done) {
             this->update_hints();
             ++n;
@@ -92,7 +92,7 @@ class any_channel : public channel_puts<Policy> {
         if (core::clock_.is_orphaned()) return 0;
         std::size_t n = items::get_many(into, most);
         if (n == most || (n != 0 && !Policy::statistics)) return n;
-        change locked(*this);
+        locked_change locked(*this);
         uninitialised_slot<T> place;
         std::uint64_t number = 0;
         while (n != most && take(place.address(), number, nullptr, locked.woken()) == outcome::done) {
@@ -137,7 +137,7 @@ class any_channel : public channel_puts<Policy> {
     void keep_order() { core::order_ = std::make_unique<put_order>(capacity_, ring_.places()); }
     // Refuses all puts with a number above `last`, also those that wait.
     void block_puts(std::uint64_t last) noexcept {
-        change locked(*this);
+        locked_change locked(*this);
         puts::block_puts(last, locked.woken());
     }
     // `now`: an instant in ns of the channel's clock, not before the last event; empty: the current time.
@@ -167,9 +167,9 @@ class any_channel : public channel_puts<Policy> {
 
     // Locks both ends of the channel. The destructor unlocks, and then wakes the waiters in `woken`.
     // `ends_apart`: see `whole_lock`.
-    class [[nodiscard]] change {
+    class [[nodiscard]] locked_change {
       public:
-        explicit change(any_channel& c, bool ends_apart = false) noexcept : held_(c, ends_apart) {}
+        explicit locked_change(any_channel& c, bool ends_apart = false) noexcept : held_(c, ends_apart) {}
         wakes& woken() noexcept { return waker_.woken; }
 
       private:
@@ -210,7 +210,7 @@ class any_channel : public channel_puts<Policy> {
         if (core::bytes_.counts()) woken.budget = core::bytes_.remove(type_.bytes(into));
         if (puts::waits_to_put()) puts::admit_putters(measured, woken);
         if (core::size() == 0) core::emptiness_changed(true, measured);
-        if (core::has_sink() && this->sink_->waits_to_put()) items::tell_sink(measured);
+        if (core::has_sink() && this->sink_->waits_to_put()) items::update_sink_meter(measured);
         return outcome::done;
     }
 
@@ -228,8 +228,8 @@ class any_channel : public channel_puts<Policy> {
     // Moves all items to `discarded`, to be destroyed after unlocking. Returns the number after the last
     // item.
     std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
-    bool drains_puts_ = false;  // closed for new puts only
-    std::size_t behind_ = 0;    // the part of the capacity for a merged sink and its queue; 0: no sink
+    bool drains_puts_ = false;       // closed for new puts only
+    std::size_t sink_capacity_ = 0;  // the part of the capacity for a merged sink and its queue; 0: no sink
 
     template <class, class, bool>
     friend class channel_awaiter;

@@ -29,21 +29,21 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
     core::wake_all(woken);
     if (result != outcome::pending) return result;
     if (core::consumers_help_ && ex != nullptr && max_wait == (duration::max)()) {
-        // `lends_place` also returns true if a thread has only ended the wait by `flag.poke()`.
-        if (detail::lends_place(*ex, flag) && flag.is_set()) return w.outcome;
+        // `work_in_lent_place` also returns true if a thread has only ended the wait by `flag.poke()`.
+        if (detail::work_in_lent_place(*ex, flag) && flag.is_set()) return w.outcome;
     }
     return block_in_line(w, line, flag, ex, max_wait);
 }
 
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::close() noexcept {
-    change locked(*this);
+    locked_change locked(*this);
     close_locked(locked.woken());
 }
 
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::close_to_newcomers() noexcept {
-    change locked(*this);
+    locked_change locked(*this);
     if (putters_.empty()) return close_locked(locked.woken());
     closed_ = true;
     drains_puts_ = true;
@@ -56,7 +56,7 @@ WEIR_INLINE void any_channel<Policy>::cancel() noexcept {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     {
-        change locked(*this);
+        locked_change locked(*this);
         close_locked(locked.woken());
         first = get_end_.count.load(std::memory_order_relaxed);
         last = discard(discarded, locked.woken());
@@ -69,11 +69,11 @@ WEIR_INLINE void any_channel<Policy>::set_capacity(std::size_t capacity, std::si
     core::check_capacity(capacity);
     ring other(type_, capacity);  // the old block is freed after unlocking
     std::vector<put_order::place> places(core::order_ != nullptr ? other.places() : 0);
-    change locked(*this, true);
+    locked_change locked(*this, true);
     if (core::has_sink() && of_sink != 0) core::sink_->set_capacity(of_sink);
-    if (of_sink != 0) behind_ = of_sink + 1;
+    if (of_sink != 0) sink_capacity_ = of_sink + 1;
     core::apply_capacity(capacity, core::has_sink());
-    if (core::order_ != nullptr) core::order_->set_window(capacity - behind_);
+    if (core::order_ != nullptr) core::order_->set_window(capacity - sink_capacity_);
     if (capacity > ring_.places() && ring_.places() != 0) {  // no places: the channel was cancelled
         const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
         for (auto i = get_end_.count.load(std::memory_order_relaxed); i != end; ++i) {
@@ -86,7 +86,7 @@ WEIR_INLINE void any_channel<Policy>::set_capacity(std::size_t capacity, std::si
         ring_.swap(other);
     }
     puts::admit_putters(nullptr, locked.woken());
-    if (core::has_sink()) items::tell_sink(nullptr);
+    if (core::has_sink()) items::update_sink_meter(nullptr);
 }
 
 template <class Policy>
@@ -106,7 +106,7 @@ WEIR_INLINE void any_channel<Policy>::merge_sink(const std::string& sink, std::s
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::set_max_bytes(std::size_t bytes) {
     detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
-    change locked(*this);
+    locked_change locked(*this);
     const bool counted = core::bytes_.counts();
     core::bytes_.most = bytes;
     if (counted && !core::bytes_.counts()) core::bytes_.bytes = 0;
@@ -176,7 +176,7 @@ WEIR_INLINE auto any_channel<Policy>::block_in_line(waiter& w, side line, typena
 
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::admit_waiting_puts() noexcept {
-    change locked(*this);
+    locked_change locked(*this);
     if (core::bytes_.most != 0) puts::admit_putters(nullptr, locked.woken());
 }
 
@@ -215,7 +215,7 @@ WEIR_INLINE void any_channel<Policy>::close_locked(wakes& woken) noexcept {
         }
     }
     puts::close_early(woken);
-    if (core::has_sink() && !this->sink_->is_over()) items::tell_sink(nullptr);
+    if (core::has_sink() && !this->sink_->is_over()) items::update_sink_meter(nullptr);
 }
 
 template <class Policy>

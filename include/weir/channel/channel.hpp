@@ -71,7 +71,7 @@ class channel final : detail::any_channel<Policy>,
 
     using base = detail::any_channel<Policy>;
     using core = typename base::core;
-    using change = typename base::change;
+    using locked_change = typename base::locked_change;
     using whole_lock = typename core::whole_lock;
     // `weir::stop_token`, unless a test supplies another platform (the type of atomics and locks).
     using stop_token = basic_stop_token<typename core::platform>;
@@ -193,7 +193,7 @@ class channel final : detail::any_channel<Policy>,
     /// \returns     `success`, `full` or `closed`.
     channel_status try_put(T&& item) {
         if (this->put_unawaited(item)) return channel_status::success;
-        change locked(*this);
+        locked_change locked(*this);
         const detail::outcome result = this->offer(&item, nullptr, locked.woken());
         return result == detail::outcome::done     ? channel_status::success
                : result == detail::outcome::closed ? channel_status::closed
@@ -206,7 +206,7 @@ class channel final : detail::any_channel<Policy>,
         detail::uninitialised_slot<T> place;
         std::uint64_t number = 0;
         if (this->get_unawaited(place.address(), number)) return get_result<T>(*place.take());
-        change locked(*this);
+        locked_change locked(*this);
         const detail::outcome result = this->take(place.address(), number, nullptr, locked.woken());
         if (result == detail::outcome::done) return get_result<T>(*place.take());
         return get_result<T>(result == detail::outcome::closed ? channel_status::closed

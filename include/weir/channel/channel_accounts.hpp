@@ -172,7 +172,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
     template <class IsMark>
-    void tell_sink([[maybe_unused]] slot* measured, [[maybe_unused]] IsMark is_mark) noexcept {
+    void update_sink_meter([[maybe_unused]] slot* measured, [[maybe_unused]] IsMark is_mark) noexcept {
         if constexpr (Policy::statistics) {
             const std::int64_t now = measured != nullptr ? estimated_now(*measured) : reading(nullptr);
             sink_->advance(meter_.settle(now), put_end_.count.load(std::memory_order_relaxed),

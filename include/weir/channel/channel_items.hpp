@@ -227,7 +227,7 @@ class channel_items : public channel_core<Policy> {
         if (core::put_needs_both() || before >= capacity_) return false;
         if (before == 0) core::emptiness_changed(false, measured);
         push(put_end_.count.load(std::memory_order_relaxed), item);
-        if (core::has_sink()) tell_sink(measured);
+        if (core::has_sink()) update_sink_meter(measured);
         return true;
     }
     template <class T>
@@ -238,14 +238,14 @@ class channel_items : public channel_core<Policy> {
         number = get_end_.count.load(std::memory_order_relaxed);
         pop(number, into);
         if (before == 1) core::emptiness_changed(true, measured);
-        if (core::has_sink() && this->sink_->waits_to_put()) tell_sink(measured);
+        if (core::has_sink() && this->sink_->waits_to_put()) update_sink_meter(measured);
         return true;
     }
 
     // Updates the meter of the merged sink. `mark`: whether the item that was just handed to a get, and so is
     // not in the ring, is a mark of the end of an epoch.
-    WEIR_NOINLINE void tell_sink(slot* measured, bool mark = false) noexcept {
-        core::tell_sink(measured, [this, mark](std::uint64_t i) {
+    WEIR_NOINLINE void update_sink_meter(slot* measured, bool mark = false) noexcept {
+        core::update_sink_meter(measured, [this, mark](std::uint64_t i) {
             if (type_.is_mark == nullptr) return false;
             return i < get_end_.count.load(std::memory_order_relaxed) ? mark : type_.is_mark(ring_[i]);
         });

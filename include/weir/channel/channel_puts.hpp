@@ -42,11 +42,11 @@ class channel_puts : public channel_items<Policy> {
     using typename items::waiter;
 
     // The record of the traced items in this queue; null: no item of the run is traced, or there is no run.
-    trail_marks* marks() const noexcept { return marks_; }
+    trail_marks* trace_marks() const noexcept { return trace_marks_; }
     // Adds this queue to the trace; called before the run begins if items are traced. `is_read`: a stage gets
     // from this queue; false: the consumer of the run does.
-    void mark_in(run_trail& trail, bool is_read) {
-        marks_ = &trail.add_queue(this->name_, this->capacity_, is_read);
+    void add_to_trail(run_trail& trail, bool is_read) {
+        trace_marks_ = &trail.add_queue(this->name_, this->capacity_, is_read);
     }
 
   protected:
@@ -201,7 +201,7 @@ class channel_puts : public channel_items<Policy> {
     // `offer_for`.
     void record_trace(const slot& putter, std::uint64_t number, std::uint64_t gets, slot* measured) noexcept;
 
-    trail_marks* marks_ = nullptr;  // set before the run begins
+    trail_marks* trace_marks_ = nullptr;  // set before the run begins
 };
 
 WEIR_COMPILED(class channel_puts<measured>);

@@ -26,7 +26,7 @@ WEIR_INLINE outcome channel_puts<Policy>::offer_for(slot* owner, void* item, slo
     if (before == 0) core::emptiness_changed(false, measured);
     const bool mark = is_traced(owner) && is_mark(item);
     push(item);
-    if (core::has_sink()) items::tell_sink(measured);
+    if (core::has_sink()) items::update_sink_meter(measured);
     if (is_traced(owner) && !mark) record_trace(*owner, number, number - before, measured);
     return outcome::done;
 }
@@ -42,7 +42,7 @@ WEIR_INLINE void channel_puts<Policy>::hand_over(waiter& getter, void* item, boo
     put_end_.count.store(number + 1, std::memory_order_relaxed);
     get_end_.count.store(number + 1, std::memory_order_relaxed);
     get_end_.seen = number + 1;
-    if (core::has_sink()) items::tell_sink(measured, mark);
+    if (core::has_sink()) items::update_sink_meter(measured, mark);
     woken.push(getter);
 }
 
@@ -167,7 +167,7 @@ WEIR_INLINE void channel_puts<Policy>::enter_early_item(std::uint64_t gap, slot*
     if (gap != 0) type_.relocate(item, ring_[number]);
     if (is_mark(ring_[number])) ++this->put_marks_;
     items::pushed(number + 1);
-    if (core::has_sink()) items::tell_sink(measured);
+    if (core::has_sink()) items::update_sink_meter(measured);
 }
 
 template <class Policy>
@@ -221,8 +221,8 @@ template <class Policy>
 WEIR_NOINLINE WEIR_INLINE void channel_puts<Policy>::record_trace(const slot& putter, std::uint64_t number,
                                                                   std::uint64_t gets,
                                                                   slot* measured) noexcept {
-    if (marks_->set(number, putter.followed())) putter.trail->left(marks_->queue(), number);
-    putter.trail->depth(marks_->queue(), number + 1, gets, core::reading(measured));
+    if (trace_marks_->set(number, putter.followed())) putter.trail->left(trace_marks_->queue(), number);
+    putter.trail->depth(trace_marks_->queue(), number + 1, gets, core::reading(measured));
 }
 
 }  // namespace weir::detail

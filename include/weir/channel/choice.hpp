@@ -101,13 +101,13 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
             if (channel_.template get_at_once<T>(own_)) return true;
         }
         detail::check_threads_of(channel_.clock_.owner());
-        typename store::change locked(channel_);
+        typename store::locked_change locked(channel_);
         own_.outcome = channel_.attempt(line, own_, locked.woken());
         return own_.outcome != outcome::pending;
     }
 
     WEIR_NOINLINE joined join(choice& all, slot* work_of) noexcept override {
-        typename store::change locked(channel_);
+        typename store::locked_change locked(channel_);
         if (channel_.needs_no_waiting(line, own_)) {
             if (!all.claim(&own_)) return joined::too_late;
             own_.outcome = channel_.attempt(line, own_, locked.woken());

@@ -178,7 +178,7 @@ class basic_idle_workers {
     end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                       HasToGo is_surplus, Search search) noexcept {
         const std::int64_t since = Platform::now();
-        me.searches(true);
+        me.set_searching(true);
         for (std::int64_t length = first_nap;; length = smaller(2 * length, last_nap)) {
             std::int64_t now = Platform::now();
             const std::int64_t wait_end = one_processor_ ? now : now + wait_for_young;
@@ -215,9 +215,9 @@ class basic_idle_workers {
                 stay_up();
                 continue;
             }
-            me.searches(false);
+            me.set_searching(false);
             nap(t, end == never ? -1 : end > now ? end - now : one_processor_ ? first_nap : 0);
-            me.searches(true);
+            me.set_searching(true);
             if (alone) length = first_nap / 2;
         }
     }

@@ -62,10 +62,10 @@ class alignas(64) basic_worker_queues {
 
     // The coroutine that the worker runs, or null; and whether an idle worker searches, and so may have found
     // a coroutine. Written by the worker, read by any thread.
-    void runs(void* coroutine) noexcept { running_.store(coroutine, std::memory_order_relaxed); }
+    void set_running(void* coroutine) noexcept { running_.store(coroutine, std::memory_order_relaxed); }
     void* running() const noexcept { return running_.load(std::memory_order_relaxed); }
-    void searches(bool now) noexcept { searching_.store(now, std::memory_order_seq_cst); }
-    bool searches() const noexcept { return searching_.load(std::memory_order_seq_cst); }
+    void set_searching(bool now) noexcept { searching_.store(now, std::memory_order_seq_cst); }
+    bool is_searching() const noexcept { return searching_.load(std::memory_order_seq_cst); }
 
     // The record of the worker's thread, set by that thread when it begins.
     void set_thread(record* r, const void* pool) noexcept {
@@ -131,7 +131,7 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
     bool takes(std::coroutine_handle<> h) noexcept {
         if (!this->forks.pop_bottom_if(h.address())) return false;
         this->count_resumption();
-        this->runs(h.address());
+        this->set_running(h.address());
         return true;
     }
     // Not inlined, so that the other path saves no registers.

@@ -105,13 +105,13 @@ WEIR_INLINE bool basic_thread_pool<Platform>::work(unsigned number) noexcept {
         }
         if (found == nullptr) continue;
         me.count_resumption();
-        me.runs(found);
+        me.set_running(found);
         here.resume(std::coroutine_handle<>::from_address(found));
         if (mine.here == nullptr) [[unlikely]] {
             idle_.expect(-1);
             return true;
         }
-        me.runs(nullptr);
+        me.set_running(nullptr);
     }
 }
 
@@ -228,11 +228,11 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::work_as_guest(place& mine, worke
         }
         misses = 0;
         me.count_resumption();
-        me.runs(found);
+        me.set_running(found);
         here.resume(std::coroutine_handle<>::from_address(found));
         if (mine.here == nullptr) [[unlikely]]
             return false;
-        me.runs(nullptr);
+        me.set_running(nullptr);
     }
     return true;
 }
@@ -242,7 +242,7 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::leave_to_another(place& mine) no
     worker& me = *mine.here;
     void* const running = me.running();
     detail::trampoline::leave(me);
-    me.runs(nullptr);
+    me.set_running(nullptr);
     mine.here = nullptr;
     if (mine.is_guest) {
         idle_.expect(1);  // both threads are active now
@@ -250,7 +250,7 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::leave_to_another(place& mine) no
         return true;
     }
     if (this->leave_place(me.number)) return true;
-    take(me).here->runs(running);
+    take(me).here->set_running(running);
     return false;
 }
 
@@ -286,7 +286,7 @@ WEIR_NOINLINE auto basic_thread_pool<Platform>::idle(worker& me) noexcept -> idl
         return end;
     }
     idle_.leave();
-    me.searches(false);
+    me.set_searching(false);
     if (idle_.unwatched() && (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
         idle_.call();
     }

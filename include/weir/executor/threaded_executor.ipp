@@ -103,7 +103,7 @@ WEIR_INLINE bool threaded_executor<Platform>::leave_place(unsigned place) noexce
 template <class Platform>
 WEIR_INLINE void threaded_executor<Platform>::sleep(parker& done, time_point limit, bool has_left) noexcept {
     auto* const me = basic_thread_record<Platform>::mine();
-    if (me != nullptr) me->sleeps(true);
+    if (me != nullptr) me->set_sleeping(true);
     int added = 0;
     std::uint64_t seen = num_resumed();
     for (std::int64_t nap = has_left ? first_nap : retry;; nap = smaller(2 * nap, longest_nap)) {
@@ -115,7 +115,7 @@ WEIR_INLINE void threaded_executor<Platform>::sleep(parker& done, time_point lim
         const std::uint64_t resumed = num_resumed();
         if (std::exchange(seen, resumed) == resumed && is_crowded() && add(1)) ++added;
     }
-    if (me != nullptr) me->sleeps(false);
+    if (me != nullptr) me->set_sleeping(false);
     for (; added > 0; --added) add(-1);
 }
 

@@ -40,7 +40,7 @@ void inspect_pool(executor_view& view, const Workers& workers, const Idle& idle,
     };
     const auto search = [&] {
         bool any = false;
-        for (unsigned i = 0; i < count; ++i) any = any || workers[i].searches();
+        for (unsigned i = 0; i < count; ++i) any = any || workers[i].is_searching();
         return any;
     };
     view.resumed = resumed();

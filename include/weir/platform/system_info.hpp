@@ -48,7 +48,7 @@ class cgroup_quota {
 unsigned available_processors() noexcept;
 
 // The bytes in a line `VmRSS:     1234 kB`, as of /proc/self/status; -1: there is none. `label`: `VmRSS:`.
-std::int64_t kilobytes_in(const char* text, const char* label) noexcept;
+std::int64_t bytes_in(const char* text, const char* label) noexcept;
 
 // The memory in the text of /proc/self/status. (getrusage is no alternative: its peak includes that of the
 // program that started this process.)
@@ -97,7 +97,7 @@ inline std::uint64_t memory_of_machine() {
 #if defined(_WIN32)
     return memory_of_windows();
 #else
-    const std::int64_t bytes = kilobytes_in(text_of_file("/proc/meminfo").c_str(), "MemTotal:");
+    const std::int64_t bytes = bytes_in(text_of_file("/proc/meminfo").c_str(), "MemTotal:");
     return static_cast<std::uint64_t>(larger<std::int64_t>(bytes, 0));
 #endif
 }

@@ -104,7 +104,7 @@ WEIR_INLINE unsigned available_processors() noexcept {
     return quota == 0 || by_mask == 0 ? by_mask : smaller(quota, by_mask);
 }
 
-WEIR_INLINE std::int64_t kilobytes_in(const char* text, const char* label) noexcept {
+WEIR_INLINE std::int64_t bytes_in(const char* text, const char* label) noexcept {
     const char* const line = std::strstr(text, label);
     if (line == nullptr) return -1;
     char* end = nullptr;
@@ -113,7 +113,7 @@ WEIR_INLINE std::int64_t kilobytes_in(const char* text, const char* label) noexc
 }
 
 WEIR_INLINE process_memory memory_in(const char* text) noexcept {
-    return {kilobytes_in(text, "\nVmRSS:"), kilobytes_in(text, "\nVmHWM:")};
+    return {bytes_in(text, "\nVmRSS:"), bytes_in(text, "\nVmHWM:")};
 }
 
 // Takes 20 us.

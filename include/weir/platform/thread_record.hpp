@@ -44,12 +44,12 @@ struct alignas(64) basic_thread_record {
         return std::exchange(blocked_on_, flag);
     }
     // Stores whether the thread sleeps now until the flag is set, and runs no coroutine meanwhile.
-    void sleeps(bool now) noexcept {
+    void set_sleeping(bool now) noexcept {
         const std::lock_guard guard(block_lock_);
         asleep_ = now;
     }
     // For other threads: 0 if the thread runs or is about to run, otherwise the number of its wait.
-    std::uint64_t is_stuck() const noexcept {
+    std::uint64_t number_of_stuck_wait() const noexcept {
         const std::lock_guard guard(block_lock_);
         return asleep_ && blocked_on_ != nullptr && !blocked_on_->is_set() ? blocks_ : 0;
     }
@@ -172,9 +172,9 @@ class [[nodiscard]] basic_blocked_thread {
     }
 
     void wait(basic_parker<Platform>& flag) const noexcept {
-        if (me_ != nullptr) me_->sleeps(true);
+        if (me_ != nullptr) me_->set_sleeping(true);
         flag.wait();
-        if (me_ != nullptr) me_->sleeps(false);
+        if (me_ != nullptr) me_->set_sleeping(false);
     }
 
   private:

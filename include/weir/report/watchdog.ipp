@@ -276,7 +276,7 @@ WEIR_INLINE auto watchdog::all_quiet() -> std::optional<readings> {
     const record* const me = record::mine();
     record::each([&](const record& r) {
         if (&r == me || !r.in_use() || r.serves() == &*detail::the_registry) return;
-        const std::uint64_t block = r.is_stuck();
+        const std::uint64_t block = r.number_of_stuck_wait();
         std::size_t i = 0;
         while (i < pools_.size() && !pools_[i].is(r.serves())) ++i;
         if (i == pools_.size()) {

@@ -166,7 +166,7 @@ template <class Policy>
 WEIR_INLINE void run_graph<Policy>::mark_queues(run_trail& trail) {
     for (std::size_t i = 0; i < queues_.size(); ++i) {
         const bool is_read = i != last_ || end_ != nullptr;
-        queues_[i]->mark_in(trail, is_read);
+        queues_[i]->add_to_trail(trail, is_read);
     }
 }
 

@@ -207,7 +207,7 @@ class item_tracer {
     }
     template <class Queue>
     bool take_tag(Queue& from, std::uint64_t number) noexcept {
-        trail_marks* const marks = from.marks();
+        trail_marks* const marks = from.trace_marks();
         const std::uint64_t tag = marks == nullptr ? 0 : marks->take(number);
         if (tag == 0) return false;
         me_.trail->came(marks->queue(), number, tag);
@@ -216,7 +216,7 @@ class item_tracer {
     template <class Queue>
     void record_depth(Queue& from, std::int64_t at) noexcept {
         using side = typename Queue::side;
-        me_.trail->depth(from.marks()->queue(), from.count_at(side::put), from.count_at(side::get), at);
+        me_.trail->depth(from.trace_marks()->queue(), from.count_at(side::put), from.count_at(side::get), at);
     }
 
     slot& me_;

@@ -186,7 +186,7 @@ inline bool help_until(parker& done, executor* ex, time_point limit) {
 
 // Runs coroutines in the place of a thread of `ex`, if one pauses for that, until `done` is set or poked.
 // False: the caller should sleep.
-inline bool lends_place(executor& ex, parker& done) noexcept { return ex.lend_place(done); }
+inline bool work_in_lent_place(executor& ex, parker& done) noexcept { return ex.lend_place(done); }
 
 // For the platforms of tests, whose flags executors do not accept: runs nothing.
 template <class Platform>
@@ -194,7 +194,7 @@ bool help_until(basic_parker<Platform>&, executor*, time_point) noexcept {
     return false;
 }
 template <class Platform>
-bool lends_place(executor&, basic_parker<Platform>&) noexcept {
+bool work_in_lent_place(executor&, basic_parker<Platform>&) noexcept {
     return false;
 }
 

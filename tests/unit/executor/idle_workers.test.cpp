@@ -232,7 +232,7 @@ struct interrupted : weir::detail::standard_platform {
 };
 
 struct no_worker {
-    void searches(bool) const noexcept {}
+    void set_searching(bool) const noexcept {}
 };
 struct no_timers {
     static constexpr std::int64_t never = weir::detail::basic_idle_workers<>::never;

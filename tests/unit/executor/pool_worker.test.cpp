@@ -71,16 +71,16 @@ TEST_CASE("done() counts a worker's resumptions, and its thread's channel operat
 TEST_CASE("other threads see which coroutine a worker runs and whether it searches") {
     queues q;
     CHECK(q.running() == nullptr);
-    CHECK_FALSE(q.searches());
+    CHECK_FALSE(q.is_searching());
     int coroutine = 0;
-    q.runs(&coroutine);
-    q.searches(true);
+    q.set_running(&coroutine);
+    q.set_searching(true);
     CHECK(q.running() == &coroutine);
-    CHECK(q.searches());
-    q.runs(nullptr);
-    q.searches(false);
+    CHECK(q.is_searching());
+    q.set_running(nullptr);
+    q.set_searching(false);
     CHECK(q.running() == nullptr);
-    CHECK_FALSE(q.searches());
+    CHECK_FALSE(q.is_searching());
 }
 
 TEST_CASE("each coroutine in the slot goes to the owner or to a thief, never to both") {

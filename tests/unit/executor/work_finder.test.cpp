@@ -97,7 +97,7 @@ struct pool {
         bool has_some = false;
         void* at = nullptr;
         std::uint64_t resumed() const { return count; }
-        bool searches() const { return search; }
+        bool is_searching() const { return search; }
         bool empty() const { return !has_some; }
         void* running() const { return at; }
         std::uint64_t done() const { return 10 * count; }

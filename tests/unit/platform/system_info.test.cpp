@@ -113,7 +113,7 @@ TEST_CASE("a pool has by default as many workers as the affinity mask allows") {
 }
 #endif
 
-using weir::detail::kilobytes_in;
+using weir::detail::bytes_in;
 using weir::detail::memory_in;
 using weir::detail::process_counts;
 using weir::detail::process_memory;
@@ -129,9 +129,9 @@ TEST_CASE("memory is read from the lines that name it") {
 TEST_CASE("a value that is missing or malformed is unknown") {
     CHECK(memory_in("").resident == -1);
     CHECK(memory_in("Name:\tcat\nVmRSS:\t1024 kB\n").peak == -1);
-    CHECK(kilobytes_in("a\nVmRSS:\t1024 MB\n", "\nVmRSS:") == -1);
-    CHECK(kilobytes_in("a\nVmRSS:\t-5 kB\n", "\nVmRSS:") == -1);
-    CHECK(kilobytes_in("a\nVmRSS:", "\nVmRSS:") == -1);
+    CHECK(bytes_in("a\nVmRSS:\t1024 MB\n", "\nVmRSS:") == -1);
+    CHECK(bytes_in("a\nVmRSS:\t-5 kB\n", "\nVmRSS:") == -1);
+    CHECK(bytes_in("a\nVmRSS:", "\nVmRSS:") == -1);
 }
 
 TEST_CASE("a file that is missing is no text, and of a long one as much is read as there is room for") {

@@ -226,24 +226,24 @@ TEST_CASE("a thread is stuck while it sleeps for a flag that isn't set, and only
     using parker = weir::detail::basic_parker<platform<7>>;
     record* const me = record::acquire();
     parker outer, inner;
-    CHECK(me->is_stuck() == 0);
+    CHECK(me->number_of_stuck_wait() == 0);
     const parker* const before = me->block_on(&outer);
     CHECK(before == nullptr);
-    CHECK(me->is_stuck() == 0);  // it hasn't begun to sleep
-    me->sleeps(true);
-    const auto first = me->is_stuck();
+    CHECK(me->number_of_stuck_wait() == 0);  // it hasn't begun to sleep
+    me->set_sleeping(true);
+    const auto first = me->number_of_stuck_wait();
     CHECK(first != 0);
     CHECK(me->block_on(&inner) == &outer);  // inside of the first
-    const auto second = me->is_stuck();
+    const auto second = me->number_of_stuck_wait();
     CHECK(second != first);
     inner.set();
-    CHECK(me->is_stuck() == 0);
+    CHECK(me->number_of_stuck_wait() == 0);
     me->block_on(nullptr);  // for some time only
-    CHECK(me->is_stuck() == 0);
+    CHECK(me->number_of_stuck_wait() == 0);
     me->block_on(&outer);
-    CHECK(me->is_stuck() > second);
-    me->sleeps(false);
-    CHECK(me->is_stuck() == 0);
+    CHECK(me->number_of_stuck_wait() > second);
+    me->set_sleeping(false);
+    CHECK(me->number_of_stuck_wait() == 0);
     me->block_on(nullptr);
 }
 

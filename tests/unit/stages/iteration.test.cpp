@@ -413,8 +413,8 @@ TEST_CASE("a held item that is followed is visited for an instant, another one i
     auto& inside = weir::detail::base_of(queue);
     item_tracer tracer(me, result_origin::all_held);
     tracer.hold(inside, 0, 0);  // the queue has no marks
-    inside.mark_in(run, true);
-    CHECK(inside.marks()->set(4, 7));
+    inside.add_to_trail(run, true);
+    CHECK(inside.trace_marks()->set(4, 7));
     tracer.hold(inside, 3, 0);
     CHECK_FALSE(me.trail->has_kept());
     tracer.hold(inside, 4, 0);
