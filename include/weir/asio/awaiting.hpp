@@ -138,10 +138,11 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           use an I/O object.
 /// Stops:    a stop of the run of the awaiting stage cancels the operation, if it can be cancelled. The await
 ///           then throws `stopped`, with `as_tuple()`, too, and partial results are dropped. To get partial
-///           results, use `awaiting_unless(call.stop()).as_tuple()`. An operation whose initiation has no
-///           `get_executor()` can't be cancelled.
-/// Watchdog: the wait counts as an `external_wait`. Do not use on virtual time, which doesn't wait for
-///           sockets.
+///           results, use `awaiting_unless(call.stop()).as_tuple()`, where `call` is the `invocation` that
+///           the stage's function receives. An operation whose initiation has no `get_executor()` can't be
+///           cancelled.
+/// Watchdog: while the operation is pending, no `watchdog` reports a deadlock, as for an `external_wait`. Do
+///           not use on virtual time, which doesn't wait for sockets.
 /// Cost:     two allocations, Asio's and one of some 180 bytes; in a stage a strand, too.
 /// Needs Asio 1.19, or Boost 1.77.
 template <bool AsTuple>

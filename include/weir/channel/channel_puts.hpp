@@ -181,7 +181,8 @@ class channel_puts : public channel_items<Policy> {
     outcome offer_for(slot* owner, void* item, slot* measured, wakes& woken) noexcept;
     // Serves the early puts that need not wait any longer.
     void admit_early(slot* measured, wakes& woken) noexcept;
-    // Whether the place of the early put `w` is within the window, and free.
+    // Whether the item of the early put `w` may be stored in its place now: the place is within the window of
+    // `put_order` and free, no put waits in `putters_`, the item fits the limit in bytes, and is not traced.
     bool may_fill(const waiter& w) const noexcept;
     void fill(waiter& w) noexcept;
     void pass_turn(bool has_item, slot* measured, wakes& woken) noexcept {

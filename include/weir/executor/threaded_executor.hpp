@@ -96,8 +96,9 @@ class threaded_executor : public executor {
     bool is_over() const noexcept { return stopping_.load(std::memory_order_seq_cst); }
     bool has_timer() const noexcept { return timers_.next() != timers_.never; }
 
-    // Called by the thread of a place that is about to block: another thread takes the place. `expect` counts
-    // both until the blocked thread becomes a spare. False: no thread could be started (reported once).
+    // Called by the thread that works as number `place` and is about to block: another thread takes over the
+    // place. `expect` counts both threads until the blocked one comes back and becomes a spare, which waits
+    // for the next thread of the place that blocks. False: no thread could be started (reported once).
     bool leave_place(unsigned place) noexcept;
     // Blocks the calling thread, after `leave_place`, until `done` is set, or until `limit`. All other
     // threads may come to wait for this thread meanwhile, for instance for a lock that it holds. So while

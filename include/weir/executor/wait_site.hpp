@@ -23,7 +23,7 @@ enum class wait_kind : std::uint8_t {
     get,      // for an item: a put into the channel ends the wait
     put,      // for room: a get from the channel ends the wait
     turn,     // for a turn: another slot of the same stage ends the wait
-    room,     // for the rest of the run: any slot, or the consumer, can end the wait
+    others,   // for other parts of the run: any slot, or the consumer, can end the wait
     outside,  // for a call from outside of the run, such as the one that resumes a paused run
     bench,    // for work: the slot is out of service
     thread    // not a coroutine's wait: a thread is blocked

@@ -130,7 +130,7 @@ class running_tee : public stage_kind<C, C, Policy> {
   private:
     queue& side_;
     bool copies_ = true;
-    end_of_side end_{side_rule{}, "for the side to end", wait_kind::room};
+    end_of_side end_{side_rule{}, "for the side to end", wait_kind::others};
 };
 
 template <class Row>

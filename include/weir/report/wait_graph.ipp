@@ -108,7 +108,7 @@ WEIR_INLINE bool wait_graph::could_end(const wait& w, bool anybody) const {
     if (by_anyone(w)) return anybody;
     // A wait for the rest of the run (`room`) is also ended by the consumer, which is not a slot. In a run
     // that has failed, stages end each other in more ways than the graph shows.
-    if (anybody && (w.seen.kind == wait_kind::room || has_failed(w))) return true;
+    if (anybody && (w.seen.kind == wait_kind::others || has_failed(w))) return true;
     bool any = false;
     each_ender(w, [&any](const known_slot& s) { any = any || s.alive; });
     return any;
