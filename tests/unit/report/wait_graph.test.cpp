@@ -199,7 +199,7 @@ TEST_CASE("a turn is given by another slot of the stage, and bytes by anyone in 
         CHECK(r.stuck(true, {&room}) == 2);
     }
     SECTION("bytes") {
-        room.add(wait_kind::room, r.of(0));
+        room.add(wait_kind::others, r.of(0));
         r.queues[0].add(wait_kind::get, r.of(1, 0));
         r.queues[0].add(wait_kind::get, r.of(1, 1));
         CHECK(r.stuck(true, {&room}) == 0);  // the consumer takes something
@@ -211,7 +211,7 @@ TEST_CASE("only slots of the same run can end a wait for bytes") {
     row first({1}), second({1, 1}, &first.list), third({1, 1}, &first.list);
     first.stages[0][0]->gone = true;
     site room;
-    room.add(wait_kind::room, second.of(0));
+    room.add(wait_kind::others, second.of(0));
     second.queues[0].add(wait_kind::get, second.of(1));
     third.circle = true;
     third.queues[1].add(wait_kind::get, third.of(0));
