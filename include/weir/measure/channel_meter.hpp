@@ -117,9 +117,9 @@ class channel_meter {
         const bool fits = passed < few_hours && count < many && s.wait <= INT64_MAX / 2;
         s.wait = fits || passed <= (INT64_MAX - s.wait) / count ? s.wait + count * passed : INT64_MAX;
     }
-    // Below both limits, `count * passed` can't overflow: so most events need no division. In ns.
-    static constexpr std::int64_t few_hours = std::int64_t{1} << 43;
-    static constexpr std::int64_t many = std::int64_t{1} << 19;
+    // Below both limits, `count * passed` can't overflow: so most events need no division.
+    static constexpr std::int64_t few_hours = std::int64_t{1} << 43;  // ns
+    static constexpr std::int64_t many = std::int64_t{1} << 19;       // operations
 
     std::int64_t begin_ = 0;
     std::int64_t first_ = INT64_MIN;                 // when the first item was got
@@ -144,9 +144,10 @@ struct sink_figures {
     std::int64_t moved = INT64_MAX;  // the last known instant at which an item came or went
 };
 
-// A sink takes an item and puts it into its own queue, which takes no time. So its actions follow from the
-// number of items put into the queue before it and the number got from its own queue, and it needs no
-// coroutine. One channel holds the items of both queues and the item that the sink holds, in this order:
+// A sink takes an item and puts it into its own queue, which takes no time. So the actions of a sink follow
+// from the number of items put into the queue before the sink, and the number got from its own queue: a sink
+// needs no coroutine. One channel holds the items of both queues and the item that the sink holds, in this
+// order:
 //
 //     got ... passed on ...   | taken         | ... put
 //     its own queue, capacity | the held item | the queue before it

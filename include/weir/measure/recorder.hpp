@@ -32,7 +32,7 @@ namespace weir::detail {
 // Source: G. Tene, HdrHistogram, http://hdrhistogram.org (the scheme); the numbers are our own.
 struct log_linear {
     static constexpr unsigned sub_bits = 5;                       // 2^5 = 32 buckets an octave
-    static constexpr std::int64_t limit = std::int64_t{1} << 44;  // from here on: saturated
+    static constexpr std::int64_t limit = std::int64_t{1} << 44;  // from here on: the last bucket
     static constexpr std::size_t num_buckets = (44 - sub_bits + 1) << sub_bits;
     static constexpr std::size_t last = num_buckets - 1;
 

@@ -38,7 +38,8 @@ struct slot_times {
 
     /// The sum, state by state. Lifetime: the result refers to this object.
     constexpr slot_times& operator+=(const slot_times& other) noexcept;
-    /// A lap; nothing becomes negative. Lifetime: the result refers to this object.
+    /// A lap: the times since the snapshot `earlier`; nothing becomes negative. Lifetime: the result refers
+    /// to this object.
     constexpr slot_times& operator-=(const slot_times& earlier) noexcept;
     [[nodiscard]] friend constexpr slot_times operator+(slot_times a, const slot_times& b) noexcept {
         a += b;

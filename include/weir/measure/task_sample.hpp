@@ -12,8 +12,8 @@
 
 namespace weir {
 
-/// One invocation of a stage's function; or one batch of an `aggregate`; or the time from when the consumer
-/// gets an item until it asks for the next one.
+/// One invocation of a stage's function; or one batch of an `aggregate`; or the time of the consumer from the
+/// return of a call that takes an item to the next call.
 struct task_sample {
     duration at{};              ///< when all of its results were put, from the beginning of the run or lap
     duration run{};             ///< the time in which the function had a thread; the time of the consumer

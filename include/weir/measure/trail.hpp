@@ -1,4 +1,4 @@
-// weir measure, internal: the interface by which slots and queues report the way of traced items to a trace
+// weir measure, internal: the interface by which slots and queues report each step of traced items to a trace
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_TRAIL_HPP
 #define WEIR_MEASURE_TRAIL_HPP

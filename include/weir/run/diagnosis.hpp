@@ -19,8 +19,7 @@
 // `WEIR_DIAGNOSE=1 program` prints a table on stderr for each run of an unchanged program: the rate of each
 // stage alone, measured as by `profile`. No item is lost:
 // - The first 1000 items of each source go through the stages, one stage at a time; up to 4000 if a later
-// stage
-//   gets too few batches of them. The consumer gets its first item after the last stage was tried. Each
+//   stage gets too few batches of them. The consumer gets its first item after the last stage was tried. Each
 //   stage works once on each item, in the usual order. Then the run continues with the concurrencies and
 //   capacities of its pipeline. Its statistics include the profile.
 // - The function of a stage that can have several slots (workers) is called by up to 32 threads at once,

@@ -79,9 +79,9 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
 
     // Called before the start: from then on no stage begins with an item before `admit`.
     void hold_stages();
-    // Returns when the profiler wants to be called next; nothing: it has ended.
+    // Calls the profiler. Returns when to call this again; nothing: the profile has ended.
     std::optional<time_point> take_step() noexcept;
-    // Restores the described capacities and slots, unless they were changed by others meanwhile.
+    // Restores the described capacities and slots, unless the program has changed them meanwhile.
     void release_stages() noexcept;
     bool has_conclusion() const noexcept { return profiler_->has_conclusion(); }
     // After the profile: keeps the statistics of now, which the conclusion leaves out. Returns when to be

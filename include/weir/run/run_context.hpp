@@ -136,7 +136,7 @@ class run_context : public detached_task_owner {
     std::size_t recording() const noexcept { return options_.recording; }
     // Null: there is no limit of bytes.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
-    // Stopped when the run is stopped: asks stage functions to return.
+    // Stopped when the run is stopped, so that the functions of stages return.
     const stop_token& ends() const noexcept { return ended_; }
     // Whether the functions of stages may have seen a stop request: of the run, or of `run_options::stop`,
     // before the run has reacted to it.

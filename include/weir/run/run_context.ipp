@@ -102,7 +102,7 @@ WEIR_INLINE void run_context::release_waiting() noexcept {
     if (budget_) budget_->end();
     pause_.update([this](pause_rule& rule) {
         rule.over = true;
-        paused_.store(true, std::memory_order_relaxed);  // slots ask, and are refused
+        paused_.store(true, std::memory_order_relaxed);  // so that slots test the rule, and are refused
         may_have_to_wait_.store(true, std::memory_order_relaxed);
     });
 }

@@ -43,10 +43,11 @@ class run_core final : public profiled_graph<Policy> {
     // Ends all queues but the one from which the consumer takes the last results.
     void cancel_stages() noexcept;
 
-    // Asks the run to end, without waiting. May be called in work of the run.
+    // Requests the end of the run, without waiting. May be called in work of the run.
     void request_stop(run_outcome how = run_outcome::stopped) noexcept;
 
-    // Asks the run to end, and blocks until all coroutines of the run have ended. In any number of threads.
+    // Requests the end of the run, and blocks until all coroutines of the run have ended. Any number of
+    // threads.
     void stop();
 
     // Throws if it is called in work of this run: a wait for the end of the run would then last for ever.

@@ -161,7 +161,7 @@ WEIR_INLINE void run_core<Policy>::cancel_run::operator()() const noexcept {
 template <class Policy>
 WEIR_INLINE void run_core<Policy>::end_run::operator()() const noexcept {
     if (run->end_) run->mark_ended();
-    // acq_rel; pairs with mark_ended(): the second of the two freezes
+    // acq_rel; pairs with mark_ended(): the later of that call and this one freezes the statistics
     if (run->ended_.fetch_or(0, std::memory_order_acq_rel) != 0) run->freeze();
 }
 

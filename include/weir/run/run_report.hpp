@@ -230,8 +230,9 @@ class run_reports {
 
 }  // namespace detail
 
-/// Sets the function that is called when a report of any run fails. The default prints a line on stderr;
-/// null: none is called. \returns the previous function. Threads: any.
+/// Sets the function that is called when a report of any run fails. By default it prints a line on stderr.
+/// \param warn  null: no function is called.
+/// \returns the previous function. Threads: any.
 report_warning set_report_warning(report_warning warn) noexcept;
 
 }  // namespace weir

@@ -66,7 +66,7 @@ struct stage_options {
     duration time_limit = duration(0);
 
     /// For a function from a batch to a batch: element k of the result is made of element k of the argument,
-    /// and of no other. A checkpoint then knows the draws of each element behind a `disaggregate`. If a
+    /// and of no other. A checkpoint then has the draws of each element behind a `disaggregate`. If a
     /// function sorts or replaces elements although this is true, a run that continues from a checkpoint
     /// repeats some draws and loses others.
     bool elementwise = false;

@@ -54,7 +54,7 @@ class item_quota {
     }
     // Admits all items from now on. A quota that was opened remains open.
     void open() noexcept {
-        is_open_.store(true, std::memory_order_relaxed);  // a slot that misses the store asks under the lock
+        is_open_.store(true, std::memory_order_relaxed);  // a slot that misses the store takes the lock
         admit(SIZE_MAX);
     }
     // The run ends: slots that wait are refused.
@@ -80,7 +80,7 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
         : run_(run), executor_(ex), me_(me), quota_(quota),
           closed_(quota == nullptr || run.is_paused() ? run.wait_for_resume(me) : quota->wait(me)) {}
     bool await_ready() noexcept {
-        // If a pause begins or ends meanwhile, the worker's next call of `must_wait` tells.
+        // If a pause begins or ends meanwhile, the worker's next call of `must_wait` takes account of it.
         is_closed_ = run_.is_paused() || (quota_ != nullptr && !run_.yields_to_later_stages(executor_));
         return is_closed_ ? closed_.await_ready() : !run_.yields_to_later_stages(executor_);
     }

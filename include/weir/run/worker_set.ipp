@@ -16,7 +16,7 @@
 namespace weir::detail {
 
 inline bool item_quota::try_admit(const executor& clock, bool counted) noexcept {
-    // relaxed: an open quota stays open; a slot that does not see it yet asks under the lock
+    // relaxed: an open quota stays open; a slot that does not see the store yet takes the lock
     if (is_open_.load(std::memory_order_relaxed)) return true;
     bool admitted = false;
     slots_.update([this, &clock, counted, &admitted](pause_rule& rule) {

@@ -93,7 +93,7 @@ struct nothing {};
 // or unknown.
 enum class result_origin : std::uint8_t { its_item, all_held, unknown };
 
-// Properties of a stage kind that the worker knows at compile time.
+// Properties of a stage kind that choose the worker's code at compile time.
 struct stage_traits {
     // Each call of `work` counts as a task: hooks run, and statistics record its time.
     bool counts_tasks = true;

@@ -202,7 +202,7 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 ///
 ///     weir::source(files) | weir::pipe(decode, {.name = "decode", .concurrency = 4}) | weir::sink()
 ///
-/// \param function  called with an item (moved in), and, if it can be, with the `invocation`, which tells
+/// \param function  called with an item (moved in), and, if it can be, with the `invocation`, which has
 ///                  the item's number, epoch and slot. The type that it returns decides what the stage does:
 ///                  - a value: it is the item for the next stage;
 ///                  - `std::optional`: an empty one drops the item;

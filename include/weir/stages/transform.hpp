@@ -35,7 +35,7 @@ namespace weir::detail {
 //
 // An exception stops the run. A task is a `push` and its `pop`s; its time does not include waits for room.
 //
-// For traces and checkpoints, an operation tells from which items it makes a result:
+// For traces and checkpoints, an operation declares from which items it makes a result:
 //
 //     static constexpr result_origin origin   `its_item`, the item pushed last, by default
 //     bool result_lacks_item() const          the result of the last `push` is made of earlier items only
