@@ -13,8 +13,8 @@
 
 namespace weir {
 
-/// The verdict that tables, log lines and all other reports show. As `explain`, but with fewer items in each
-/// simulation, and with resamples only of the two most likely causes.
+/// Makes the verdict that tables, log lines and all other reports show: what limits the rate of a run. As
+/// `explain`, but with fewer items in each simulation, and with resamples only of the two most likely causes.
 ///
 ///     if (const auto v = weir::brief_verdict(run.stats())) std::cerr << v->sentence << '\n';
 ///
@@ -27,15 +27,15 @@ namespace weir {
 
 namespace detail {
 
-// The estimated time that `brief_verdict` needs: the same on each machine, so that reports of virtual time
-// are, too.
+// The estimated time that `brief_verdict` needs. The same on each machine, so that a run on virtual time has
+// the same reports everywhere.
 duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept;
 
 // Returns the sentence of `brief_verdict`; empty: there is none.
 std::string brief_sentence(const pipeline_stats& stats);
 
-// If a program uses `is_set`, WEIR_DIAGNOSE=1 prints the brief verdict, from the begin of `main` on. A
-// template, so that other programs don't compile the brief verdict.
+// If a program uses `is_set`, the environment variable WEIR_DIAGNOSE=1 prints the brief verdict, from the
+// begin of `main` on. A template, so that other programs don't compile the brief verdict.
 template <class T>
 struct verdict_of_diagnosis {
     // release; pairs with conclusion_text()

@@ -23,15 +23,15 @@ inline constexpr std::size_t brief_resamples = 5;
 inline constexpr std::size_t brief_contenders = 2;
 inline constexpr std::uint64_t fewest_for_verdict = 20;
 
-// The invocations of all stages for one item of the consumer, with those of the sink and the consumer.
+// The number of invocations of all stages for one item of the consumer; sink and consumer have one each.
 WEIR_INLINE double tasks_per_item(const pipeline_stats& stats) noexcept {
     double tasks = 0;
     for (const stage_stats& each : stats.stages) tasks += static_cast<double>(each.num_tasks);
     return 2 + tasks / static_cast<double>(larger<std::uint64_t>(stats.num_items, 1));
 }
 
-// The items of one simulation. Of 240 pipelines, 9 could not be explained with 1000 items, 7 with 2000, and
-// 33 with 500. Where an item of the consumer is a large batch, fewer have to do.
+// The number of items of one simulation. Of 240 pipelines, 9 could not be explained with 1000 items, 7 with
+// 2000, and 33 with 500. If an item of the consumer is a large batch, fewer items are simulated, for time.
 WEIR_INLINE std::uint64_t items_of_brief_simulation(const pipeline_stats& stats) noexcept {
     constexpr double most_tasks = 20'000;
     constexpr double most = 1'000;
@@ -54,8 +54,8 @@ WEIR_INLINE bool has_same_cause(const setting_change& a, const setting_change& b
     return cause == cause_of(b.kind) && (cause == limit_cause::room || a.stage == b.stage);
 }
 
-// Fills in `predicted_change::gains`. Resamples the best change of each of the most likely causes. All other
-// changes bring less: for each resample, their gain is that of the prediction.
+// Fills in `predicted_change::gains`. Only the best change of each of the two most likely causes is
+// resampled. All other changes bring less: in each resample, they get the gain of their prediction.
 WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, what_if_options options) {
     for (const predicted_change& each : result.changes) {
         bool is_new = options.changes.size() < brief_contenders;
@@ -74,7 +74,7 @@ WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, wh
     }
 }
 
-// For a run that can't be predicted. None if the states tell nothing either.
+// The verdict from the states alone, for a run that can't be predicted. None if the states tell nothing.
 WEIR_INLINE std::optional<verdict> brief_verdict_of_states(const pipeline_stats& stats,
                                                            const std::string& why) {
     const verdict v = verdict_of_states(stats, why);

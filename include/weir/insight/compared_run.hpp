@@ -24,10 +24,10 @@ struct compared_stage {
     std::size_t capacity = 0;  // 0: unknown
     bool keeps_order = false;
     std::size_t threads = 0;  // of its executor; 0: no limit, or unknown
-    double batch_size = 0;    // 0: it makes no batches
+    double batch_size = 0;    // the average; 0: the stage makes no batches
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
-    // The share of its slots' time in which it works or awaits; none: unknown.
+    // The share of the slots' time in which the stage works or awaits; none: unknown.
     std::optional<double> busy = std::nullopt;
     time_sample times = {};
     slot_times states = {};
@@ -38,7 +38,7 @@ class compared_run {
     explicit compared_run(const pipeline_stats& stats);
     explicit compared_run(const recording& from);
 
-    // The square of the relative standard error of the rate: an upper bound.
+    // An upper bound for the square of the relative standard error of `rate`.
     double rate_error() const noexcept;
 
     std::string refused;  // why the run can't be compared; empty: it can be
@@ -46,7 +46,7 @@ class compared_run {
     double rate = 0;  // items per second; 0: unknown
     std::uint64_t num_items = 0;
     std::optional<recording> model;  // for simulations; none: the run can't be simulated
-    std::string no_model;            // why there is none
+    std::string no_model;            // why there is no model
 
   private:
     void add(const recorded_stage& consumer);
@@ -64,7 +64,7 @@ struct stage_pair {
 // with the first, and so on.
 std::vector<stage_pair> pairs_of(const compared_run& before, const compared_run& after);
 
-// "concurrency of decode: 2 -> 4", and which stages only one run has.
+// Sentences on settings that differ, "concurrency of decode: 2 -> 4", and on stages that only one run has.
 std::vector<std::string> changed_settings(const compared_run& before, const compared_run& after,
                                           const std::vector<stage_pair>& pairs);
 
@@ -72,7 +72,7 @@ std::vector<std::string> changed_settings(const compared_run& before, const comp
 std::vector<state_difference> changed_states(const compared_run& before, const compared_run& after,
                                              const std::vector<stage_pair>& pairs);
 
-// The sentence of `explain`.
+// The sentence of the verdict of `explain` on the run.
 std::string verdict_on(const compared_run& run);
 
 }  // namespace weir::detail

@@ -25,8 +25,8 @@ WEIR_INLINE std::string without_library(const char* message) {
     return std::string(text.starts_with(library_prefix) ? text.substr(library_prefix.size()) : text);
 }
 
-// Of the consumer's times only the average may be known. Then they count as varying more than times of an
-// exponential distribution, and as those of a log-normal one with sigma 1.
+// Adds the consumer. If only the average of its times is known, they count as varying more than times of an
+// exponential distribution, as much as times of a log-normal distribution with sigma 1.
 WEIR_INLINE void compared_run::add(const recorded_stage& consumer) {
     constexpr double unknown_variation = 1.5;
     compared_stage next{.name = "consumer", .num_tasks = num_items};
@@ -129,13 +129,14 @@ WEIR_INLINE std::vector<stage_pair> pairs_of(const compared_run& before, const c
     return pairs;
 }
 
-// "2 -> 4", and 0 as no limit.
+// \returns "2 -> 4"; a number of 0 is written "no limit".
 WEIR_INLINE std::string change_text(std::size_t before, std::size_t after) {
     const auto number = [](std::size_t n) { return n == 0 ? "no limit" : std::to_string(n); };
     return number(before) + " -> " + number(after);
 }
 
-// The size of batches is an average, in which the last batch counts, too.
+// Whether the sizes of batches differ by more than the last batches explain. `batch_size` is an average, in
+// which an incomplete last batch counts, too.
 WEIR_INLINE bool has_other_batches(const compared_stage& a, const compared_stage& b) noexcept {
     const auto uncertain = [](const compared_stage& of) {
         return of.num_tasks == 0 ? 0 : of.batch_size * of.batch_size / static_cast<double>(of.num_tasks);

@@ -11,7 +11,7 @@ namespace weir {
 
 /// The options of `diff`.
 struct diff_options {
-    /// The probability, a share of 1, that something is named though both runs are equal.
+    /// The probability, from 0 to 1, that `diff` names some difference though both runs are equal.
     double level = 0.002;
     /// A smaller change of a time or rate is not named, even if it is certain: the same program on the same
     /// machine changes by so much from run to run. As a share: 0.03 is 3 %.
@@ -23,19 +23,19 @@ struct diff_options {
 ///
 ///     std::cout << weir::diff(weir::read_run("monday.json").total, run.stats());
 ///
-/// For each stage it compares the average time, and the typical time (the geometric mean), which is known
-/// better if the times have a long tail; each by Welch's test of logarithms. `level` is divided among all
-/// tests, so that it holds for the whole comparison (Bonferroni). Invocations count as independent: in a run
-/// whose times drift, a difference of the drift is a difference of the runs.
+/// For each stage, `diff` compares the average time and the typical time (the geometric mean), each by
+/// Welch's test of logarithms. The typical time is known better if the times have a long tail. `level` is
+/// divided among all tests, so that it holds for the whole comparison (Bonferroni). Invocations count as
+/// independent: if times drift during a run, the drift counts as a difference of the runs.
 ///
 /// A change of a time is not named if it is less than 0.2 % of the slots' time, as for a source that takes
-/// 60 ns per item; nor below 5 % for a consumer of which only the average time is known.
+/// 60 ns per item. For a consumer of which only the average time is known, this limit is 5 %.
 ///
 /// Stages are matched by name. If one run lacks a stage, `settings` says so, and the others are compared.
 ///
 /// \param before  the statistics of the first run, or its recording.
 /// \param after   those of the second run.
-/// \returns the difference. If nothing is named, `stages` says which changes would have been.
+/// \returns the difference. If nothing is named, `stage_difference::detectable` says which change would be.
 /// Errors: `std::invalid_argument` for options that make no sense. Statistics that can't be compared are no
 ///         error: see `run_difference::refused`.
 /// Cost:   that of two `explain`, and of 32 simulations if anything changed.
@@ -44,7 +44,7 @@ struct diff_options {
 [[nodiscard]] run_difference diff(const pipeline_stats& before, const pipeline_stats& after,
                                   const diff_options& options = {});
 
-/// The same for two recordings, whose states are those of predictions.
+/// The same for two recordings. These have no states of slots: the states are those of predictions.
 [[nodiscard]] run_difference diff(const recording& before, const recording& after,
                                   const diff_options& options = {});
 

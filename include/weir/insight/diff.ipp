@@ -21,8 +21,9 @@ namespace detail {
 inline constexpr double power_distance = 1.645;  // exceeded by 95 of 100 normal variables around it
 inline constexpr std::uint64_t fewest_compared = 10;
 
-// The distances, in standard errors, from which on something is named. A stage has two tests; the one of the
-// smaller error gets most of the level, as its mean is known better.
+// The distances, in standard errors, beyond which a difference is named. A stage has a test of the average
+// and one of the typical time. The test with the smaller error gets most of the level (`likely`), as its mean
+// is known better. `rest`: of failures and of the rate.
 struct test_distances {
     double likely, unlikely, rest;
 
@@ -58,7 +59,7 @@ WEIR_INLINE void compare_times(stage_difference& to, const compared_stage& a, co
         return each.distance() > (is_likely ? from.likely : from.unlikely) &&
                is_large(each.share(), least_change);
     };
-    // As shares of the time of the slots.
+    // The least change that matters, as a share of the time of the slots.
     constexpr double least_share = 0.002, least_share_unless_sampled = 0.05;
     const double busy = larger(1e-9, larger(a.busy.value_or(1), b.busy.value_or(1)));
     const double least = has_typical ? least_share : least_share_unless_sampled;

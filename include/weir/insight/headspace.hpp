@@ -16,13 +16,13 @@
 
 namespace weir {
 
-/// The options of `headspace`. Each of its three measurements ends after `items` items, after `time`, or with
-/// the pipeline.
+/// The options of `headspace`. Each of its three measurements ends after `items` items, after `time`, or when
+/// the pipeline ends.
 struct headspace_options {
     std::uint64_t items = 1'000;               ///< the most items of a measurement; at least 2
     duration time = duration(10'000'000'000);  ///< the longest time of a measurement, by the executor's clock
     std::size_t kept = 16;                     ///< how many items are kept in memory; at least 1
-    std::uint64_t skipped = 10;  ///< the first items of a measurement are not measured: so many, at most half
+    std::uint64_t skipped = 10;  ///< so many first items of a measurement don't count; at most half
 };
 
 /// The result of `headspace`: three rates, in items per second. A time of 0 counts as 1 ns.
@@ -30,8 +30,8 @@ struct headspace_result {
     double measured = 0;         ///< of the pipeline with the consumer
     double consumer = 0;         ///< of the consumer alone, with items from memory: if loading cost nothing
     double pipeline = 0;         ///< of the pipeline alone, with a consumer that takes no time
-    double gain = 0;             ///< what a pipeline that costs nothing would bring, as a share: 0.25 is a
-                                 ///< quarter more
+    double gain = 0;             ///< how much `measured` would rise if loading cost nothing, as a share: 0.25
+                                 ///< is a quarter more
     std::string sentence = {};   ///< all of this in a sentence, without a full stop at its end
     std::uint64_t num_kept = 0;  ///< how many items were in memory
 };
@@ -59,7 +59,7 @@ class paced_items {
 void check_headspace(const headspace_options& options);
 headspace_result headspace_of(double measured, double consumer, double pipeline, std::size_t num_kept);
 
-// Takes items of a run until the limit.
+// Passes the items of a run to `take` until a limit. \returns items per second.
 template <class Executor, class Run, class Take>
 double measure_run(Executor& ex, Run& run, const headspace_options& limits, const char* whose, Take take) {
     paced_items pace(limits, ex.now());
@@ -72,7 +72,7 @@ double measure_run(Executor& ex, Run& run, const headspace_options& limits, cons
     return pace.rate(whose);
 }
 
-// Gives the items of a run to the consumer. `Result`: a task, if the consumer is a coroutine.
+// Passes the items of a run to a consumer that is a coroutine, until a limit. `Result`: the task's type.
 template <class Result, class T, class Executor, class Run, class Consumer>
 Result consume_run(Executor& ex, Run& run, Consumer& consumer, paced_items& pace) {
     while (pace.left_at(ex.now()) > duration(0)) {
@@ -83,7 +83,7 @@ Result consume_run(Executor& ex, Run& run, Consumer& consumer, paced_items& pace
     }
 }
 
-// The sum of the times of calls of the consumer. The time of the copies is not in it.
+// Sums the times of calls of the consumer, without the times of the copies that it gets.
 class call_times {
   public:
     explicit call_times(const headspace_options& limits) : pace_(limits, time_point()) { pace_.got_at(at_); }
@@ -184,8 +184,8 @@ constexpr bool can_start_twice() {
 
 }  // namespace detail
 
-/// Measures how much a program would gain if loading cost nothing, as people do by hand: it replaces the
-/// pipeline by items in memory, and the consumer by one that takes no time.
+/// Measures how much a program would gain if loading cost nothing. As people do by hand, the function
+/// replaces the pipeline by items in memory, and the consumer by one that takes no time.
 ///
 ///     auto result = weir::headspace(loader, pool, [](batch& b) { train(b); });
 ///     std::cout << result.sentence << '\n';
@@ -194,9 +194,9 @@ constexpr bool can_start_twice() {
 /// 2. The pipeline runs again, with the consumer.
 /// 3. The consumer gets the kept items again and again, without the pipeline.
 ///
-/// A consumer that is a function runs on the calling thread. One that returns a `task<>` is awaited on the
-/// executor. Each kept item is copied for each call, outside of the measured time. An item that can't be
-/// copied is passed itself, so the consumer leaves it as it can be used again.
+/// A consumer that is a function runs on the calling thread. A consumer that returns a `task<>` is awaited on
+/// the executor. Each kept item is copied for each call, outside of the measured time. An item that can't be
+/// copied is passed itself, again and again, so the consumer must leave it usable.
 ///
 /// \param pipeline  a pipeline, which is started twice; or a function that starts a run each time.
 /// \param ex        the executor of the run; its clock measures.
@@ -204,8 +204,8 @@ constexpr bool can_start_twice() {
 /// \returns the three rates, and a sentence.
 /// Errors:   `std::invalid_argument` if fewer than 2 items come within the limits, or for options that make
 ///           no sense. Exceptions of the consumer, and the failures of the run.
-/// Threads:  blocks the calling thread until all is measured; on virtual time, this runs the coroutines. Of a
-///           consumer that is a task, `time` is checked after each item only.
+/// Threads:  blocks the calling thread until all is measured; on virtual time, the calling thread runs the
+///           coroutines. With a consumer that is a task, `time` is checked only after each item.
 /// Lifetime: all arguments outlive the call.
 /// Cost:     the memory of `kept` items, and up to three times `time`.
 template <class Pipeline, class Executor, class Consumer>

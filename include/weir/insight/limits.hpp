@@ -31,11 +31,11 @@ enum class limit_cause : std::uint8_t {
     blocks,      ///< blocks of a pool, or memory of the device: a stage waits for a free one
     copies,      ///< copies to or from a device
     overhead,    ///< the time to move items, as the tasks are as short
-    balanced,    ///< nothing alone: no change brings 5 %
+    balanced,    ///< nothing alone: no single change would bring 5 %
     unsure,      ///< unknown
 };
 
-/// \returns the name of the cause in documents: that of the enumerator; for `threads`, "workers".
+/// \returns the name of the cause in reports: that of the enumerator; for `threads`, "workers".
 /// Lifetime: static.
 [[nodiscard]] std::string_view name_of(limit_cause cause) noexcept;
 
@@ -44,25 +44,25 @@ namespace detail {
 // A limit that the states of the slots show.
 struct visible_limit {
     limit_cause cause = limit_cause::unsure;
-    std::string stage = {};     // the stage; empty: none
+    std::string stage = {};     // the name of the stage that limits; empty: none
     double lost = 0;            // the share of the time in which the consumer waits for items
     std::string sentence = {};  // the figures that show the limit, and what to do
 };
 
-// How sure a verdict from states alone is. See limit_by_states.
+// `verdict::sure` for verdicts from states alone: limit_by_states is right in about so many cases.
 inline constexpr double sure_of_states = 0.7;
 
-// "awaits 98 % of the time", or "is at work ...": the state in which slots spent more of their time, without
-// the time in which they were off. Empty: they were never at work.
+// \returns "awaits 98 % of the time", or "is at work ...", whichever took more of the time in which slots
+//          were not off; empty if slots neither worked nor awaited.
 std::string state_text(const slot_times& times);
 
 // Judges the states alone, for runs that no simulation explains: with branches, without histograms, or with
-// times that depend on the load. The effect of a change is unknown. In the suite of 240 pipelines of
-// tests/programs/explain/verdict.test.cpp this is right in 180: batches and virtual pools leave no trace in
-// the states.
+// times that depend on the load. The effect of a change is unknown. Of the 240 pipelines in
+// tests/programs/explain/verdict.test.cpp it judges 180 right: batches, and pools on virtual time, leave no
+// trace in the states.
 visible_limit limit_by_states(const pipeline_stats& stats);
 
-// Looks for the reason behind a limit that a prediction has found, in figures that predictions don't know:
+// Looks for the reason behind a limit that a prediction has found, in figures that predictions don't use:
 // processor time, failures, copies, limits of bytes. `found`, `stage`: what the prediction says.
 std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cause found,
                                           std::string_view stage);

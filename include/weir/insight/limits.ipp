@@ -31,7 +31,7 @@ WEIR_INLINE double share_of_time(duration part, duration all) noexcept {
 }
 WEIR_INLINE std::string percent_text(double share) { return units::whole_percent(share) + " %"; }
 
-// The shares of a stage's slots, without the time in which they are not at work.
+// The shares of the states in the time of a stage's slots, without the time in which they were off.
 struct state_shares {
     explicit state_shares(const stage_stats& stage)
         : times(stage.times()), present(times.total() - times.off) {}
@@ -50,7 +50,7 @@ WEIR_INLINE std::string state_text(const slot_times& times) {
            percent_text(share_of_time(awaits ? times.await : times.run, present)) + " of the time";
 }
 
-// Whether the slots of the stage work on items: those of all stages but sinks.
+// Whether the stage calls a function on its slots: all stages do but sinks.
 WEIR_INLINE bool calls_function(const stage_stats& stage) {
     return !stage.per_slot.empty() && stage.kind != "sink";
 }
@@ -69,9 +69,9 @@ WEIR_INLINE double busy_consumer(const pipeline_stats& stats) {
     return last == nullptr ? 0 : 1 - smaller(1.0, share_of_time(last->get_blocked, stats.elapsed));
 }
 
-inline constexpr double much = 0.3;  // of a time: worth naming
+inline constexpr double much = 0.3;  // a share of a time from which on a reason is named
 
-// Says that a stage waits for a block or for memory, if it does so for much of `whole`.
+// \returns that a stage waits for a block or for memory, if it does for more than `much` of `whole`.
 WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& stage, duration whole) {
     if (!stage.transfers) return std::nullopt;
     const double block = share_of_time(stage.transfers->block_wait, whole);
@@ -85,7 +85,7 @@ WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& sta
                              (is_block ? "blocks" : "memory") + ", or let go of its results earlier"};
 }
 
-// Says why a stage takes its time, if that is not its function's work.
+// \returns why invocations of the stage take long, if the reason is not the work of its function.
 WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stage) {
     const std::string name = "stage '" + stage.name + "'";
     if (auto waits = reason_of_blocks(stage, stage.busy)) return waits;
@@ -128,10 +128,9 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
-// Where functions work, or threads are short: whether more threads would help. If functions have a thread for
-// much longer than the processors work, the thread waits: for a processor that the kernel has taken away, for
-// a time slice at a time; or because the function blocks, certainly if it works for less than a tenth of the
-// time.
+// \returns why more threads would not help: all processors are busy, or a function blocks. If functions have
+// a thread for much longer than processors work, threads wait: for a processor, a time slice at a time; or
+// because a function blocks, certainly if processors work for less than a tenth of the time.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;
@@ -242,7 +241,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
                         " of the time that they are ready or run");
     }
     if (most_order > for_order && most < nearly_always && ordered->kind == "source") {
-        // A source keeps no order: it waits for this limit alone.
+        // A source keeps no order: its slots are in `wait_turn` only because of the run's limit of bytes.
         return says(limit_cause::bytes, ordered->name,
                     "the run's limit of bytes holds the source back, " + percent_text(most_order) +
                         " of its time: raise run_options::max_bytes, or let stages make smaller items");
@@ -279,7 +278,7 @@ WEIR_INLINE std::optional<visible_limit> deeper_limit(const pipeline_stats& stat
     const stage_stats* at = nullptr;
     for (const stage_stats& each : stats.stages) {
         if (each.name == stage) at = &each;
-        // Behind a slow consumer, blocks are short, too.
+        // If the consumer is slow, blocks are short because of that.
         const auto waits = reason_of_blocks(each, stats.elapsed);
         if (waits && found != limit_cause::consumer) return waits;
     }

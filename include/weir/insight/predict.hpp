@@ -9,8 +9,9 @@
 
 namespace weir {
 
-/// Predicts a run of a pipeline, by simulating its slots and queues. All rules are those of a run on virtual
-/// time: if the times are taken in sequence, all figures are those of such a run, to the nanosecond.
+/// Predicts a run of a pipeline, by simulating its slots (workers of stages) and queues. All rules are those
+/// of a run on virtual time. If the recording has the times of all invocations in sequence, all figures are
+/// those of such a run, to the nanosecond.
 ///
 ///     weir::pipeline_settings changed = recorded.settings;
 ///     changed.stage("decode").concurrency = 4;
@@ -30,24 +31,23 @@ namespace weir {
 [[nodiscard]] prediction predict(const pipeline_settings& settings, const recording& from,
                                  const predict_options& options = {});
 
-/// Adds the time to a recording that the library itself needs for each invocation: to move the item and to
-/// wake threads. It is estimated as the time that each invocation lacks for the prediction of the run's own
-/// settings to have the measured rate. For tasks of less than about 200 us, predictions of changed settings
-/// are then more accurate.
+/// Adds to a recording the time that the library itself needs for each invocation: to move the item and to
+/// wake threads. This overhead is estimated: with it, the prediction of the run's own settings has the
+/// measured rate. For tasks below about 200 us, it makes predictions of changed settings more accurate.
 ///
 /// \param from  a recording with `rate`.
-/// \returns the recording with a `recorded_stage::overhead`, the same for all stages. Without one, if the
-///          measured rate is not below the interval of the prediction, or if the overhead can't explain it.
+/// \returns the recording with a `recorded_stage::overhead`, the same for all stages. The overhead is 0 if
+///          the measured rate is not below the interval of the prediction, or if no overhead explains it.
 /// Errors: as `predict`.
 /// Cost:   that of at most `15 + resamples` simulations.
 [[nodiscard]] recording calibrated(recording from, const predict_options& options = {});
 
 namespace detail {
 
-// The mean of a prediction and of its resamples: one simulation of log-normal times varies by 3 %.
+// The mean rate of a prediction and of its resamples, as one simulation of log-normal times varies by 3 %.
 double mean_rate(const prediction& p) noexcept;
 
-// `today`: the prediction of the settings of the run.
+// `today`: the prediction of the run with its own settings.
 recording calibrated(recording from, const prediction& today, predict_options options);
 
 }  // namespace detail

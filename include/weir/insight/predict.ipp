@@ -48,7 +48,7 @@ WEIR_INLINE void check_recording(const pipeline_settings& settings, const record
     if (from.stages.size() > settings.stages.size()) refuse(from.settings.stages.back().name);
 }
 
-// Simulates with samples of the same sizes that are drawn from the samples, with replacement.
+// The rate of a simulation with other samples: as many times, drawn from the recorded ones with replacement.
 WEIR_INLINE double resampled_rate(const pipeline_settings& settings, const recording& from,
                                   predict_options options, std::size_t number) {
     const std::uint64_t seed = subseed(options.seed ^ 0x9e3779b97f4a7c15U, number);
@@ -110,7 +110,7 @@ WEIR_INLINE recording detail::calibrated(recording from, const prediction& today
         }
         return predict(from.settings, from, options).rate;
     };
-    // These simulations use the seed of `today.rate`, and so differ from the mean as this rate does.
+    // These simulations use the seed of `today.rate`, so they deviate from the mean as `today.rate` does.
     const double wanted = from.rate * today.rate / explained;
     // The limit of the search is twice the time that each invocation lacks in a stage that is always at work.
     // With a larger overhead, another stage would become the slowest.

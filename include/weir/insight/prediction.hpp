@@ -20,7 +20,9 @@ struct predict_options {
     std::uint64_t skipped = 200;         ///< the rate is measured after these items; 1 to `items - 1`
     duration until = (duration::max)();  ///< the longest simulated time
     std::uint64_t seed = 1;              ///< of the draws; predictions with the same seed draw the same times
-    std::size_t resamples = 0;           ///< the number of simulations for the interval low to high; 0: none
+    /// The number of resamples: further simulations, each with times drawn at random from the recorded ones.
+    /// They give `prediction::low` and `high`. 0: none.
+    std::size_t resamples = 0;
 };
 
 /// The statistics of a stage in a prediction.
@@ -33,7 +35,7 @@ struct predicted_stage {
 /// The statistics of the queue behind a stage in a prediction; the members mean the same as in
 /// `channel_stats`.
 struct predicted_queue {
-    std::string name;           ///< of the stage before it
+    std::string name;           ///< the name of the stage before the queue
     std::size_t size = 0;       ///< items in the queue at the end
     std::uint64_t num_put = 0;  ///< puts completed
     std::uint64_t num_get = 0;  ///< gets completed with an item

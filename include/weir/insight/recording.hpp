@@ -21,7 +21,7 @@ struct recorded_task {
     [[nodiscard]] friend bool operator==(const recorded_task&, const recorded_task&) = default;
 };
 
-/// A sample of the invocations of one stage.
+/// A sample of the invocations of one stage's function.
 struct recorded_stage {
     std::vector<recorded_task> tasks = {};  ///< the sample; empty: the stage takes no time
     std::uint64_t num_tasks = 0;            ///< the number of invocations that the sample represents
@@ -31,12 +31,13 @@ struct recorded_stage {
     /// False: the order is random.
     bool in_sequence = false;
 
-    /// The times are at equal distances in the distribution of all invocations, as those from a histogram. So
-    /// the mean of a function of the times is known as well as from all invocations.
+    /// The times are at equal distances in the distribution of all invocations, as those that `record_of`
+    /// takes from a histogram. So the mean of a function of the times is known as well as from all
+    /// invocations.
     bool is_even = false;
 
-    /// Of `stage_role::aggregate`: a sample of the numbers of items in batches, if these differ; the order is
-    /// random. Predictions scale them if they change `stage_settings::batch_size`, which is their average.
+    /// For `stage_role::aggregate`, if batches differ in size: a sample of their numbers of items, in random
+    /// order. The average is `stage_settings::batch_size`; a prediction that changes it scales the sample.
     std::vector<std::uint32_t> batch_sizes = {};
 
     /// The time that each invocation takes beyond its recorded times: see `calibrated`. It remains if

@@ -45,7 +45,8 @@ WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
     return times;
 }
 
-// `results`: the mean number of results of a task. The numbers of results do not depend on the times.
+// Makes tasks from times. `results`: the mean number of results of a task. The stride makes the numbers of
+// results independent of the times, which are sorted.
 WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times, double run_share,
                                                 double results) {
     std::vector<recorded_task> tasks;
@@ -70,8 +71,8 @@ WEIR_INLINE double nanoseconds(const task_sample& one) {
            static_cast<double>(one.runnable.count());
 }
 
-// The factor for the times of a sample so that their mean is that of all invocations, which is known exactly.
-// `failed`: of which invocations; `mean`: in ns.
+// \returns the factor that makes the mean time of a sample that of all invocations, `mean`, in ns, which is
+//          known exactly. `failed`: for the invocations that failed, or for those that succeeded.
 WEIR_INLINE double factor_to(double mean, bool failed, const task_samples& samples) {
     double sum = 0;
     double count = 0;
@@ -92,7 +93,7 @@ WEIR_INLINE void correct_results(std::vector<recorded_task>& tasks, double wante
     for (const recorded_task& each : tasks) missing -= each.results;
     const double sign = missing < 0 ? -1 : 1;
     missing *= sign;
-    // As many attempts as are enough if some results differ; none helps if all are equal.
+    // The number of attempts suffices if some results differ; if all are equal, no attempt changes anything.
     for (std::uint64_t k = 0; missing >= 0.5 && k < 64 * tasks.size(); ++k) {
         recorded_task& old = tasks[number_as<std::size_t>(high_product(splitmix64(1, k), tasks.size()))];
         const recorded_task& other = all[number_as<std::size_t>(high_product(splitmix64(2, k), all.size()))];
@@ -122,8 +123,8 @@ WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, d
     return tasks;
 }
 
-// The size of all batches but the last one and few others; if there is none, the average, and `sizes` has a
-// sample of the sizes.
+// \returns the largest size, if about 9 in 10 batches have it; then `sizes` is empty. Otherwise returns the
+//          average, and stores a sample of the sizes in `sizes`.
 WEIR_INLINE std::size_t sampled_batch_size(const task_samples& batches, std::vector<std::uint32_t>& sizes) {
     std::uint64_t sum = 0;
     std::uint32_t most = 1;
@@ -144,7 +145,7 @@ WEIR_INLINE bool has_samples(const stage_stats& stage) {
     return stage.samples && !stage.samples->tasks.empty();
 }
 
-// The consumer of a run that has one. `last`: the queue from which the consumer takes.
+// The recording of the consumer, for a run that has a consumer. `last`: the queue from which it takes.
 WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const channel_stats& last) {
     recorded_stage consumer{.num_tasks = stats.num_items};
     const duration waited = smaller(last.get_blocked, stats.elapsed);
@@ -185,7 +186,8 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     const std::size_t n = stats.stages.size();
     if (n < 2) detail::refuse_recording("it has no statistics");
     if (stats.num_items == 0) detail::refuse_recording("no item has reached the consumer");
-    all.settings.pools.assign(n, 0);  // pool i: the executor of stage i, if that is the first stage with it
+    // Pool i: the threads of the executor of stage i, if stage i is the first stage with this executor.
+    all.settings.pools.assign(n, 0);
     for (std::size_t i = 0; i < n; ++i) {
         const stage_stats& stage = stats.stages[i];
         for (const std::size_t queue : stage.outputs) {
@@ -232,7 +234,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
             const double busy = static_cast<double>(spent.busy().count());
             const double whole = static_cast<double>(stage.busy.count());
             const double run_share = busy > 0 ? static_cast<double>(spent.run.count()) / busy : 1;
-            // The time of a task includes that in which the function was ready and had no thread.
+            // `task_times` also include the time in which the function was ready and had no thread.
             const double work_share = whole > busy ? busy / whole : 1;
             std::vector<double> times = detail::evenly_sampled(stage.task_times);
             for (double& each : times) each *= work_share;

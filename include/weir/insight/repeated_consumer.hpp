@@ -11,7 +11,8 @@
 
 namespace weir::detail {
 
-// Whether items can be copied. A vector of objects that only move says that it can be.
+// Whether items can be copied. Not only `is_copy_constructible`, which is true for a vector of objects that
+// can only be moved.
 template <class T>
 constexpr bool is_copyable_item() {
     if constexpr (!std::is_copy_constructible_v<T>) {

@@ -20,7 +20,7 @@ struct state_difference {
     std::string state = {};  ///< the name of the member of `slot_times`, as `wait_get`
     double before = 0;       ///< the share of the slots' time, without `off`, in the first run; 0 to 1
     double after = 0;        ///< the same in the second run
-    /// The 95 % confidence interval of `after - before`, by simulations of both runs. None: they can't be
+    /// The 95 % confidence interval of `after - before`, by simulations of both runs. None: a run can't be
     /// simulated.
     std::optional<confidence_interval> change = std::nullopt;
 };
@@ -28,21 +28,21 @@ struct state_difference {
 /// The difference of the times of one stage between two runs.
 struct stage_difference {
     std::string stage = {};          ///< the name of the stage
-    bool has_changed = false;        ///< whether the times differ for sure
+    bool has_changed = false;        ///< whether the times differ by more than chance
     bool is_typical = false;         ///< `before`, `after`, `change` are of the geometric mean: see `diff`
-    bool is_exact = false;           ///< the times of both are known exactly: recorded in sequence, no sample
+    bool is_exact = false;           ///< the times of both runs are exact: all were recorded, not a sample
     std::uint64_t num_before = 0;    ///< successful invocations in the first run
     std::uint64_t num_after = 0;     ///< the same in the second run
     duration before{};               ///< the average time of an invocation in the first run
     duration after{};                ///< the same in the second run
     double change = 0;               ///< the difference as a share: 0.1 is 10 % longer
     confidence_interval interval{};  ///< the 95 % confidence interval of `change`
-    /// The least change, as a share, that is named in 95 of 100 pairs of runs of this size. None: there are
-    /// too few invocations to compare.
+    /// The least change, as a share, that `diff` names in 95 of 100 pairs of runs with so many invocations.
+    /// None: there are too few invocations to compare.
     std::optional<double> detectable = std::nullopt;
     double failed_before = 0;       ///< the share of invocations that failed in the first run; 0 to 1
     double failed_after = 0;        ///< the same in the second run
-    bool failures_changed = false;  ///< whether these shares differ for sure
+    bool failures_changed = false;  ///< whether these shares differ by more than chance
 };
 
 /// The result of `diff`.
@@ -51,7 +51,7 @@ struct run_difference {
     std::vector<std::string> settings = {};     ///< what was set differently: "concurrency of decode: 2 -> 4"
     std::vector<stage_difference> stages = {};  ///< the stages with times of their own, in both runs
     std::vector<state_difference> states = {};  ///< the states that changed, if anything else did
-    bool rate_changed = false;                  ///< whether the rates differ for sure
+    bool rate_changed = false;                  ///< whether the rates differ by more than chance
     double rate_before = 0;                     ///< items per second in the first run
     double rate_after = 0;                      ///< items per second in the second run
     std::string verdict_before = {};            ///< why the first run was not faster: see `verdict::sentence`

@@ -40,7 +40,7 @@ struct stage_settings {
     /// The times of the stage are multiplied by this factor: with 0.5, it takes half the time; with 0, none.
     double time_factor = 1;
 
-    /// The threads that call the function: an index into `pipeline_settings::pools`.
+    /// The index in `pipeline_settings::pools` of the threads that call the function.
     std::size_t pool = 0;
 
     [[nodiscard]] friend bool operator==(const stage_settings&, const stage_settings&) = default;

@@ -17,7 +17,7 @@
 
 namespace weir::detail {
 
-// A first-in, first-out queue that keeps its memory.
+// A first-in, first-out queue that keeps its memory: a ring.
 template <class T>
 class fifo {
   public:
@@ -51,16 +51,16 @@ class fifo {
 // Source: R. Durstenfeld, "Algorithm 235: random permutation", CACM 7 (1964).
 std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed);
 
-// The state of a simulation, without the rules by which it changes. Times are in nanoseconds from the start.
+// The state of a simulation; `simulator` has the rules by which it changes. Times are in ns from the start.
 class simulated_pipeline {
   protected:
     using index = std::uint32_t;
-    using item = std::uint32_t;  // 0: a single item; else 1 + the index of a batch
+    using item = std::uint32_t;  // 0: a single item; else 1 + the index of a batch in `batches_`
     using instant = std::int64_t;
 
     static constexpr index none = static_cast<index>(-1);
 
-    // What a slot does when it continues.
+    // The step of a slot (a worker of a stage) that comes when the slot continues.
     enum class phase : std::uint8_t { take, begin, end_run, finish, give, gave, input_ended };
 
     struct slot {
@@ -68,12 +68,12 @@ class simulated_pipeline {
         phase next = phase::take;
         bool is_ending = false;  // the input has ended: the slot gives what it holds, and ends
         slot_state state = slot_state::wait_get;
-        instant since = 0;
-        instant run = 0;
+        instant since = 0;  // when the state began
+        instant run = 0;    // times of the invocation
         instant await = 0;
         std::uint64_t number = 0;  // of the item in the input queue, from 0
-        item holds = 0;
-        std::uint32_t left = 0;  // results of this item that are not in the queue yet
+        item holds = 0;            // the item, or its next result
+        std::uint32_t left = 0;    // results of this item that are not in the queue yet
     };
     struct queue {
         std::size_t capacity = 1;
@@ -82,11 +82,13 @@ class simulated_pipeline {
         fifo<item> items;
         fifo<index> putters, getters;  // slots that wait
         std::uint64_t num_put = 0, num_get = 0;
+        // `last`: the instant of the last settle(). The others are as in `predicted_queue`.
         instant last = 0, put_wait = 0, put_blocked = 0, get_blocked = 0, empty = 0;
     };
+    // The result of an item before its turn to leave a stage that keeps the order of its items.
     struct early_result {
         bool is_there = false;
-        bool has_item = false;
+        bool has_item = false;  // false: the item has no result
         item what = 0;
     };
     struct stage {
@@ -106,24 +108,26 @@ class simulated_pipeline {
         std::uint64_t num_batches = 0;  // of an aggregate: the batches that it has begun
         std::span<const std::uint32_t>
             batch_sizes;                  // a sample; empty: all batches have the size of `settings`
-        std::uint64_t next_to_leave = 0;  // if `keeps_order`: the number of the item
+        std::uint64_t next_to_leave = 0;  // if `keeps_order`: the number of the item whose turn it is
         std::deque<early_result> early;   // element i is of item `next_to_leave + i`
         std::vector<index> in_line;       // slots that wait for their turn, or for room for an early result
     };
+    // The slot `who` continues at the instant `at`. `order`: the number of the event.
     struct event {
         instant at;
         std::uint64_t order;
         index who;
         friend bool operator<(const event& a, const event& b) noexcept {
-            return a.at != b.at ? a.at > b.at : a.order > b.order;  // the earliest is the greatest
+            return a.at != b.at ? a.at > b.at : a.order > b.order;  // the heap's top is the earliest event
         }
     };
-    // A request for a thread. The earliest request comes first; at one instant, that of the last stage.
+    // A slot waits for a thread of a pool. The earliest request comes first; of several at one instant, that
+    // of the last stage.
     struct request {
         instant at;
         index stage;
-        std::uint64_t number;
-        index who;
+        std::uint64_t number;  // of the item
+        index who;             // the slot
         friend bool operator<(const request& a, const request& b) noexcept {
             if (a.at != b.at) return a.at > b.at;
             if (a.stage != b.stage) return a.stage < b.stage;
@@ -133,7 +137,7 @@ class simulated_pipeline {
     struct pool {
         bool is_limited;
         std::size_t free;
-        std::vector<request> requests;  // a heap
+        std::vector<request> requests;  // a heap: of slots that wait for a thread
     };
 
     simulated_pipeline(const pipeline_settings& settings,
@@ -144,11 +148,11 @@ class simulated_pipeline {
     recorded_task draw(const stage& of, std::uint64_t k) const noexcept;
     // Adds the time in the slot's current state to the stage's times, and changes the state to `next`.
     void enter(slot& me, slot_state next) noexcept;
-    // Adds the time since the last change of a queue to the queue's times. Called before each change.
+    // Adds the time since the last change of a queue to the queue's times. Called before each change of it.
     void settle(queue& q) noexcept;
     // False: the queue is full, and the slot `who` was added to its `putters`.
     bool put(queue& to, item what, index who);
-    // Hands the item to a waiting slot, or adds it to the queue, which has been settled.
+    // Passes the item to a waiting slot, or adds it to the queue. The caller has called settle().
     void let_in(queue& to, item what);
     void wake_at(instant at, index who);
     // Makes the slot `who` continue with `next` at the current instant.
@@ -157,7 +161,7 @@ class simulated_pipeline {
     // Begins a batch of an aggregate.
     void begin_batch(stage& of);
     item make_batch();
-    // Frees a batch and the batches in it.
+    // Frees a batch and the batches in it; nothing for a single item.
     void drop(item what);
 
     // Returns the statistics, with the times up to the current instant.
@@ -175,7 +179,7 @@ class simulated_pipeline {
     std::vector<std::vector<item>> batches_;
     std::vector<item> free_batches_;
     std::vector<event> events_;  // a heap
-    fifo<index> ready_;
+    fifo<index> ready_;          // the slots that continue at the instant `now_`
     instant now_ = 0;
     std::uint64_t num_events_ = 0;
     std::uint64_t consumed_ = 0;

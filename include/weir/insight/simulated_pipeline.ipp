@@ -59,7 +59,7 @@ WEIR_INLINE recorded_task simulated_pipeline::draw(const stage& of, std::uint64_
     if (of.sample.empty()) return {};
     const std::uint64_t n = of.sample.size();
     std::uint64_t i = k % n;
-    // Every n invocations take all times, in an order that another invocation of the round begins.
+    // Each n successive invocations use all n tasks, in the order `of.order`, from a random position on.
     if (!of.in_sequence) i = of.order[(i + high_product(splitmix64(of.seed, k / n), n)) % n];
     recorded_task task = of.sample[i];
     const double factor = of.settings->time_factor;
@@ -119,7 +119,7 @@ WEIR_INLINE void simulated_pipeline::wake_at(instant at, index who) {
 
 WEIR_INLINE void simulated_pipeline::wake(index who, phase next) {
     slot& them = slots_[who];
-    enter(them, slot_state::run);  // for no time, or `begin_work` says otherwise
+    enter(them, slot_state::run);  // at this instant; `begin_work` enters another state if need be
     them.next = next;
     ready_.push(who);
 }

@@ -13,8 +13,8 @@
 
 namespace weir::detail {
 
-// Simulates one run. Events of one instant are handled in any order, as no statistic depends on this order:
-// only the threads of a pool are assigned at the end of an instant.
+// Simulates one run. The slots (workers of stages) that continue at one instant are handled in any order: no
+// statistic depends on it, because free threads are assigned only when all have been handled.
 class simulator : private simulated_pipeline {
   public:
     // Lifetime: all arguments outlive the simulator. `settings` has been checked.
@@ -26,13 +26,13 @@ class simulator : private simulated_pipeline {
     prediction run();
 
   private:
-    // A source without an end ends here, so that a simulation ends if hardly any item reaches the consumer.
+    // A source without an end ends after so many items: else a simulation might not end if all are dropped.
     static constexpr std::uint64_t most_made = 10'000'000;
 
     // Continues a slot until it waits or ends.
     void proceed(index who);
 
-    // The steps of a slot. False: it waits.
+    // The steps of a slot: one function for each `phase`. False: the slot waits.
     bool take(slot& me, index who);
     void begin(slot& me, index who);
     void begin_work(slot& me, index who);
@@ -45,10 +45,12 @@ class simulator : private simulated_pipeline {
     // Gives free threads to slots that are ready to run.
     void assign_threads();
 
-    // Whether the slot goes on. An early result is stored in its place; then the slot has nothing to give.
+    // In a stage that keeps the order of its items: whether the slot need not wait for its turn. True if it
+    // is the item's turn, or if there is room for an early result, which is then stored in `stage::early`.
     bool is_turn_or_early(slot& me, stage& of, queue& to);
-    // The item whose turn it was has left. Results in the places behind it leave, too.
+    // The item whose turn it was has left. The early results directly behind it leave, too.
     void leave_in_order(stage& of, queue& to);
+    // Continues the slots that waited for their turn, or for room for an early result, and have it now.
     void look_in_line(stage& of, queue& to);
 };
 

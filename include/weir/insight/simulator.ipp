@@ -214,7 +214,7 @@ WEIR_INLINE bool simulator::give(slot& me, index who) {
     return true;
 }
 
-// One result is in the queue.
+// The slot has put one result into the queue.
 WEIR_INLINE void simulator::gave(slot& me) {
     stage& of = stages_[me.stage];
     --me.left;

@@ -11,8 +11,8 @@
 
 namespace weir::detail {
 
-// std::log, for numbers above 0, and the x that a standard normal variable exceeds with probability `p`, at
-// most 0.5. <cmath> is too heavy for weir.hpp.
+// std::log for numbers above 0; and the x that a standard normal variable exceeds with probability `p`, which
+// is at most 0.5. Not from <cmath>, which takes long to compile, because weir.hpp includes this header.
 // Source of the second: Abramowitz and Stegun, "Handbook of mathematical functions" (1964), 26.2.23.
 double natural_log(double x) noexcept;
 double normal_tail(double p) noexcept;
@@ -38,7 +38,7 @@ class moments {
     double squares_ = 0;
 };
 
-// A mean and its uncertainty: the variance of the values, and the number of independent ones. 0: exact.
+// A mean, the variance of the values, and the number of independent values. A number of 0: the mean is exact.
 struct uncertain_mean {
     double mean = 0;
     double variance = 0;
@@ -50,13 +50,13 @@ struct uncertain_mean {
 // The times of the successful invocations of a stage in one run.
 struct time_sample {
     std::uint64_t num_tasks = 0;
-    bool is_exact = false;         // the times were taken in sequence: they are no sample
+    bool is_exact = false;         // the times are those of all invocations in sequence, not a sample
     uncertain_mean time = {};      // ns
     uncertain_mean log_time = {};  // of the natural logarithms of the times in ns
 };
 
-// From a histogram, scaled to the time in which the function had a thread or was suspended. A bucket counts
-// as a uniform distribution; the mean is exact.
+// From the histogram of a stage, scaled to the time in which the function had a thread or awaited. A bucket
+// counts as a uniform distribution; the mean is exact.
 time_sample times_of(const stage_stats& stage);
 time_sample times_of(const recorded_stage& stage);
 
@@ -66,7 +66,8 @@ struct mean_change {
     double error = 0;    // the standard error of `difference`
     double freedom = 0;  // degrees of freedom of the t distribution
 
-    // The difference in standard errors, for a normal distribution; positive.
+    // The difference in standard errors, positive: the t statistic, converted to that of a normal
+    // distribution.
     // Source: D. L. Wallace, "Bounds on normal approximations to Student's and the chi-square distributions",
     // Annals of Mathematical Statistics 30 (1959).
     double distance() const noexcept;

@@ -53,7 +53,7 @@ WEIR_INLINE time_sample times_of(const stage_stats& stage) {
     return all;
 }
 
-// The average of a recording is that of all its invocations. The logarithms are those of the sample.
+// The average is that of all invocations of the recording; the logarithms are those of its sample.
 WEIR_INLINE time_sample times_of(const recorded_stage& stage) {
     constexpr double least_time = 0.5;
     time_sample all{.num_tasks = stage.num_tasks - smaller(stage.num_failures, stage.num_tasks)};
@@ -94,7 +94,7 @@ WEIR_INLINE mean_change change_of(const uncertain_mean& before, const uncertain_
     return {after.mean - before.mean, root(a + b), freedom};
 }
 
-// The mean of the logarithm of a mean, by the delta method.
+// The logarithm of an uncertain mean, with its variance by the delta method.
 WEIR_INLINE uncertain_mean log_of(const uncertain_mean& of) noexcept {
     if (of.mean <= 0) return {0, 0, of.count};
     return {natural_log(of.mean), of.variance / (of.mean * of.mean), of.count};

@@ -10,10 +10,10 @@
 
 namespace weir::detail {
 
-// Returns the index of the first stage whose mean time differs from that before by more than a tenth and
-// five standard deviations; none: the number of stages. Stages that work for less than a twentieth of the
-// time don't count. The time of the consumer includes waits of its thread for a processor: so it has to
-// differ by three tenths, and doesn't count below three tenths of the time.
+// Returns the index of the first stage whose mean time has changed between two recordings; the number of
+// stages: none has. A change is more than a tenth plus five standard deviations of the mean. Stages that work
+// for less than a twentieth of the time don't count. For the consumer, both limits are three tenths, because
+// its time includes waits of its thread for a processor.
 std::size_t find_other_times(const recording& before, const recording& now);
 
 // How much the rate of a lap of so many items varies by chance, as a share: twice the standard deviation of

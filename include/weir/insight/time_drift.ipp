@@ -10,7 +10,7 @@
 
 namespace weir::detail {
 
-// The mean of the times of a sample in seconds, and the standard deviation of that mean in a sample of `n`.
+// The mean of the times of a stage's sample, in seconds, and the standard deviation of a mean of `n` times.
 struct mean_time {
     double mean = 0;
     double error = 0;

@@ -20,14 +20,15 @@
 
 namespace weir {
 
-/// The limits of a tuner. It never exceeds one of them, also not while slots end or queues empty.
+/// The limits of a run that a tuner changes. The tuner keeps them also while removed slots end or queues
+/// empty.
 struct tune_budget {
     std::size_t max_slots = 0;    ///< slots of all stages together, the source included; 0: no limit
     std::size_t max_threads = 0;  ///< workers of the pool that `step` gets; 0: as many as it has at first
     std::size_t max_items =
         0;  ///< items in flight: the room of all queues, and an item for each slot; 0: no limit
-    std::size_t max_bytes = 0;   ///< bytes in flight: `max_items` times `item_bytes`; 0: no limit
-    std::size_t item_bytes = 0;  ///< the most bytes of an item in any queue; only used with `bytes`
+    std::size_t max_bytes = 0;   ///< bytes in flight: items in flight times `item_bytes`; 0: no limit
+    std::size_t item_bytes = 0;  ///< the most bytes of an item in any queue; only used with `max_bytes`
 };
 
 /// The options of a tuner.
@@ -41,21 +42,21 @@ struct tune_options {
 
 /// How a tuner judged its last changes.
 enum class tuning_outcome {
-    none,        ///< nothing was to be judged
+    none,        ///< there was no change to judge
     open,        ///< not yet clear: another lap is measured
     kept,        ///< the changes stay
     taken_back,  ///< the rate was too low: the settings before are restored
     outdated,    ///< the workload has changed: the tuner begins anew
 };
 
-/// One step of a tuner, at the end of a lap.
+/// One step of a tuner, at the end of a lap (a part of the run that is measured by itself).
 struct tuning_step {
-    std::uint64_t lap = 0;                          ///< the number of the call, from 1
+    std::uint64_t lap = 0;                          ///< the number of the call of `step`, from 1
     duration at{};                                  ///< when, from the start of the run
     double rate = 0;                                ///< items per second that the consumer got in the lap
     tuning_outcome outcome = tuning_outcome::none;  ///< of earlier changes
     std::vector<setting_change> changes = {};       ///< made now, in this order; empty: none
-    double predicted = 0;       ///< the rate with the last changes, items per second; 0: none
+    double predicted = 0;       ///< the predicted rate with the last changes, items per second; 0: none
     std::string sentence = {};  ///< all of this in a sentence, without a full stop
 };
 
@@ -67,18 +68,19 @@ struct tuning_step {
 ///         if (is_lap_over()) std::cout << tuner.step(run, pool).sentence << '\n';
 ///     }
 ///
-/// - A change is made if its prediction brings `worthwhile` more, or if it frees slots, room or threads
-///   and costs nothing. After a change, half of `worthwhile` is enough.
-/// - A change that brings less is taken back after one lap or two. Then the tuner waits some laps, and makes
-///   one change at a time.
+/// - A change is made if the predicted rate is greater by `worthwhile`, or if the change frees slots, room or
+///   threads and costs nothing. Once a change was kept and many items are measured, half of `worthwhile` is
+///   enough.
+/// - A change that doesn't raise the rate, or lowers the rate while it frees something, is taken back after
+///   one lap or two. Then the tuner waits some laps, and makes one change at a time.
 /// - If the times of a stage or of the consumer change, the tuner begins anew.
 /// - Stages whose number of slots is fixed, such as sources, are left as they are.
 ///
-/// Not tuned: a run with branches, or without histograms; the sentence of each step says so.
+/// Not tuned: a run with branches, or without histograms; the sentence of each step says this.
 /// Threads:  one call at a time, from any thread or coroutine, also in `run_options::on_lap`.
 /// Lifetime: a tuner is of one run, and refers to nothing.
-/// Cost:     of a step, that of `run::stats`; of one that plans, that of some 100 predictions, 0.1 s for five
-///           stages. Steps that leave the run alone plan at ever longer intervals, up to 16 laps.
+/// Cost:     of a step, that of `run::stats`; of a step that plans, that of some 100 predictions, 0.1 s for
+///           five stages. If plans find no change, the tuner plans at ever longer intervals, up to 16 laps.
 class tuner {
   public:
     /// Errors: `std::invalid_argument` for a budget or options that make no sense.
@@ -89,28 +91,29 @@ class tuner {
     /// \param run   any object with `stats`, `set_concurrency` and `set_capacity`, as a `run`.
     /// \param pool  at most one `thread_pool`, if its number of workers may change.
     /// \returns the step, which is also in `log()`. Lifetime: until the next call.
-    /// Errors: `std::invalid_argument` if the run can't have as little as the budget allows. A change that
-    ///         the run or the pool refuses is not made, and not tried again; the sentence says so.
+    /// Errors: `std::invalid_argument` if the least settings of the run exceed the budget. A change that the
+    ///         run or the pool refuses is not made, and not tried again; the sentence says this.
     template <class Run, class... Pool>
     const tuning_step& step(Run& run, Pool&... pool);
 
     /// \returns all steps. Lifetime: the elements, until the next step.
     [[nodiscard]] const std::vector<tuning_step>& log() const noexcept { return log_; }
 
-    /// Decides without a run, which `step` does with one: the caller makes the changes of the step.
+    /// Decides as `step` does, but changes nothing: the caller makes the changes of the step.
     /// \param now      the statistics from the start of the run.
-    /// \param workers  of the pool; 0: none may change.
+    /// \param workers  the number of workers of the pool; 0: no pool may change.
     /// \returns the step. Errors, lifetime: those of `step`.
     const tuning_step& decide(const pipeline_stats& now, std::size_t workers = 0);
 
   private:
-    // Changes that are measured.
+    // Changes that were made, and are measured.
     struct trial {
-        pipeline_settings before;
-        double rate = 0;           // before
-        double predicted = 0;      // after
-        bool has_to_stay = false;  // the rate: the changes free something, or bring less than can be measured
-        int laps = 0;              // measured since
+        pipeline_settings before;  // the settings before the changes
+        double rate = 0;           // the rate before the changes
+        double predicted = 0;      // the predicted rate with the changes
+        bool has_to_stay = false;  // the changes need not raise the rate, only keep it: they free something,
+                                   // or bring less than can be measured
+        int laps = 0;              // laps measured since the changes
     };
 
     void set_limits(const pipeline_stats& now, const recording& lap, std::size_t workers);
@@ -133,17 +136,17 @@ class tuner {
     detail::plan_limits limits_;
     std::vector<std::string> fixed_slots_, fixed_room_;  // stages that refused changes
     bool is_pool_fixed_ = false;
-    pipeline_stats before_;                    // at the beginning of the lap
-    pipeline_stats origin_;                    // where the times of the plan begin
+    pipeline_stats before_;                    // the statistics at the beginning of the lap
+    pipeline_stats origin_;                    // plans use the times measured since then
     std::optional<recording> reference_;       // the times before the lap
-    std::optional<pipeline_settings> target_;  // reached step by step
+    std::optional<pipeline_settings> target_;  // the settings that approach() reaches step by step
     std::optional<trial> trial_;
-    std::vector<pipeline_settings> rejected_;  // taken back
-    bool is_cautious_ = false;
-    bool has_tuned_ = false;       // changes were kept
-    bool settles_ = false;         // the last lap began with changes that are not judged
-    std::uint64_t next_plan_ = 0;  // the lap
-    std::uint64_t interval_ = 1;   // between plans, in laps
+    std::vector<pipeline_settings> rejected_;  // settings that were taken back
+    bool is_cautious_ = false;                 // makes one change at a time
+    bool has_tuned_ = false;                   // changes were kept
+    bool settles_ = false;                     // changes were taken back: no plan after the next lap
+    std::uint64_t next_plan_ = 0;              // the number of the lap of the next plan
+    std::uint64_t interval_ = 1;               // between plans, in laps
 };
 
 /// Tunes a run to its end, or as long as `next_lap` returns true.

@@ -161,7 +161,7 @@ WEIR_INLINE void tuner::decide_for(tuning_step& next, const pipeline_stats& now,
     if (target_) approach(next, now, lap, times.settings);
 }
 
-// Returns whether the trial has ended well.
+// Judges the changes that are measured (`trial_`). Returns whether they are kept.
 WEIR_INLINE bool tuner::judge(tuning_step& next, const recording& times, std::uint64_t num_items) {
     const double noise = detail::noise_of(times, num_items);
     const trial& t = *trial_;
@@ -234,7 +234,7 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double n
     };
     double gain = gain_of(best);
     bool frees = false;
-    // A tuner that has changed the run, and knows its times well, also takes the rest of what is possible.
+    // Once changes were kept, and the times of many items are known, smaller gains are worthwhile, too.
     const bool refines = has_tuned_ && times.num_items >= 40 * options_.fewest_items;
     if (gain < (refines ? options_.worthwhile / 2 : options_.worthwhile)) {
         best = detail::reduced(times.settings, best);
@@ -254,7 +254,8 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double n
         }
     }
     const bool has_to_stay = gain < options_.worthwhile;
-    // If the model explains the lap, its rate is a better base than that of the lap, which varies by chance.
+    // If the predicted rate of the lap is close to the measured one, it is the better base: the measured rate
+    // varies by chance.
     const double distance = detail::larger(next.rate - today, today - next.rate);
     const double rate = distance < noise * next.rate ? today : next.rate;
     trial_ = trial{times.settings, rate, rate * (1 + gain), has_to_stay, 0};

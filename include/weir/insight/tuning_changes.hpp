@@ -16,21 +16,21 @@ namespace weir::detail {
 bool are_same(const pipeline_settings& a, const pipeline_settings& b);
 bool has_settings(const std::vector<pipeline_settings>& all, const pipeline_settings& one);
 
-// `from`, with the lesser number of both wherever that is the one of `to`.
+// `from`, with each number of slots, room and threads lowered to that of `to` if the latter is less.
 pipeline_settings reduced(const pipeline_settings& from, const pipeline_settings& to);
 
-// Brings settings within the limits: less room and fewer slots, where there is most.
+// Brings settings within the limits: lowers room and numbers of slots one by one, always the greatest.
 // Errors: std::invalid_argument if the least settings exceed the limits.
 pipeline_settings fitted(pipeline_settings settings, const plan_limits& limits);
 
-// What a run takes at the end of a lap in which nothing was changed: also slots that were removed and have
-// not ended yet, and items above a capacity that was lowered.
+// The resources that a run uses at the end of a lap. Slots that were removed and have not ended yet count,
+// and items above a capacity that was lowered. Nothing was changed during the lap.
 resources resources_in_use(const pipeline_settings& current, const plan_limits& limits,
                            const pipeline_stats& now, const pipeline_stats& lap);
 
-// The changes that can be made now: first less, then as much more as fits into the limits beside the
-// resources in use. Freed resources are in use until a later lap shows that they are not. `reached`: the
-// settings now, and then those with the changes.
+// Returns the changes that can be made now: first reductions, then as many increases as fit into the limits
+// beside the resources in use. What a reduction frees counts as in use until a later lap shows it free.
+// `reached`: the current settings; set to those with the changes.
 std::vector<setting_change> changes_towards(const pipeline_settings& target, pipeline_settings& reached,
                                             const plan_limits& limits, resources used);
 

@@ -78,7 +78,7 @@ WEIR_INLINE resources resources_in_use(const pipeline_settings& current, const p
     return used;
 }
 
-// Changes numbers one by one, and keeps account of the resources.
+// Changes numbers of slots, room and threads, and counts the resources that they take.
 class cautious_changes {
   public:
     cautious_changes(const plan_limits& limits, const resources& used) : limits_(limits), used_(used) {}

@@ -11,17 +11,17 @@
 
 namespace weir::detail {
 
-// The limits of the settings of a plan. 0 as a budget: no limit.
+// The limits of the settings of a plan. `num_slots`, `items`: 0 is no limit.
 struct plan_limits {
     std::size_t num_slots = 0;       // of all stages together
     std::size_t items = 0;           // the room of all queues, and an item for each slot
     std::size_t threads = 0;         // of the pool that may be changed; 0: it may not
     std::size_t pool = 0;            // the index of this pool
     std::vector<bool> fixed_slots;   // for each stage: the number of its slots can't be changed
-    std::vector<bool> fixed_room;    // for each stage: the queue behind it can't be changed, or is none
-    std::vector<double> per_item;    // for each stage: invocations for an item of the consumer
-    std::size_t most_slots = 64;     // of a stage
-    std::size_t most_capacity = 64;  // of a queue
+    std::vector<bool> fixed_room;    // for each stage: the queue behind it can't be changed, or is missing
+    std::vector<double> per_item;    // for each stage: its invocations for an item of the consumer
+    std::size_t most_slots = 64;     // the most slots of a stage
+    std::size_t most_capacity = 64;  // the most room of a queue
 };
 
 // The resources that settings take.
@@ -30,21 +30,22 @@ struct resources {
     std::size_t places = 0;  // the room of all queues
     std::size_t threads = 0;
 
-    std::size_t items() const noexcept { return places + num_slots; }
+    std::size_t items() const noexcept { return places + num_slots; }  // in flight at most
 };
 resources resources_of(const pipeline_settings& settings, const plan_limits& limits);
 bool is_within(const resources& used, const plan_limits& limits) noexcept;
 
-// The rate of these settings, items per second. Rates of one recording are compared with the same draws.
+// The predicted rate of these settings, items per second. Predictions from one recording use the same draws,
+// so that their rates can be compared.
 double planned_rate(const pipeline_settings& settings, const recording& from);
 
-// Finds settings with nearly the greatest rate within the limits, and hardly more resources than this takes:
-// 1. One slot for each stage, and little room.
-// 2. One more slot, again and again, for the stage whose slots give the least rate, as long as nothing that
+// Finds settings with nearly the greatest rate within the limits, and hardly more resources than that takes:
+// 1. Begins with one slot for each stage, little room, and all threads.
+// 2. Adds a slot, again and again, to the stage whose slots allow the least rate, until something else that
 //    can't be changed limits the rate.
-// 3. Of one more slot, more room and one more thread, the one that brings most by prediction, while this is
-//    worthwhile.
-// 4. Fewer of everything, as long as this costs hardly anything.
+// 3. Of more slots for a stage, more room in a queue and more room in all queues, makes the change with the
+//    greatest predicted rate, as long as the rate rises.
+// 4. Lowers all numbers, as long as this costs hardly anything.
 // Source of step 2: B. Fox, "Discrete optimization via marginal analysis", Management Science 13 (1966).
 pipeline_settings best_settings(const recording& from, const plan_limits& limits);
 

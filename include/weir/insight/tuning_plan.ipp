@@ -36,7 +36,8 @@ WEIR_INLINE double planned_rate(const pipeline_settings& settings, const recordi
     return predict(settings, from, {.items = 1'000, .skipped = 100}).rate;
 }
 
-// What one item of the consumer costs a stage, in seconds: of its slots, and of its threads.
+// The time of a stage for one item of the consumer, in seconds: of its slots (at work and awaiting), and of
+// its threads (`run`).
 struct stage_cost {
     double in_slots = 0;
     double run = 0;
@@ -56,7 +57,7 @@ WEIR_INLINE std::vector<stage_cost> costs_of(const recording& from, const plan_l
     return all;
 }
 
-// Changes settings as long as a rate rises, or does not fall.
+// The search of best_settings(): its four steps.
 class plan_search {
   public:
     plan_search(const recording& from, const plan_limits& limits)
@@ -106,14 +107,14 @@ class plan_search {
         }
     }
 
-    // The rate of a stage if its slots never waited.
+    // The rate that a stage would have if its slots never waited.
     double rate_of(std::size_t i) const {
         constexpr double no_limit = 1e18;
         return costs_[i].in_slots <= 0
                    ? no_limit
                    : static_cast<double>(best_.stages[i].concurrency) / costs_[i].in_slots;
     }
-    // The greatest rate that any number of slots allows.
+    // The greatest rate that any number of slots allows, because of stages with fixed slots and of threads.
     double greatest_rate() const {
         double least = 1e18;
         for (std::size_t i = 0; i < best_.stages.size(); ++i) {
@@ -150,7 +151,7 @@ class plan_search {
         }
     }
 
-    // The settings as they would be with more of one thing: a half more slots, or twice the room.
+    // The settings with more of one thing: more slots (an eighth and one more), or twice the room.
     std::vector<pipeline_settings> larger_ones() const {
         std::vector<pipeline_settings> all;
         const auto add = [&](const pipeline_settings& next) {
@@ -191,7 +192,7 @@ class plan_search {
         return true;
     }
 
-    // Tries less of one number, down to `least`, as long as the rate is that of the search.
+    // Lowers one number of `best_`, down to `least`, as long as the predicted rate stays close to `rate_`.
     void shrink_one(std::size_t& number, std::size_t least, bool by_half) {
         while (number > least) {
             const std::size_t before = number;

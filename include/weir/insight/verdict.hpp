@@ -17,17 +17,18 @@ namespace weir {
 struct verdict {
     limit_cause cause = limit_cause::unsure;  ///< what limits the rate
     std::string stage = {};                   ///< the stage, or the stage before the queue; empty: none
-    double lost = 0;                          ///< the share of the time that the change would save, 0 to 1
+    double lost = 0;                          ///< the share of the run's time that the change saves, 0 to 1
     std::optional<setting_change> change = std::nullopt;  ///< the change that helps most; none: nothing does
     double gain = 0;            ///< the increase of the rate by this change, as a share
-    double sure = 0;            ///< the share of the resamples with the same cause, 0 to 1
+    double sure = 0;            ///< the share of resamples (see `prediction`) with the same cause, 0 to 1
     std::string sentence = {};  ///< all of this in a sentence, without a full stop at its end
 };
 
-/// Judges the result of `what_if`. The cause is that of the change with the greatest gain.
+/// Judges the result of `what_if`, a list of changes with their predicted gains. The cause is that of the
+/// change with the greatest gain.
 ///
 /// \param from  the recording that the result was made from.
-/// \returns the verdict. If fewer than 6 in 10 resamples have the same cause, it is `limit_cause::unsure`.
+/// \returns the verdict. If fewer than 6 in 10 resamples have this cause, it is `limit_cause::unsure`.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] verdict judge(const what_if_result& result, const recording& from);
 
@@ -36,8 +37,8 @@ struct verdict {
 /// Errors: as `what_if`. Cost: that of some 200 simulations, 0.1 s for five stages.
 [[nodiscard]] verdict explain(const recording& from, const what_if_options& options = {});
 
-/// Explains a run by its statistics: see `record_of`. Looks also for causes that predictions don't know, such
-/// as `limit_cause::processors` and `limit_cause::copies`.
+/// Explains a run by its statistics: predicts from the recording that `record_of` makes of them. Looks also
+/// for causes that predictions don't cover, such as `limit_cause::processors` and `limit_cause::copies`.
 ///
 /// A run that can't be predicted is judged by the states of its slots alone. The verdict then is less sure,
 /// has no change, and `lost` is the share of the time in which the consumer waits. The sentence says why.
@@ -50,8 +51,8 @@ namespace detail {
 // The cause that a change of this kind would remove.
 limit_cause cause_of(change_kind kind) noexcept;
 
-// Replaces the cause of a verdict by the reason behind it, if the statistics show one: see deeper_limit. The
-// change remains, except that more threads or slots bring nothing if all processors are busy.
+// Replaces the cause of a verdict by the reason behind it, if the statistics show a reason: see deeper_limit.
+// The change remains; but if all processors are busy, only a faster function helps.
 void look_deeper(verdict& v, const pipeline_stats& stats, const what_if_result& result,
                  const recording& from);
 

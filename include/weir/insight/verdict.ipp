@@ -44,7 +44,7 @@ WEIR_INLINE limit_cause cause_of(change_kind kind) noexcept {
     return limit_cause::unsure;
 }
 
-// A cause and the stage: for the room in queues, all stages together.
+// A cause and its stage; for the cause `room`, no stage, so that all queues are one suspect.
 struct suspect {
     limit_cause cause;
     std::string_view stage;
@@ -55,7 +55,7 @@ WEIR_INLINE suspect suspect_of(const setting_change& change) {
     return {cause, cause == limit_cause::room ? std::string_view() : std::string_view(change.stage)};
 }
 
-// The suspect of one resample: that of the greatest gain, or `balanced`.
+// The suspect in one resample: that of the change with the greatest gain; `balanced` if the gain is small.
 WEIR_INLINE suspect suspect_in(const what_if_result& result, std::size_t resample) {
     const predicted_change* best = nullptr;
     for (const predicted_change& each : result.changes) {
@@ -65,7 +65,7 @@ WEIR_INLINE suspect suspect_in(const what_if_result& result, std::size_t resampl
     return suspect_of(best->change);
 }
 
-// The share of the resamples in which this suspect is the one, or brings nearly as much.
+// The share of the resamples in which the changes of this suspect bring most, or nearly as much.
 WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     constexpr double tie = 0.02;
     if (result.changes.empty()) return 0;
@@ -84,8 +84,8 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     return static_cast<double>(same) / static_cast<double>(n);
 }
 
-// Returns the change with the greatest gain. Of several that bring nearly as much, the cause that is easiest
-// to see goes first: if nothing but the consumer takes time, batches of another size bring as much.
+// Returns the change with the greatest gain. Of several that bring nearly as much, the order of causes
+// decides: if nothing but the consumer takes time, batches of another size would bring as much.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
     constexpr double tie = 0.01;
     constexpr std::array<limit_cause, 8> order{limit_cause::stage,    limit_cause::source,
@@ -156,14 +156,14 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
         case limit_cause::retries:
         case limit_cause::blocks:
         case limit_cause::copies:
-        case limit_cause::overhead:  // those of deeper_limit, which has a sentence
+        case limit_cause::overhead:  // causes that deeper_limit finds, with a sentence of its own
         case limit_cause::unsure:
             break;
     }
     return "the figures don't tell what limits the rate";
 }
 
-// Requires a change.
+// \returns what the change would bring. Requires `v.change`.
 WEIR_INLINE std::string effect_text(const verdict& v, const recording& from) {
     constexpr double great = 9;  // such as that of the only stage that takes time
     const std::string gain =

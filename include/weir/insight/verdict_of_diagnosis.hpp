@@ -10,10 +10,11 @@
 
 namespace weir::detail {
 
-// Returns the sentence of the verdict; empty: there is none.
+// Returns the sentence of the verdict (what limits the rate); empty: there is none.
 using verdict_function = std::string (*)(const pipeline_stats& stats);
 
-// Null in programs that print no table: the simulations would take each program a second more to compile.
+// Called at the end of a run if WEIR_DIAGNOSE=1 is set. Null in programs that print no table: the simulations
+// would take each program a second more to compile.
 inline constinit standard_platform::atomic<verdict_function> the_verdict_of_diagnosis{nullptr};
 
 }  // namespace weir::detail

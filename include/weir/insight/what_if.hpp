@@ -19,7 +19,7 @@ enum class change_kind {
     faster,            ///< the time of the stage; `value`: the share that is saved, so 0.5 halves the time
     concurrency,       ///< the number of slots of the stage; `value`: the number
     capacity,          ///< the queue behind the stage, or all queues if no stage is named; `value`: in items
-    batch_size,        ///< the size of the batches of the stage; `value`: in items. Times of batches remain
+    batch_size,        ///< the size of the stage's batches; `value`: in items. Times per batch remain
     completion_order,  ///< the stage gives results as they are finished; no `value`
     threads,           ///< the number of threads of pool number `pool`; `value`: the number
     consumer,          ///< the average time of the consumer; `value`: in seconds
@@ -40,7 +40,7 @@ struct setting_change {
     }
 };
 
-/// \param from  the recording with the average time of the consumer, for `change_kind::consumer`.
+/// \param from  the recording of the run; `change_kind::consumer` needs its average time of the consumer.
 /// \returns the settings with the change.
 /// Errors: `std::invalid_argument` if no stage has the name, or if value or stage don't fit the kind.
 [[nodiscard]] pipeline_settings with_change(pipeline_settings settings, const setting_change& change,
@@ -61,7 +61,7 @@ struct what_if_options {
     std::vector<setting_change> changes = {};        ///< the changes to predict; empty: `usual_changes`
     predict_options simulation = {.resamples = 10};  ///< of each prediction
     double tolerance = 0.05;  ///< the greatest difference between prediction and run, as a share of the rate
-    std::uint64_t fewest_tasks = 20;  ///< the least number of invocations of each stage
+    std::uint64_t fewest_tasks = 20;  ///< the least number of invocations that each stage needs
     bool calibrate = true;            ///< whether changes are predicted with the overhead of `calibrated`
 };
 
@@ -81,8 +81,8 @@ struct what_if_result {
     double measured = 0;                    ///< the rate of the run, items per second; 0: not measured
     prediction today;                       ///< the prediction with the settings of the run, not calibrated
     duration overhead{};                    ///< of each invocation, if calibrated: `recorded_stage::overhead`
-    std::string refused;                    ///< why the run can't be explained; empty: the run can be
-    std::vector<predicted_change> changes;  ///< the greatest gain first; empty if the run can't be explained
+    std::string refused;                    ///< why no change is predicted; empty: changes are
+    std::vector<predicted_change> changes;  ///< the greatest gain first; empty if `refused` is not
 };
 
 /// Predicts the effect of changes.
@@ -98,8 +98,8 @@ struct what_if_result {
 
 namespace detail {
 
-// The number of elements in one item at the consumer: the product of the sizes of the batches that no
-// disaggregate takes apart.
+// The number of elements in one item at the consumer: the product of the batch sizes of the aggregates that
+// have no disaggregate behind them.
 double elements_per_item(const pipeline_settings& settings);
 
 }  // namespace detail

@@ -17,7 +17,7 @@ namespace weir {
 
 namespace detail {
 
-// A count from a change: a whole number, at least 1.
+// \returns the value of a change as a whole number, at least 1. Other values: std::invalid_argument.
 WEIR_INLINE std::size_t changed_count(const setting_change& change, const char* what) {
     constexpr double most = 1e9;
     if (!is_finite(change.value) || change.value < 1 || change.value > most ||
@@ -53,7 +53,7 @@ WEIR_INLINE double elements_per_item(const pipeline_settings& settings) {
     return all;
 }
 
-// " for a, b": the stages whose functions this pool calls, if another pool calls those of other stages.
+// \returns " for a, b", the stages whose functions this pool calls; empty if it calls those of all stages.
 WEIR_INLINE std::string users_of(std::size_t pool, const pipeline_settings& settings) {
     std::string names;
     bool has_others = false;
@@ -65,7 +65,7 @@ WEIR_INLINE std::string users_of(std::size_t pool, const pipeline_settings& sett
     return has_others ? names : std::string();
 }
 
-// More room than this hardly ever brings more.
+// Room for so many items stands for much room: more hardly ever brings more.
 WEIR_INLINE std::size_t much_room(std::size_t capacity) { return larger<std::size_t>(16, 4 * capacity); }
 
 }  // namespace detail

@@ -76,8 +76,8 @@ struct labelled_run {
 
 namespace detail {
 
-// The base of `metrics_file` and `metrics_callback`. Adds up the laps, as counters count from the start of
-// the run.
+// The base of `metrics_file` and `metrics_callback`. Adds up the laps, as counters count from the run's
+// start.
 class metrics_report : public run_report {
   public:
     void begins(const pipeline_stats& all) final;

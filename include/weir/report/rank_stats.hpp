@@ -33,8 +33,7 @@ struct rank_stats {
     [[nodiscard]] friend bool operator==(const rank_stats&, const rank_stats&) = default;
 };
 
-/// \returns the names of a pipeline's stages and queues, as text that a rank sends to others, for
-///          `rank_layout`.
+/// \returns the names of a pipeline's stages and queues, as text for the `rank_layout` of all ranks.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::string rank_outline(const pipeline_stats& of);
 

@@ -52,8 +52,7 @@ inline std::ostream& write_text(std::ostream& out, const std::string& text) {
     return out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
-// \returns the words of all reports on a run in which nothing has moved for at least 10 s; else an empty
-//          text.
+// \returns what all reports say about a run in which nothing has moved for 10 s or longer; else nothing.
 [[nodiscard]] std::string idle_text(duration idle);
 
 // \returns when the first item came to the consumer, the rate since then, and the rate of the whole time.
