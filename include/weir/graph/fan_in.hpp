@@ -167,8 +167,8 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         room_.update([](merge_rule& rule) { rule.close(); });
         return false;
     }
-    // Whether the stage ends when a slot is refused. It does not if another slot has put the mark (end of an
-    // epoch) of all inputs, so that the slot's own mark is not needed.
+    // Whether the stage ends when a slot is refused. False if another slot has put the mark (end of an epoch)
+    // of all inputs, so that the slot's own mark is not needed.
     bool ends_when_refused() const noexcept {
         return this->run_.ends().stop_requested() ||
                room_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });

@@ -11,8 +11,8 @@
 
 namespace weir {
 
-/// The clock type of all instants and durations of the library. It has no `now()`: each executor tells its
-/// own time (`executor::now`), so that statistics, timers and deadlines of a program on virtual time are
+/// The clock type of all instants and durations of the library. The type has no `now()`: each executor has
+/// its own time (`executor::now`), so that statistics, timers and deadlines of a program on virtual time are
 /// virtual, too.
 ///
 /// Units: nanoseconds in 64 bits, up to 292 years. Instants of different executors must not be compared.

@@ -87,8 +87,8 @@ class histogram {
         if (added == 0) return;
         count_ += added;
         unsorted_ += unsorted;
-        // Read after the cells, so sum and maximum include all durations in the cells. They may include one
-        // that is being recorded; the maximum is limited to the highest bucket that is not empty.
+        // Read after the cells, so sum and maximum include all durations in the cells. The sum may include a
+        // duration that is being recorded; the maximum is limited to the highest bucket that is not empty.
         add_to_sum(live.sum());
         const std::int64_t seen = to_signed((live.max)());
         max_ = detail::larger(max_, unsorted != 0 ? seen : detail::smaller(seen, scale::upper_bound(top)));

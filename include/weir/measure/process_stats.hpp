@@ -14,9 +14,9 @@
 namespace weir {
 
 /// The resources that the whole process used during a run: by its stages, its consumer, and the rest of the
-/// program. They tell why a stage is slow: because it computes, or because it waits for a processor, for
-/// memory or for a disk. Values that the system doesn't report are empty: on macOS those of storage, memory
-/// and processors, on Windows those of faults, switches and storage.
+/// program. The values show why a stage is slow: it computes, or it waits for a processor, for memory or for
+/// a disk. Values that the system doesn't report are empty: on macOS those of storage, memory and processors,
+/// on Windows those of faults, switches and storage.
 struct process_stats {
     duration elapsed{};                                 ///< from the start of the run to the snapshot
     std::optional<unsigned> processors;                 ///< processors that the process may use

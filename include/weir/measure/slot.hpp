@@ -132,7 +132,8 @@ class slot : public basic_state_meter<> {
         retry_time_.store(add_interval(retry_time(), 0, lost), std::memory_order_relaxed);
         retries_.store(retries() + 1, std::memory_order_release);  // pairs with retries()
     }
-    // As failures() and failure_time().
+    // Any thread, as failures() and failure_time(): first the number, then the time. acquire; pairs with
+    // count_retry()
     std::uint64_t retries() const noexcept { return retries_.load(std::memory_order_acquire); }
     std::int64_t retry_time() const noexcept { return retry_time_.load(std::memory_order_relaxed); }
 
@@ -194,7 +195,7 @@ class timed_slot final : public slot {
         meter.read(add_interval(0, last_reading, now), tasks);
         record_reading(now);
     }
-    // The same when an invocation has failed. Returns the time of that invocation.
+    // As catch_up(), when an invocation has failed. Returns the time of that invocation.
     std::int64_t catch_up_failed(std::int64_t now) noexcept {
         const std::int64_t spent = meter.read_failure(add_interval(0, last_reading, now), tasks);
         record_reading(now);

@@ -76,7 +76,7 @@ class stopwatch {
         if (unsampled_ != no_sample) count_unsampled(n);
     }
 
-    // The same at the end of a failed invocation. Returns its time, which is not recorded.
+    // As read(), at the end of a failed invocation. Returns its time, which is not recorded.
     template <class Recorder>
     std::int64_t read_failure(std::int64_t spent, Recorder& times) noexcept {
         behind_ = false;

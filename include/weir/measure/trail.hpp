@@ -71,9 +71,9 @@ class trail_marks {
     standard_platform::atomic<std::uint64_t> lost_{0};
 };
 
-// The trace of one slot. It consists of visits, one for each traced item. Each traced item has a tag, which
-// is a number other than 0. The slot's coroutine calls the members in the order below; if another thread
-// completes a put for the waiting slot, that thread calls them.
+// The trace of one slot: visits, one for each traced item. Each traced item has a tag, which is a number
+// other than 0. The slot's coroutine calls the members in the order below; if another thread completes a put
+// for the waiting slot, that thread calls them.
 class slot_trail {
   public:
     slot_trail() = default;
@@ -93,7 +93,7 @@ class slot_trail {
     virtual void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept = 0;
     // The function is called with this item. `item`, `epoch`: its number and its epoch.
     virtual void begin(std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept = 0;
-    // The same for an item that begins in this stage, for which `came` is not called.
+    // As begin(), for an item that begins in this stage, for which `came` is not called.
     virtual void begin_new(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,
                            std::int64_t now) noexcept = 0;
     // The tag of the current item; 0: not traced.

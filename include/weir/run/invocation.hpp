@@ -43,7 +43,7 @@ class any_item {
 
 }  // namespace detail
 
-/// Describes one call of a stage's function. It may be the second parameter of the function of a `pipe`:
+/// Describes one call of a stage's function. May be the second parameter of the function of a `pipe`:
 ///
 ///     weir::pipe([](image i, const weir::invocation& call) { return decode(i, call.slot()); })
 ///
@@ -99,8 +99,8 @@ class invocation {
 };
 
 /// Functions that are called before and after every invocation of a stage, of all stages of a run, or of all
-/// runs of a process: see `stage_options::hooks`, `run_options::hooks`, `run_defaults::hooks`. They are
-/// also called when a source finds the end of an epoch or of the stream. Override some of them.
+/// runs of a process: see `stage_options::hooks`, `run_options::hooks`, `run_defaults::hooks`. Hooks are
+/// also called when a source finds the end of an epoch or of the stream. Override some of the functions.
 ///
 /// Errors:  an exception from `before` or `after` fails the item, like one from the function; an exception
 ///          from `stage_begins` or `stage_ends` stops the run, as a failure of the stage.
@@ -119,7 +119,7 @@ class hook {
     virtual void stage_begins(const std::string& stage) { static_cast<void>(stage); }
 
     /// Called once per run and stage that has begun, when no slot of the stage works any more, also after a
-    /// failure or a stop. Its last results may not have been taken yet.
+    /// failure or a stop. The last results of the stage may not have been taken yet.
     virtual void stage_ends(const std::string& stage) { static_cast<void>(stage); }
 
     /// Called before the function; the item is `call.input<T>()`. If it throws, the function isn't called.

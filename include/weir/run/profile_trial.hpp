@@ -91,7 +91,7 @@ class trial_shares {
 };
 
 // Time limits of trials. A stage may wait for something that only a later stage or the consumer gives back,
-// and so for the end of the profile. This can't be distinguished from a slow function.
+// and so for the end of the profile. Such a stage can't be distinguished from a slow function.
 struct trial_limits {
     // A trial ends if nothing has changed for this time, and for 4 times the longest pause before.
     duration still;

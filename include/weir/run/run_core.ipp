@@ -173,8 +173,8 @@ WEIR_INLINE void run_core<Policy>::join() {
         try {
             detail::block_until(done, this->main_executor());
         } catch (const deadlock_error&) {
-            // Virtual time: a stage's function waits for an event that never comes. Its frame is
-            // destroyed, which ends its waits; then others may continue.
+            // Virtual time: a stage's function waits for an event that never comes. Destroys the frame of its
+            // worker, which ends the waits of the function; then other workers may continue.
             abandon_one();
         }
     }

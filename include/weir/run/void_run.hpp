@@ -16,7 +16,7 @@
 
 namespace weir {
 
-/// The run of a pipeline that ends with `for_each`. It needs no consumer; its end can be awaited:
+/// The run of a pipeline that ends with `for_each`. Such a run needs no consumer; its end can be awaited:
 ///
 ///     auto all = run.wait();      // a thread
 ///

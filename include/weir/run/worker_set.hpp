@@ -114,7 +114,7 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
 };
 
 // The rule of a wait queue: slots that a lower concurrency has taken out of service wait until the
-// concurrency grows again. They are refused when the stage ends.
+// concurrency grows again. All slots are refused when the stage ends.
 struct service_rule {
     using ticket = const slot*;
     bool over = false;

@@ -179,7 +179,7 @@ class progress {
     /// Errors: those of the next function.
     void took(const draw& d);
 
-    /// The same by the position of a draw that is not padded.
+    /// Records that the consumer took the draw at this position, which is not padded.
     /// Errors: `std::invalid_argument` if the position was taken before, or is not this rank's. Nothing is
     ///         changed then.
     void took(std::uint64_t position);

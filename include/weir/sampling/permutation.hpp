@@ -47,8 +47,8 @@ class permutation {
         return x;
     }
 
-    /// The same, checked.
-    /// Errors: `std::out_of_range`.
+    /// The number at a place.
+    /// Errors: `std::out_of_range` unless `place` is less than `size()`.
     [[nodiscard]] constexpr std::uint64_t at(std::uint64_t place) const {
         check_place(place);
         return (*this)[place];

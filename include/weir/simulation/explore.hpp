@@ -239,7 +239,7 @@ explored explore(const Pipeline& pipeline, Judge judge, explore_options options 
     return simulation::explore(scenario, std::move(options));
 }
 
-/// The same for a pipeline that ends with a `for_each`: `judge` is called after the end of the run.
+/// The same for a pipeline that ends with a `for_each`: `judge` is called after the end of each run.
 ///
 /// \param judge  takes the `run_result`; throws if the result, or an effect of the last stage, is wrong.
 template <class Pipeline, class Judge>

@@ -69,7 +69,7 @@ class decisions {
     // Chooses one of `n` options and returns its index; `n` is at least 1.
     std::size_t choose(std::size_t n);
 
-    // The same for options that are coroutines, or the scenario's thread, each identified by an address.
+    // Chooses one of several coroutines and the scenario's thread, each identified by an address.
     std::size_t choose(std::span<void* const> options);
 
     const std::vector<decision>& made() const noexcept { return made_; }
@@ -148,12 +148,12 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
 
     /// Throws `failed_check` unless `right`. `what`: the expectation, as a sentence.
     static void demand(bool right, const char* what);
-    /// The same by its older name, which is a macro of some engines and systems.
+    /// The older name of `demand`, which is a macro of some engines and systems.
     static void(check)(bool right, const char* what) { demand(right, what); }
 
-    /// Calls `invariant` after every step, until the scenario ends. Its first exception is the failure of the
-    /// schedule; after that step it is not called any more. The destructor of a run makes steps, too: declare
-    /// other objects that `invariant` uses before the run.
+    /// Calls `invariant` after every step, until the scenario ends. The first exception is the failure of the
+    /// schedule; after that step `invariant` is not called any more. The destructor of a run makes steps,
+    /// too: declare other objects that `invariant` uses before the run.
     void always(std::function<void()> invariant) { invariants_.push_back(std::move(invariant)); }
 
     /// Calls `action` between the steps `step` - 1 and `step`, counted from 0; at once if that point is over.

@@ -283,7 +283,7 @@ template <class Batch = void>
 ///     };
 ///
 /// Each run gets a copy of the aggregator. The run has checkpoints only if the aggregator also has
-/// `bool keeps_last() const`, called after `accumulate` has returned a batch. It returns true if the batch
+/// `bool keeps_last() const`, called after `accumulate` has returned a batch: it returns true if the batch
 /// lacks the item just passed to `accumulate`. All earlier items have to be in this batch, or in an earlier
 /// batch, or dropped.
 /// Order:  that in which the aggregator returns batches.

@@ -237,8 +237,8 @@ class items_of<draws_of<Sampler>> {
 /// `aggregate` gives a batch that is not full. Functions see the number of the epoch (`invocation::epoch`),
 /// and the consumer can iterate over the epochs (`run::epochs`).
 ///
-/// \param make   a function, called with the number of the epoch, from 0, or without arguments. It returns a
-///               range, a generator or an async_generator. Or a container, of which each epoch gets a copy.
+/// \param make   a function that returns a range, a generator or an async_generator. Called with the number
+///               of the epoch, from 0, or without arguments. Or a container, of which each epoch gets a copy.
 /// \param count  the number of epochs; `weir::endless` by default.
 /// Errors: `std::invalid_argument` for a negative `count`. An exception from `make` or from its range ends
 ///         the stream and fails the run, as in any `source`.

@@ -182,8 +182,8 @@ struct pipe_types : Call {
 };
 
 // The function of a pipe that wraps a user's function. Takes the invocation if the user's function does.
-// `Kind` declares `template traits_of<F, T>`, the traits of the call. It also declares `give(f, item,
-// invocation)`, which calls the user's function and returns the result for the pipe.
+// `Kind` declares `template traits_of<F, T>`, the traits of the call, and `give(f, item, invocation)`, which
+// calls the user's function and returns the result for the pipe.
 template <class Kind, class Function>
 class adapted {
     template <class T>

@@ -60,8 +60,8 @@ auto stages_of(P&& part) {
 
 }  // namespace detail
 
-/// A row of stages. A value: it can be named, joined with others by `|`, changed by stage name, and copied.
-/// It can be started any number of times, on real or on virtual time; each start gives an independent run.
+/// A row of stages. A value: it can be named, joined with others by `|`, changed by stage name, and copied. A
+/// pipeline can be started any number of times, on real or virtual time; each start gives an independent run.
 /// Only a pipeline with a source at its front, and a sink or a `for_each` at its end, can be started.
 ///
 ///     auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
@@ -214,7 +214,7 @@ struct placing {
 
 template <class Row>
 auto make_pipeline(Row&& stages) {
-    // With a source, all item types are known. Their instantiation refuses a stage with a wrong item type.
+    // With a source, all item types are known. This instantiation refuses a stage with a wrong item type.
     if constexpr (Row::begins) static_cast<void>(sizeof(given_by_row<Row>));
     if constexpr (Row::complete && is_sink<typename Row::last_type>)
         if (auto& room = stages.last.options.capacity; room == 0)

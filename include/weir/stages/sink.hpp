@@ -174,7 +174,7 @@ struct for_each_stage : stage_base {
 }  // namespace detail
 
 /// The end of a pipeline: a stage that moves items into the queue from which the consumer takes them. The
-/// stage may hold one item. It uses no thread and no time: in statistics, its slot always waits.
+/// stage may hold one item. The stage uses no thread and no time: in statistics, its slot always waits.
 ///
 /// \param capacity  the capacity of that queue, in items: how far the pipeline may run ahead of the consumer.
 ///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes), and
@@ -196,8 +196,8 @@ struct for_each_stage : stage_base {
 ///
 /// Such a run needs no consumer, and ends by itself: see `run<void>`.
 ///
-/// \param function  called as that of a `pipe`; awaited if it returns a `task`, or any awaitable. Its result
-///                  is dropped.
+/// \param function  called as that of a `pipe`; awaited if it returns a `task`, or any awaitable. The result
+///                  of the function is dropped.
 /// \param options   see `stage_options`. No queue is behind the stage: it has no `capacity`, no `max_bytes`,
 ///                  and no `output_order`.
 /// Order:    with a concurrency of 1, the order of the items. With more, the function is called for several

@@ -195,7 +195,7 @@ template <class S>
     }
 }
 
-/// The same from a copy of a C array. Not from an array of characters, which may be a string literal.
+/// The same for a copy of a C array. Not for an array of characters, which may be a string literal.
 template <class S>
     requires detail::is_array_of_items<S>
 [[nodiscard]] auto source(S&& items, source_options options = {}) {
@@ -219,7 +219,7 @@ template <class T, class Policy>
     return weir::source(std::ref(from), std::move(options));
 }
 
-/// The same from a list: `source({"a", "b"})`.
+/// The same for a list of items: `source({"a", "b"})`.
 template <class T>
 [[nodiscard]] auto source(std::initializer_list<T> items, source_options options = {}) {
     return weir::source(std::vector<T>(items), std::move(options));

@@ -184,8 +184,8 @@ class items_of<std::reference_wrapper<channel<T, Policy>>> {
 template <class S>
 concept source_like = requires { typename items_of<S>::item; };
 
-// Gets the items from any source whose `next` does not wait. Its type does not depend on the source's type,
-// so that the stage is compiled once for each item type: see `any_function`.
+// Gets the items from any source whose `next` does not wait. The type `any_items` does not depend on the
+// source's type, so that the stage is compiled once for each item type: see `any_function`.
 template <class T>
 class any_items {
     struct holder {

@@ -57,7 +57,7 @@ class kept_options : public stage_options {
   public:
     kept_options() = default;
     explicit(false) kept_options(stage_options given) : stage_options(std::move(given)) {}
-    // Not defined in the class: then each type of pipeline would contain their code for each of its stages.
+    // Not defined in the class: each type of pipeline would then contain this code for each of its stages.
     kept_options(const kept_options& other);
     kept_options(kept_options&& other) noexcept;
     kept_options& operator=(const kept_options& other);
@@ -67,7 +67,7 @@ class kept_options : public stage_options {
     // The default name is `class_name`, or, if that is empty, one of `kind`, the kind of the stage. Both
     // live as long as the program.
     kept_options(stage_options&& given, std::string_view kind, std::string_view class_name = {});
-    // The same for the stage of a function: a class `Function` with a name gives the default name.
+    // For a stage that calls a function: a class `Function` with a name gives the default name.
     template <class Function>
     static kept_options of_function(stage_options&& given, std::string_view kind) {
         return {std::move(given), kind, name_of_class<Function>()};
@@ -86,7 +86,7 @@ class kept_options : public stage_options {
 
 // The base of every stage description, such as the result of `pipe(f)`. A description has a static function
 // `attach(self, run, in)`, which adds its stage to a run behind the queue `in`, and returns the queue behind
-// the stage. It moves members of `self` if `self` is an rvalue.
+// the stage. `attach` moves members of `self` if `self` is an rvalue.
 struct stage_base {
     kept_options options;
 
@@ -119,7 +119,7 @@ stage_options common_options_of(const Options& from) {
     if constexpr (requires { from.hooks; }) all.hooks = from.hooks;
     return all;
 }
-// The same, with a default name: see `kept_options`.
+// As `common_options_of`, with a default name: see `kept_options`.
 template <class Options>
 kept_options stage_options_of(const Options& from, std::string_view kind) {
     return {detail::common_options_of(from), kind};
@@ -218,7 +218,7 @@ std::optional<Out> next_of(generator<T>& values, bool first) {
     return std::optional<Out>(*at);
 }
 
-// The same as `place = std::move(other)`, for types without assignment.
+// Does what `place = std::move(other)` does, for types without assignment.
 template <class T>
 void replace(std::optional<T>& place, std::optional<T>&& other) {
     if (other) {

@@ -129,7 +129,7 @@ class stage_list {
       protected:
         ~attachable() = default;
     };
-    // The same for all policies and item types.
+    // A stage whose type is hidden, for all policies and item types: each of `Interfaces` is an `attachable`.
     template <class... Interfaces>
     class all_of : public Interfaces... {
       public:

@@ -201,7 +201,7 @@ class stage_worker final : public stage_task<Kind> {
         }
         return result != nullptr ? result : skip_put(it);
     }
-    // The same, not inlined: for an iteration that has waited, and for a second result of an item.
+    // As `continue_at`, not inlined: for an iteration that has waited, and for a second result of an item.
     WEIR_NOINLINE D* continue_rarely(phase from, iteration& it) noexcept { return continue_at(from, it); }
 
     WEIR_NOINLINE D* skip_put(iteration& it) noexcept { return was_put(it, true); }

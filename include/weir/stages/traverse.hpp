@@ -175,8 +175,8 @@ auto traversal_of(Function&& function, const traverse_options& o) {
 ///                | weir::sink();
 ///
 /// \param function  called with an item (moved in), with the stage's `feeder`, and, if it can be, with the
-///                  `invocation`. Its result decides what leaves the stage, as for a `pipe`. `per_slot` works
-///                  as it does there. For a function without results: `traverse_each`.
+///                  `invocation`. The result of the function leaves the stage, as for a `pipe`. `per_slot`
+///                  works as for a `pipe`. For a function without results: `traverse_each`.
 /// \param options   see `traverse_options`.
 /// Order:  see `traverse_order`. Pending items come before the next item of the stage before. An added item
 ///         belongs to the epoch of the item for which it was added, and leaves before the end of that epoch.
@@ -192,8 +192,8 @@ template <class Function>
     return detail::traversal_of<detail::traverse_stage>(std::forward<Function>(function), options);
 }
 
-/// The same at the end of a pipeline, for a function without results. As with `for_each`, the run ends by
-/// itself: see `run<void>`.
+/// The same as `traverse`, at the end of a pipeline, for a function without results. The run ends by itself,
+/// as with `for_each`: see `run<void>`.
 ///
 /// \param function  as that of a `traverse`; its result is dropped.
 /// \param options   see `traverse_options`; leave out `capacity` and `max_bytes`. With `as_found`, calls of
@@ -207,7 +207,7 @@ template <class Function>
 template <class Function = detail::not_deduced, class Options = traverse_options,
           class = detail::refused_t<Function, Options, traverse_options>>
 void traverse(Function&&, Options&& = {}) noexcept;
-/// The same.
+/// Rejects the name of an overloaded function, and options of another type, at compile time.
 template <class Function = detail::not_deduced, class Options = traverse_options,
           class = detail::refused_t<Function, Options, traverse_options>>
 void traverse_each(Function&&, Options&& = {}) noexcept;
