@@ -88,8 +88,8 @@ class merge_rule {
         std::uint64_t share = 0;  // the weight as a whole number
     };
 
-    // Inputs that have ended, or have ended the epoch, lose their turns. All credits then
-    // become 0, because their sum has to be 0.
+    // Inputs that have ended, or have ended the epoch, lose their turns. All credits then become 0, because
+    // their sum has to be 0.
     void skip_ended_inputs() noexcept;
 
     void next_turn() noexcept;

@@ -29,7 +29,7 @@ struct histogram_bucket {
 /// bucket, of which only the greatest value is known.
 ///
 /// `+=` merges histograms of several threads or times without loss; the difference of two snapshots holds
-/// what was recorded in between.
+/// the durations recorded in between.
 ///
 /// If only count, sum and maximum were recorded (the policy `summed`, or no memory for a bucket),
 /// `has_quantiles` is false.

@@ -151,7 +151,7 @@ struct cache_stage : stage_base {
 ///     weir::source(files) | weir::pipe(decode) | weir::cache(90) | weir::pipe(augment) | weir::sink()
 ///
 /// \param epochs  the number of epochs, the recorded one included; at least 1. By default `weir::endless`.
-/// Order:  each epoch has the order of the first one. Behind the stage the run has epochs, whatever its
+/// Order:  each epoch has the order of the first epoch. Behind the stage the run has epochs, whatever its
 ///         source.
 /// Errors: `std::invalid_argument` for 0 epochs, and for negative numbers. A failure that stops a stage
 ///         before the cache ends the epoch, and nothing is repeated. The record lacks items whose failure was

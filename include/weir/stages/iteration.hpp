@@ -264,7 +264,7 @@ struct iteration_of : State {
     std::int64_t spent;  // time spent on the task so far, in nanoseconds
     worker_step next;
     task_end task;
-    bool has_work;          // what `stage_kind::has_work` returned before the work
+    bool has_work;          // the result of `stage_kind::has_work` before the work
     bool input_ended;       // no item came, and none will
     bool has_more_results;  // after the result that is being put
     bool ends_stage;

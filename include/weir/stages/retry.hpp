@@ -171,8 +171,8 @@ class retrying {
 /// \param options   see `retry_options`.
 /// Suspends: between two calls. The slot takes no other item meanwhile; its state is `slot_times::await`.
 /// Resumes:  on the stage's executor.
-/// Errors:   the last exception fails the item. Earlier ones are dropped, and don't count towards
-///           `max_failures`. `std::invalid_argument` for options out of range.
+/// Errors:   the last exception fails the item. Earlier exceptions are dropped, and don't count
+///           towards `max_failures`. `std::invalid_argument` for options out of range.
 /// Stops:    at the time limit of the stage, or a stop of the run, the wait ends, and `function` is not
 ///           called again.
 template <class Function>

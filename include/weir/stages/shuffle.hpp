@@ -118,7 +118,7 @@ struct shuffle_stage : transform_stage<shuffle_stage> {
 ///                     another order, which doesn't depend on the epochs before.
 /// Order:  never mixes epochs.
 /// Errors: `std::invalid_argument` for a size of 0, and for negative numbers.
-/// Cost:   the items it holds; one random number an item, about 5 ns.
+/// Cost:   memory for the held items; one random number an item, about 5 ns.
 [[nodiscard]] inline auto shuffle(std::size_t buffer_size, std::uint64_t seed = 0,
                                   shuffle_options options = {}) {
     return detail::shuffle_stage(buffer_size, seed, options);
