@@ -105,7 +105,7 @@ class item_order {
         calls_[number].waits_at = made;
         return made;
     }
-    // Gives the order up: nobody waits any more.
+    // Gives the order up: all items that wait continue.
     void lose_count() noexcept {
         const std::scoped_lock held(lock_);
         lost_count_ = true;

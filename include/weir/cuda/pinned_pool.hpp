@@ -126,25 +126,27 @@ class pinned_pool {
     [[nodiscard("co_await this, or nothing is got")]] task<lease> acquire(std::size_t bytes) {
         return get(shared_, checked(bytes));
     }
-    /// The same for `n` elements: a batch is collated into memory that the device can copy from.
+    /// The same as `acquire` above, but of room for `n` elements, into which a batch can be collated.
     /// \returns awaitable of a `pinned_buffer<T>`.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<pinned_buffer<T>> acquire(std::size_t n) {
         return get_as<T>(shared_, bytes_of<T>(n), n);
     }
-    /// The same, until a stop is requested. \returns awaitable of an optional `pinned_buffer<T>`.
+    /// The same as `acquire` of `n` elements, until a stop is requested.
+    /// \returns awaitable of an optional `pinned_buffer<T>`: none after a stop.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<pinned_buffer<T>>> acquire(
         std::size_t n, stop_token stop) {
         return get_as_unless<T>(shared_, bytes_of<T>(n), n, std::move(stop));
     }
-    /// The same, until a stop is requested. \returns awaitable of an optional lease: none after a stop.
+    /// The same as `acquire` of bytes, until a stop is requested.
+    /// \returns awaitable of an optional lease: none after a stop.
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<lease>> acquire(std::size_t bytes,
                                                                                          stop_token stop) {
         return get_unless(shared_, checked(bytes), std::move(stop));
     }
 
-    /// Without waiting. \returns none if no block is free. Errors: as of `acquire`.
+    /// Acquires without waiting. \returns none if no block is free. Errors: as of `acquire`.
     [[nodiscard]] std::optional<lease> try_acquire(std::size_t bytes) {
         checked(bytes);
         shared_->of()->check_device();
@@ -152,7 +154,7 @@ class pinned_pool {
         if (!block) return std::nullopt;
         return lease(shared_, *block, bytes);
     }
-    /// The same for `n` elements.
+    /// The same as `try_acquire` above, for `n` elements.
     template <class T>
     [[nodiscard]] std::optional<pinned_buffer<T>> try_acquire(std::size_t n) {
         std::optional<lease> block = try_acquire(bytes_of<T>(n));

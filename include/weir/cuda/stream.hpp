@@ -168,7 +168,7 @@ class stream {
     stream(context& gpu, cudaStream_t borrowed)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), borrowed)) {}
 
-    /// The same for an object whose `get()` returns the stream, such as CCCL's `cuda::stream_ref`.
+    /// Borrows the stream that `borrowed.get()` returns, such as that of CCCL's `cuda::stream_ref`.
     template <class Ref>
         requires requires(const Ref& r) {
             { r.get() } -> std::same_as<cudaStream_t>;
@@ -286,7 +286,8 @@ struct copies_work {
     return detail::awaited_work<detail::copy_work>(s.shared()->of(), {s.shared(), {to, from, bytes}});
 }
 
-/// The same for many small copies, which must not overlap; by one call of the runtime, from toolkit 12.8 on.
+/// The same as `copy` above, for many small copies, which must not overlap: one call of the runtime, from
+/// toolkit 12.8 on.
 /// Lifetime: the list of pieces, too, until the copies are done.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s,
                                                                     std::span<const piece> pieces) {

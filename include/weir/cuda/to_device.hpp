@@ -185,8 +185,9 @@ template <class Part = std::identity>
     return detail::copying_stage<true>(gpu, &pool, std::move(options), std::move(part));
 }
 
-/// The same for batches that were collated into page-locked memory: a `pinned_buffer` or `lease`, or a part
-/// that is one. The stage takes the block from the batch, and returns it to its pool when the copy is done.
+/// The same as `to_device` above, for batches that were collated into page-locked memory: a `pinned_buffer`
+/// or `lease`, or a batch whose `part` is one. The stage takes the block from the batch, and returns the
+/// block to its pool when the copy is done.
 ///
 ///     auto collate = [&pool](std::vector<image> images) -> weir::task<weir::cuda::pinned_buffer<float>> {
 ///         auto batch = co_await pool.acquire<float>(images.size() * pixels);

@@ -205,8 +205,8 @@ template <class Part = std::identity>
     return detail::fetching_stage<false>(gpu, pool, std::move(options), std::move(part));
 }
 
-/// The same with results in a `std::vector`; for several parts, in a tuple of vectors. The block is returned
-/// to its pool at once; the price is another copy on the host.
+/// The same as `to_host`, with results in a `std::vector`; for several parts, in a tuple of vectors. The
+/// block is returned to its pool at once; the price is another copy on the host.
 template <class Part = std::identity>
 [[nodiscard]] auto to_vectors(context& gpu, pinned_pool& pool, to_host_options options = {}, Part part = {}) {
     return detail::fetching_stage<true>(gpu, pool, std::move(options), std::move(part));

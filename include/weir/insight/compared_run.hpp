@@ -20,8 +20,8 @@ namespace weir::detail {
 // A stage, or the consumer, of a run.
 struct compared_stage {
     std::string name;
-    std::size_t concurrency = 1;
-    std::size_t capacity = 0;  // 0: unknown
+    std::size_t concurrency = 1;  // the number of slots, the workers of the stage
+    std::size_t capacity = 0;     // 0: unknown
     bool keeps_order = false;
     std::size_t threads = 0;  // of its executor; 0: no limit, or unknown
     double batch_size = 0;    // the average; 0: the stage makes no batches
@@ -52,7 +52,7 @@ class compared_run {
     void add(const recorded_stage& consumer);
 };
 
-// The same stage of two runs.
+// A stage of the first run, and the stage of the second run that it is compared with.
 struct stage_pair {
     const compared_stage* before;
     const compared_stage* after;

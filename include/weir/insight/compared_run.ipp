@@ -211,7 +211,7 @@ class simulated_shares {
                 for (std::size_t k = 0; k < slot_states; ++k) all[i][k].add(shares[k], 1);
             }
         }
-        // A longer run varies less.
+        // The run may be longer than a simulation: then its shares vary less.
         const double factor =
             static_cast<double>(how.items) / static_cast<double>(larger(how.items, run.num_items));
         for (std::size_t i = 0; i < all.size(); ++i) {

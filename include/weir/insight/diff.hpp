@@ -44,7 +44,8 @@ struct diff_options {
 [[nodiscard]] run_difference diff(const pipeline_stats& before, const pipeline_stats& after,
                                   const diff_options& options = {});
 
-/// The same for two recordings. These have no states of slots: the states are those of predictions.
+/// The same as `diff` above, for two recordings. These have no states of slots: the states are those of
+/// predictions.
 [[nodiscard]] run_difference diff(const recording& before, const recording& after,
                                   const diff_options& options = {});
 

@@ -46,7 +46,7 @@ class paced_items {
     void got_at(time_point t) { times_.push_back(t); }
     // The time that is left at instant `t`; 0 after the last item.
     duration left_at(time_point t) const noexcept;
-    // Items per second, without the skipped ones.
+    // \returns items per second, without the skipped items.
     // Errors: std::invalid_argument if fewer than 2 items were got. `whose`: the text of the message.
     double rate(const char* whose) const;
 

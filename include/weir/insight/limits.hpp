@@ -14,7 +14,7 @@
 
 namespace weir {
 
-/// What limits the rate of a pipeline.
+/// What limits the rate of a pipeline. A slot is a worker of a stage.
 enum class limit_cause : std::uint8_t {
     stage,       ///< a stage: its function works or awaits
     room,        ///< the queues: they have too little room for times that vary

@@ -68,7 +68,7 @@ struct recording {
 /// - The consumer takes the same time for each item: the average.
 /// - All batches have the same size: the average.
 ///
-/// \param stats  of a whole run, or of a lap.
+/// \param stats  of a whole run, or of a lap (a part of a run with statistics of its own).
 /// \returns the recording.
 /// Errors: `std::invalid_argument` if the run can't be predicted, because it has branches or no histograms;
 ///         the message says why. `std::bad_alloc`.

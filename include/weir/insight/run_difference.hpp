@@ -14,12 +14,12 @@
 
 namespace weir {
 
-/// The difference of a state of a stage's slots between two runs.
+/// The difference of a state of a stage's slots (its workers) between two runs.
 struct state_difference {
     std::string stage = {};  ///< the name of the stage
     std::string state = {};  ///< the name of the member of `slot_times`, as `wait_get`
     double before = 0;       ///< the share of the slots' time, without `off`, in the first run; 0 to 1
-    double after = 0;        ///< the same in the second run
+    double after = 0;        ///< this share in the second run
     /// The 95 % confidence interval of `after - before`, by simulations of both runs. None: a run can't be
     /// simulated.
     std::optional<confidence_interval> change = std::nullopt;

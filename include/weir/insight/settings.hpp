@@ -28,7 +28,7 @@ enum class stage_role {
 struct stage_settings {
     std::string name;                        ///< see `stage_options::name`; `consumer` for the consumer
     stage_role role = stage_role::function;  ///< what the stage does
-    std::size_t concurrency = 1;             ///< the number of slots, at least 1
+    std::size_t concurrency = 1;             ///< the number of slots (workers), at least 1
     std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
     /// The number of items of average size for which a limit of bytes of this queue has room; 0: no limit.
     std::size_t byte_room = 0;
@@ -61,7 +61,7 @@ struct pipeline_settings {
     /// Errors: `std::invalid_argument` if no stage, or more than one, has the name; the message lists all
     ///         names. Lifetime: that of the element of `stages`.
     [[nodiscard]] stage_settings& stage(std::string_view name);
-    /// The same, to be read.
+    /// The same as `stage` above, to be read.
     [[nodiscard]] const stage_settings& stage(std::string_view name) const;
 
     [[nodiscard]] friend bool operator==(const pipeline_settings&, const pipeline_settings&) = default;

@@ -66,7 +66,7 @@ class simulated_pipeline {
     struct slot {
         index stage = 0;
         phase next = phase::take;
-        bool is_ending = false;  // the input has ended: the slot gives what it holds, and ends
+        bool is_ending = false;  // the input has ended: the slot puts the item that it holds, and ends
         slot_state state = slot_state::wait_get;
         instant since = 0;  // when the state began
         instant run = 0;    // times of the invocation
@@ -158,7 +158,6 @@ class simulated_pipeline {
     // Makes the slot `who` continue with `next` at the current instant.
     void wake(index who, phase next);
 
-    // Begins a batch of an aggregate.
     void begin_batch(stage& of);
     item make_batch();
     // Frees a batch and the batches in it; nothing for a single item.

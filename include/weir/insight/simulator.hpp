@@ -42,7 +42,6 @@ class simulator : private simulated_pipeline {
     void gave(slot& me);
     void end(slot& me);
 
-    // Gives free threads to slots that are ready to run.
     void assign_threads();
 
     // In a stage that keeps the order of its items: whether the slot need not wait for its turn. True if it

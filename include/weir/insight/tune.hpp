@@ -23,7 +23,7 @@ namespace weir {
 /// The limits of a run that a tuner changes. The tuner keeps them also while removed slots end or queues
 /// empty.
 struct tune_budget {
-    std::size_t max_slots = 0;    ///< slots of all stages together, the source included; 0: no limit
+    std::size_t max_slots = 0;    ///< slots (workers) of all stages, the source included; 0: no limit
     std::size_t max_threads = 0;  ///< workers of the pool that `step` gets; 0: as many as it has at first
     std::size_t max_items =
         0;  ///< items in flight: the room of all queues, and an item for each slot; 0: no limit

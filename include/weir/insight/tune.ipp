@@ -241,7 +241,7 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double n
         gain = gain_of(best);
         const detail::resources now = detail::resources_of(times.settings, limits_);
         const detail::resources then = detail::resources_of(best, limits_);
-        // Room is cheap: less of it is only worthwhile if it is much.
+        // Room is cheap: to lower it is only worthwhile if much room is saved.
         const bool saves_room = now.places >= then.places + 8 && 4 * then.places <= 3 * now.places;
         frees = gain > -0.01 && !detail::has_settings(rejected_, best) &&
                 (then.num_slots < now.num_slots || then.threads < now.threads || saves_room);

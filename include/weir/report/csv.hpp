@@ -15,7 +15,8 @@
 
 namespace weir {
 
-/// Appends each lap of a run to a CSV file when the lap ends. Its columns: include/weir/report/README.md.
+/// Appends each lap of a run (a part with statistics of its own) to a CSV file when the lap ends. The
+/// columns: include/weir/report/README.md.
 ///
 ///     auto csv = std::make_shared<weir::csv_report>("run.csv");
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {csv}});

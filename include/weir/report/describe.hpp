@@ -66,7 +66,7 @@ bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept;
 //           return to.template stage<D, D>("join", options, all);
 //       }
 //
-//   `To` is `description_builder`. As it is a template parameter, the stage's header need not include this
+//   `To` is `description_builder`; as a template parameter, so that a stage's header need not include this
 //   one. The function returns the stages from which the next stage takes. Without an input queue it is
 //
 //       template <class To>             // its parts have sources: all += to.branch("a", part_a)
@@ -159,7 +159,7 @@ class description_builder {
         }
     }
 
-    // Adds the stages one behind the other; the first takes items of type `In` from `from`.
+    // Adds stages that follow each other; the first takes items of type `In` from the stages `from`.
     template <class In>
     static ends follow(ends from) {
         return from;

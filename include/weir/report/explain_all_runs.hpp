@@ -17,8 +17,7 @@
 
 namespace weir {
 
-/// Explains all runs of the process while they go on, for a debug page or a log. `explain_on_signal` prints
-/// the same text.
+/// Explains all runs of the process while they go on. `explain_on_signal` prints the same text.
 ///
 ///     server.on("/debug/runs", [] { return weir::explain_all_runs(); });
 ///

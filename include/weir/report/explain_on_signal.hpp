@@ -19,8 +19,9 @@ namespace weir {
 ///
 ///     weir::explain_on_signal(SIGUSR1);       // kill -USR1 PID
 ///
-/// A thread of the library prints: first the states of all slots, at once; then the verdicts, when they are
-/// computed. For all signals that come while the thread prints, it prints once more. The runs go on.
+/// A thread of the library prints: first the states of all slots (workers of stages), at once; then the
+/// verdicts (what limits each run), when they are computed. For all signals that come while the thread
+/// prints, it prints once more. The runs go on.
 ///
 /// On Windows, and other systems without the signals of POSIX, this function throws; `explain_all_runs`
 /// works there.

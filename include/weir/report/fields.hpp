@@ -20,8 +20,8 @@
 
 namespace weir::detail {
 
-// Each function calls `visit(name, member)` for each member. `like<T>`: the object may be const (declared in
-// stats_fields.hpp, which has the functions for statistics).
+// Each function calls `visit(name, member)` for each member. `like<T>`: the object is a T or const T.
+// stats_fields.hpp has the functions for statistics.
 void each_field(like<described_stage> auto& s, auto&& visit) {
     visit("name", s.name);
     visit("kind", s.kind);

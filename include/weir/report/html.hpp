@@ -18,8 +18,9 @@ namespace weir {
 ///          by state, plots of six figures over the run that say how to read them, percentiles, failures and
 ///          settings. The page loads nothing. It works without scripts, by keyboard, in light and dark, on
 ///          paper.
-/// A page has less than 500 kB. If there is too much to show, it says what it leaves out: a point of a plot
-/// stands for several laps, and only the first 128 stages are shown, or fewer if names and texts are long.
+/// A page has less than 500 kB. If there is too much to show, the page says what is left out: a point of a
+/// plot stands for several laps (parts of the run with statistics of their own), and only the first 128
+/// stages are shown, or fewer if names and texts are long.
 /// Errors: `std::bad_alloc`. Cost: that of `brief_verdict`, and a few milliseconds; more with many laps.
 [[nodiscard]] std::string html_text(const run_record& run);
 
@@ -32,8 +33,8 @@ void write_html(const std::string& path, const run_record& run);
 ///     const auto page = std::make_shared<weir::html_report>("run.html", "training", weir::describe(loader));
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {page}});
 ///
-/// If several runs use the report, one after the other, the file has the page of the last run. The inherited
-/// `record()` can be called at any time.
+/// If several runs use the report, one after the other, the file has the page of the last run. `record()` of
+/// the base class can be called at any time.
 class html_report : public run_recorder {
   public:
     /// \param made_of  `describe(pipeline)`; without it the page has no types, executors and branches.

@@ -23,7 +23,6 @@ namespace weir::detail {
 // each stage or queue. A point of a line is one lap, or several adjacent laps.
 class html_plots {
   public:
-    // `most_points`: how many points a line has at most.
     html_plots(const run_view& view, std::size_t most_points);
 
     [[nodiscard]] std::size_t num_points() const noexcept { return points_.size(); }

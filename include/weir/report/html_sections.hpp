@@ -34,7 +34,7 @@ inline void append_states(std::string& out) {
     out += "</ul>\n";
 }
 
-// Appends a bar for each stage, which shows the time of its slots by state; and the same as a table.
+// Appends a bar for each stage, which shows the time of its slots by state; and a table of these times.
 inline void append_bars(std::string& out, const run_view& view) {
     out += "<div class=\"bars\">\n";
     std::vector<html_table::column> columns = {{"stage"}, {"slots"}};

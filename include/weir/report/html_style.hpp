@@ -8,8 +8,8 @@
 namespace weir::detail {
 
 // Colour-blind readers can tell the colours of a plot's lines apart (M. Okabe, K. Ito, Color Universal
-// Design, 2008; here darker or lighter, for contrast). Each line has its own dash and mark, too. The lines
-// that are drawn later are thinner, so that lines on top of each other are all seen.
+// Design, 2008; here darker or lighter, for contrast). Each line has its own dash and mark, too. Later lines
+// are thinner, so that lines on top of each other are all seen.
 inline constexpr const char* html_style = R"css(
 :root { color-scheme: light dark; --back: #fff; --card: #f6f7f9; --text: #16191d; --soft: #555d66;
   --edge: #c9ced4;

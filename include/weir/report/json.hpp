@@ -234,7 +234,7 @@ inline void read_json(const json_value& v, task_samples& into) {
 /// \returns the run as one JSON object (UTF-8), on one line. Times are whole nanoseconds. A histogram is its
 ///          count, sum, maximum and the buckets that are not empty, each as [least, count]. Bytes that are
 ///          not valid UTF-8 become U+FFFD. The members are listed in include/weir/report/README.md. The
-///          member `verdict` is made from the others, and is not read back.
+///          member `verdict` (what limits the rate) is made from the others, and is not read back.
 /// Errors:  `std::bad_alloc`. Cost: that of `brief_verdict`, and of the text.
 [[nodiscard]] std::string json_text(const run_record& run);
 

@@ -51,11 +51,11 @@ struct live_frame {
 };
 
 /// \returns the lines of a picture of a run: its progress; the verdict (what limits the rate), in up to three
-///          lines; a line for each stage, with a bar of its slots' time by state, its rate, and the readiness
-///          and fill of the queue behind it; and a legend. If the frame is too narrow, the columns on the
-///          right are left out. If it has too few rows, the least busy stages and lines of the verdict are
-///          left out. With fewer than five rows, all lines but the first show stages. `?` replaces characters
-///          of names that could move the cursor.
+///          lines; a line for each stage, with a bar of its slots' (workers') time by state, its rate, and
+///          the readiness (share of time with an item) and fill of the queue behind it; and a legend. If the
+///          frame is too narrow, the columns on the right are left out. If it has too few rows, the least
+///          busy stages and lines of the verdict are left out. With fewer than five rows, all lines but the
+///          first show stages. `?` replaces characters of names that could move the cursor.
 /// \param lap  the recent statistics.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<std::string> live_lines(const pipeline_stats& lap, const live_progress& progress,
@@ -112,8 +112,7 @@ class recent_rate {
     double seconds_ = 0;
 };
 
-// `live_view` with the clock and mutex of `Platform`, which tests replace. The clock says when the next
-// picture is due.
+// `live_view` with the clock and mutex of `Platform`, which tests replace.
 template <class Platform>
 class basic_live_view : public run_report {
   public:
@@ -149,8 +148,8 @@ class basic_live_view : public run_report {
         set_verdict(why_.add(one));
         const std::int64_t now = Platform::now();
         if (now < due_ || !takes_output(options_.file)) return;
-        // Pictures are due at multiples of the interval after the begin, not an interval after the last one.
-        // So if all laps are as long as the interval, and end a little late, each lap gets a picture.
+        // Pictures are due at multiples of the interval after the begin. So if all laps are as long as the
+        // interval, and end a little late, each lap gets a picture.
         due_ = now + interval_ - (now - begin_) % interval_;
         show();
         recent_ = pipeline_stats();

@@ -37,7 +37,8 @@ enum class log_style {
 /// Errors: those of the stream, if it throws.
 void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style = log_style::current);
 
-/// Writes a report for each lap: `run_options{.lap = 1s, .on_lap = weir::log_sink(std::clog)}`.
+/// Writes a report for each lap, a part of a run with statistics of its own:
+/// `run_options{.lap = 1s, .on_lap = weir::log_sink(std::clog)}`.
 /// A new verdict (what limits the rate) is made when it costs at most 1 % of the time since the last one: for
 /// five stages, about every 2 s. It is of all laps since the last one. The lines of other laps repeat the
 /// last verdict.
@@ -69,7 +70,7 @@ struct failure_log_options {
     std::size_t most_kinds = 1000;
 };
 
-/// Writes a line for each failure, but only for some of those that repeat:
+/// Writes a line for each failure; of failures that repeat, only for some:
 ///
 ///     weir::failure_log log(std::clog);
 ///     auto run = pipeline.start(pool, {.max_failures = weir::unlimited, .on_failure = log});

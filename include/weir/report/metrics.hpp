@@ -26,7 +26,7 @@ enum class metrics_format {
 /// \returns the value of the HTTP header `Content-Type` for a text of that format.
 [[nodiscard]] std::string metrics_content_type(metrics_format format);
 
-/// A label, which tells the samples of a run from others: `{"run", "training"}`.
+/// A label, which distinguishes the samples of a run from those of other runs: `{"run", "training"}`.
 struct metric_label {
     /// ASCII letters, digits and `_`, beginning with neither a digit nor `__`; not a label of the library.
     std::string name;

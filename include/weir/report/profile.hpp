@@ -52,7 +52,7 @@ struct profile_result {
 /// The progress of a profile.
 struct profile_progress {
     std::string stage;            ///< the stage that is about to run; empty at the end
-    std::size_t concurrency = 1;  ///< the number of its slots
+    std::size_t concurrency = 1;  ///< the number of its slots (workers)
     std::size_t done = 0;         ///< number of trials that have ended
     std::size_t total = 0;        ///< number of all trials
 };

@@ -47,8 +47,8 @@ inline channel_stats outline_of(const channel_stats& c) {
     return outline;
 }
 
-// Adds the stages and queues of a rank to `all`, those of the ranks before. A stage that is new goes behind
-// the stage that is before it on the rank.
+// Adds the stages and queues of a rank, a process of the job, to `all`, those of the ranks before. A stage
+// that is new goes behind the stage that is before it on the rank.
 inline void add_outline(pipeline_stats& all, const pipeline_stats& mine) {
     std::vector<std::size_t> queues;
     for (std::size_t i = 0; i < mine.channels.size(); ++i) {

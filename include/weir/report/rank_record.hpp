@@ -15,10 +15,11 @@
 
 namespace weir {
 
-/// The figures of a stage on one rank. `stage_stats` explains the members of the same names.
+/// The figures of a stage on one rank (a process of the job). `stage_stats` explains the members of the same
+/// names.
 struct stage_on_rank {
     bool exists = false;             ///< false: the rank has no such stage, and each figure is 0
-    std::size_t concurrency = 0;     ///< slots at work at the snapshot
+    std::size_t concurrency = 0;     ///< slots (workers) at work at the snapshot
     duration elapsed{};              ///< from the stage's start to the snapshot
     std::uint64_t num_tasks = 0;     ///< invocations finished
     std::uint64_t num_failures = 0;  ///< of these, the ones that failed
@@ -58,7 +59,8 @@ struct queue_on_rank {
     duration longest_put{};           ///< the longest wait of a put
     duration longest_get{};           ///< the longest wait of a get
 
-    /// Data readiness on this rank. \returns 0 to 1; 0 before any time has passed.
+    /// Data readiness on this rank: the share of time in which the queue had an item.
+    /// \returns 0 to 1; 0 before any time has passed.
     [[nodiscard]] double readiness() const noexcept;
 
     [[nodiscard]] friend bool operator==(const queue_on_rank&, const queue_on_rank&) = default;

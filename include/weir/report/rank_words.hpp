@@ -20,8 +20,8 @@ namespace weir::detail {
 using word_list = std::vector<std::uint64_t>;
 
 // Appends the members of an object in their order. The number of words depends only on the type and on the
-// lengths of vectors, so all ranks have the same. If the words of several objects are added, `get_words`
-// reads the object whose members are the sums. Its optional members have a value if one of the objects has.
+// lengths of vectors. From a sum of the words of several objects, `get_words` reads the sums of the members;
+// an optional member has a value if it has one in some object.
 template <class T>
 void put_words(word_list& out, const T& value) {
     if constexpr (std::integral<T>) {
@@ -68,8 +68,8 @@ inline void put_histogram(std::uint64_t* to, const histogram& h) {
     for (const histogram_bucket& b : h.buckets()) to[log_linear::bucket_of(b.least.count())] = b.count;
 }
 
-// Reads what `put_histogram` has written, and moves `from` behind it. `max`: the longest duration, which is
-// not among the words, because a maximum can't be found by a sum.
+// Reads what `put_histogram` has written, and moves `from` behind it. `max` is not among the words, because a
+// sum can't find a maximum.
 inline histogram get_histogram(const std::uint64_t*& from, duration max) {
     const std::uint64_t count = *from++;
     const duration sum(number_as<std::int64_t>(*from++));

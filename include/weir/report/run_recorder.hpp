@@ -22,8 +22,9 @@ namespace weir {
 
 /// Options of a `run_recorder`.
 struct run_recorder_options {
-    /// The number of laps to keep, at least 2. When there are more, each two adjacent laps become one lap. So
-    /// a run of any length is recorded; the longer the run, the longer the laps of its record.
+    /// The number of laps to keep, at least 2. A lap is a part of a run with statistics of its own. When
+    /// there are more laps, each two adjacent laps become one. So a run of any length is recorded; the longer
+    /// the run, the longer the laps of its record.
     std::size_t most_laps = 1000;
     /// The number of failures to keep: the first ones. All failures are counted.
     std::size_t most_failures = 100;

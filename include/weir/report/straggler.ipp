@@ -59,8 +59,8 @@ inline double variance_of(const histogram& times) {
     return sum / count;
 }
 
-// Compares a rank in one stage with the median; the caller decides whether the rank is a straggler. `work`:
-// the work of an invocation on this rank; `median`: the median of the work over all ranks.
+// Compares a rank in one stage with the median of all ranks; the caller decides whether it is a straggler.
+// `work`, `median`: of an invocation, as of work_of().
 inline straggler comparison(const rank_stats& stats, std::size_t place, std::size_t rank, double work,
                             double median) {
     const stage_on_rank& s = stats.ranks[rank].stages[place];
@@ -79,9 +79,9 @@ inline straggler comparison(const rank_stats& stats, std::size_t place, std::siz
             .lost = (work - median) * calls_of(s) / static_cast<double>(s.times.total().count())};
 }
 
-// Whether the difference to the median is more than chance. The time at work also has parts of the
-// invocations during which the lap begins or ends, one on each slot (`cut`). The rank at the median is taken
-// to have as many invocations as the average rank (`others`).
+// Whether the difference to the median is more than chance. `cut`: the time at work includes parts of the
+// invocations that the lap's ends cut, one on each slot. `others`: the median rank is taken to have as many
+// invocations as the average rank.
 inline bool is_sure(const rank_stats& stats, const straggler& s, double median, double num_ranks) {
     const stage_stats& all = stats.all.stages[s.place];
     const double others = larger(static_cast<double>(all.num_tasks) / num_ranks, 1.0);
@@ -91,7 +91,6 @@ inline bool is_sure(const rank_stats& stats, const straggler& s, double median, 
     return median * (s.times - 1) >= 5 * error + cut;
 }
 
-// Adds the work of a lap to that of earlier laps.
 inline void add_work(rank_stats& sum, const rank_stats& lap) {
     for (std::size_t i = 0; i < lap.all.stages.size(); ++i) {
         sum.all.stages[i].num_tasks += lap.all.stages[i].num_tasks;

@@ -22,7 +22,7 @@ struct described_stage {
     std::string remark;           ///< what the other members do not say, such as the size of a batch
     std::string takes;            ///< the type of its input items; empty for a source
     std::string gives;            ///< the type of its output items
-    std::size_t concurrency = 1;  ///< number of slots
+    std::size_t concurrency = 1;  ///< number of slots (workers)
     std::size_t capacity = 0;     ///< of its output queue, in items; 0: it has no output queue
     std::size_t max_bytes = 0;    ///< of its output queue, in bytes; 0: no limit
     std::string executor;         ///< the type of its executor; empty: the executor of the run

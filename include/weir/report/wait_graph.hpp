@@ -141,7 +141,7 @@ class wait_graph {
     bool somebody_lives_ = false;
 };
 
-// \param needs  `needs[i]`: node `i` can go on when one of these nodes does.
+// \param needs  `needs[i]`: the nodes of which one has to go on before node `i` can.
 // \returns      for each node, the number of steps along `needs` to the nearest cause. A cause is a node that
 //               needs none, or from which `needs` leads only to nodes that lead back to it.
 std::vector<std::size_t> steps_to_cause(const std::vector<std::vector<std::size_t>>& needs);

@@ -34,7 +34,7 @@ namespace weir {
 
 /// A wait that can never end.
 struct stuck_wait {
-    std::string who;           ///< "stage 'x', slot 0", "a coroutine" or "a thread"
+    std::string who;           ///< "stage 'x', slot 0" (a worker of a stage), "a coroutine" or "a thread"
     std::string stage;         ///< the name of its stage; empty if it belongs to none
     std::size_t slot = 0;      ///< the number of the slot in that stage, from 0
     std::string where;         ///< where the stage was composed: "loader.cpp:42"; empty: not known
@@ -61,7 +61,7 @@ struct deadlock_report {
     /// The number of lines that `text` prints at most; `waits` has all waits.
     static constexpr std::size_t max_lines = 50;
 
-    /// \returns one line for the waits of a stage for the same thing, in the order of `waits`.
+    /// \returns a line for all waits of one stage for one thing, in the order of `waits`.
     [[nodiscard]] std::string text() const;
 
     /// Writes what `text` returns.
