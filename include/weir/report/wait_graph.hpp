@@ -38,9 +38,9 @@ class wait_graph {
     std::vector<site_seen> sites;
     std::vector<wait> waits;
 
-    // Reads which slots there are and which have ended; called before any site is read. A slot closes its
-    // channels before it ends, so no wait that such an end could end is read afterwards. `states`: also reads
-    // for which slots a thread runs the function, for `each_running`.
+    // Reads which slots there are and which have ended; called before any site is read. A slot that has ended
+    // has closed its channels, so no wait for these is read afterwards. `states`: also reads for which slots
+    // a thread runs the function, for `each_running`.
     void read(const registry::reader& all, bool states);
 
     template <class Function>
@@ -88,9 +88,9 @@ class wait_graph {
     };
     struct known_slot {
         slot_seen seen;
-        std::size_t stage;
+        std::size_t stage;  // index in `stages_`
         bool alive = false;
-        std::vector<std::size_t> waits = {};
+        std::vector<std::size_t> waits = {};  // indices in `waits` of the graph
     };
     struct known_run {
         std::size_t first;  // index of the run's first slot in `slots_`
