@@ -43,9 +43,9 @@ class numbered_put;
 template <class, bool>
 class choice_case;
 
-// The operations that lock both ends of a channel, the putting and the getting one: puts and gets that meet
-// waiting coroutines, closing, and changes of the capacity. They are compiled once for all item types: an
-// item is a `void*`. A public member with the name of a member of `channel` does the same as that member.
+// The operations that lock both ends of a channel, the putting and the getting one: puts and gets that wait
+// or wake a waiter, closing, and changes of the capacity. They are compiled once for all item types: an item
+// is a `void*`. A public member with the name of a member of `channel` does the same as that member.
 template <class Policy>
 class any_channel : public channel_puts<Policy> {
     using items = channel_items<Policy>;
@@ -73,7 +73,8 @@ class any_channel : public channel_puts<Policy> {
     }
 
     // Puts, or gets, as many items as possible without waiting; returns their number. Returns 0 in a forked
-    // process without the threads of the channel's executor: the caller then takes the path that throws.
+    // process without the threads of the channel's executor: the awaitable then suspends, which throws
+    // `forked_error`.
     template <class T>
     std::size_t put_some(T* from, std::size_t most) noexcept {
         if (core::clock_.is_orphaned()) return 0;
@@ -103,7 +104,8 @@ class any_channel : public channel_puts<Policy> {
         return n;
     }
 
-    // A put or get by a thread, which blocks for `max_wait` at most.
+    // A put or get by a thread, which blocks for `max_wait` at most. `item`: the item to move from, or the
+    // memory to construct it in.
     outcome block(side line, void* item, duration max_wait);
 
     // The number of early items: their puts are done, but gets do not see them before items with lower
@@ -116,7 +118,7 @@ class any_channel : public channel_puts<Policy> {
     }
 
     // From now on a thread that waits for an item runs coroutines of the channel's executor meanwhile, if a
-    // worker of the executor lends its place. Called before the channel is used.
+    // thread of the executor pauses for that: see `executor::lend_place`. Called before the channel is used.
     void let_consumers_help() noexcept { core::consumers_help_ = true; }
 
     void close() noexcept;
@@ -125,10 +127,11 @@ class any_channel : public channel_puts<Policy> {
     // `of_sink`: the new capacity of the queue behind the sink, if `merge_sink` has merged that queue with
     // this one; 0: as before. `capacity` is then the total for both queues and the item that the sink holds.
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
-    // Merges the queue behind the last stage, `sink`, with this queue, the one before that stage. The sink
-    // passes items on unchanged, so it then needs no coroutine. Called before the queue is used. `capacity`:
-    // that of both queues, plus 1 for the item that the sink holds. `of_sink`, `bytes_of_sink`: the limits of
-    // the queue behind the sink, in items and in bytes; the limit in bytes is added to that of this queue.
+    // Merges the queue behind the last stage, the sink, with this queue, the one before that stage. The sink
+    // passes items on unchanged, so it then needs no coroutine. Called before the queue is used. `sink`: the
+    // name. `capacity`: that of both queues, plus 1 for the item that the sink holds. `of_sink`,
+    // `bytes_of_sink`: the limits of the queue behind the sink, in items and in bytes; the limit in bytes is
+    // added to that of this queue.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink);
     void set_max_bytes(std::size_t bytes);

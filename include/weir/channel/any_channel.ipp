@@ -29,7 +29,7 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
     core::wake_all(woken);
     if (result != outcome::pending) return result;
     if (core::consumers_help_ && ex != nullptr && max_wait == (duration::max)()) {
-        // `work_in_lent_place` also returns true if a thread has only ended the wait by `flag.poke()`.
+        // `work_in_lent_place` also returns true after a `flag.poke()`, which serves nobody.
         if (detail::work_in_lent_place(*ex, flag) && flag.is_set()) return w.outcome;
     }
     return block_in_line(w, line, flag, ex, max_wait);
@@ -187,8 +187,8 @@ WEIR_INLINE const char* any_channel<Policy>::contradiction() const noexcept {
         return w;
     };
     const std::size_t size = core::size();
-    // The first put may have been served elsewhere, as part of a choice, and be too large to make room: then
-    // the puts behind it are admitted when it is removed.
+    // The first put may belong to a choice (a `select`) that another channel has served. If its item is too
+    // large to go in, the puts behind it may fit: they are admitted when the first put is removed.
     const waiter* const putter =
         first_unanswered(putters_.front()) == putters_.front() ? putters_.front() : nullptr;
     const waiter* const getter = first_unanswered(getters_.front());

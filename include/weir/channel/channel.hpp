@@ -34,7 +34,7 @@ namespace weir {
 ///           For a coroutine of another library, a member `weir::executor& weir_executor()` of its promise
 ///           names the executor. Without that member, all such coroutines share one thread of this library,
 ///           which they must not block. A promise that moves its coroutine to another executor after each
-///           await makes that call on that thread.
+///           await calls that executor on the shared thread.
 /// Threads:  any number may call any members at the same time; the destructor runs alone.
 /// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor. A
 ///           wait throws `std::system_error` if the shared thread can't be started. A wait throws
@@ -44,9 +44,9 @@ namespace weir {
 ///           the stop returns its result.
 /// Lifetime: outlives its operations. The destructor destroys the items inside. With more than 100 channels
 ///           nested as items, inner items are destroyed at the end of the outermost destructor.
-/// Cost:     O(1). One short lock for an operation that doesn't wait and wakes nobody, and for every
-///           operation if the capacity is 1 or 2; else two locks. Locks cost next to nothing while only one
-///           thread uses the channel (figures: bench/results.md). Only the constructor, `set_capacity`, and a
+/// Cost:     O(1). One short lock if the capacity is 1 or 2, or if the operation doesn't wait, wakes nobody,
+///           and doesn't change whether the channel is empty; else at most two. Locks cost next to nothing if
+///           only one thread uses the channel (bench/results.md). Only the constructor, `set_capacity`, and a
 ///           histogram with waits in more than 8 octaves (powers of two) allocate. The memory for items is
 ///           that of the next power of two of the capacity. An operation that doesn't wait reads the clock
 ///           only if the channel becomes or stops being empty. An operation that waits reads the clock once,

@@ -61,8 +61,8 @@ class channel_clock {
         return bound_ ? Platform::now() : 0;
     }
 
-    // False: the channel had a clock before. An executor with the trait `passing` is not remembered, as it
-    // may be destroyed at any time: the platform's clock is used then.
+    // Uses the clock of `ex` from now on. False: the channel had a clock before. An executor with the trait
+    // `passing` is not remembered, as it may be destroyed at any time: the platform's clock is used then.
     bool bind(executor& ex) noexcept {
         if (bound_) return false;
         bound_ = true;
@@ -230,7 +230,7 @@ class channel_accounts : public channel_ends<Policy> {
         ++put_marks_;
         ++get_marks_;
     }
-    // All items inside are removed by a cancel, and do not count as got.
+    // Called by a cancel, which removes all items inside, `items`: they do not count as got.
     void discard(std::uint64_t items) noexcept {
         discarded_ += items - (put_marks_ - get_marks_);
         get_marks_ = put_marks_;

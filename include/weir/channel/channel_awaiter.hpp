@@ -94,8 +94,8 @@ class channel_awaiter : public not_awaited {
     }
 
   public:
-    // Tags that `co_await` in a task tests: the operation itself records its wait in the slot, and moves an
-    // item.
+    // Tags. The operation itself records its wait in the slot: `co_await` in a task does not do so, too. It
+    // moves an item: `when_any` rejects the operation, whose item it could lose.
     using updates_slot_itself = void;
     using moves_item = void;
 
@@ -226,8 +226,8 @@ class channel_awaiter : public not_awaited {
         }
         return env.executor != nullptr;
     }
-    // Whether a stop of the run, or the time limit of the task, ends this wait: true for an operation within
-    // a stage's function. An operation of the slot itself ends when the channel is closed, or by `recall`.
+    // Whether `env.ends` ends this wait: at a stop of the run, at a time limit, or when a `when_any` has its
+    // result. An operation of the slot itself ends when the channel is closed, or by `recall`.
     bool ends_with_run(const coroutine_env& env) const noexcept {
         return env.ends != nullptr && waiter_.measured == nullptr;
     }
@@ -256,7 +256,7 @@ class channel_awaiter : public not_awaited {
         return ex;
     }
 
-    // Whether the slot's get must not wait: another thread has set the flag, and then calls `recall`.
+    // Whether the slot's get must not wait: another thread has set `slot::recalled`, and then calls `recall`.
     // relaxed: read under the lock that `recall` takes after that
     bool is_recalled() const noexcept {
         return line_ == side::get && waiter_.measured != nullptr &&
@@ -282,10 +282,10 @@ class channel_awaiter : public not_awaited {
     [[no_unique_address]] stop_listener<Stop, stop_waiting, typename core::platform> stop_;
     bool is_prepared_ = false;  // `prepare` has initialised the members from here on
     bool suspended_;
-    bool reports_put_;                                             // the put's end, to the slot's trace
+    bool reports_put_;                                             // `has_waited` ends the put in the trace
     bool listens_to_run_;                                          // `on_run_stop_` has been constructed
     const end_token* ends_;                                        // as in the suspended coroutine's env
-    uninitialised_slot<stop_callback<stop_waiting>> on_run_stop_;  // of the run in whose stage it waits
+    uninitialised_slot<stop_callback<stop_waiting>> on_run_stop_;  // ends the wait by `env.ends`
 };
 
 WEIR_COMPILED(class channel_awaiter<measured, no_stop, true>);

@@ -79,7 +79,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
 
     // Ends the get of a slot (a worker of a stage) without an item. The caller has set the flag `recalled` of
-    // the slot, as the slot has other work, or leaves service.
+    // the slot, as the slot has held its earlier items for the time allowed, or has to leave service.
     void recall(const slot& getter) noexcept {
         waiter* found = nullptr;
         {
@@ -107,8 +107,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         } else if (w.choice != nullptr) {
             w.choice->wake();
         } else {
-            // Counted as a wake-up even if the thread still spins: a spinning thread takes long to continue,
-            // too.
+            // Counted as an expensive wake-up by the calling thread even if the woken thread still spins: a
+            // spinning thread takes long to continue, too.
             ++standard_platform::num_wakes();
             w.thread->set();
         }
@@ -128,7 +128,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         add_waiter(w, line, reading(w.measured));
     }
 
-    // The operation is done, and its coroutine, which yields, is about to be posted.
+    // Sets the slot's state to runnable: the operation is done, and the coroutine yields, by a post.
     static void record_yield(waiter& w) noexcept {
         if constexpr (Policy::statistics) {
             if (w.measured != nullptr) w.measured->enter(slot_state::runnable, reading_of(*w.measured));
@@ -192,7 +192,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
 
     // A wait ends. Slot and channel record the same instants, so that their sums agree.
-    // `counts`: false for a wait with an end-of-epoch mark, which is not counted as an operation.
+    // `counts`: false if the wait was for moving an end-of-epoch mark, which does not count as an operation.
     void remove_waiter(waiter& w, side line, detail::outcome result, std::int64_t now,
                        [[maybe_unused]] bool counts = true) noexcept {
         if (line == side::put && is_early(w)) return remove_early(w, result, now);

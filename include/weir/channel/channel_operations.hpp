@@ -97,7 +97,7 @@ class held_item {
     T item_;
 
   private:
-    // Constructs by braces arrays, and aggregates where the compiler cannot construct them by parentheses.
+    // Uses braces for an array, and for an aggregate if the compiler can't construct it by parentheses.
     template <class... Args>
     static T make(Args&&... args) {
         if constexpr (std::is_constructible_v<T, Args...>) {

@@ -198,8 +198,8 @@ class channel_puts : public channel_items<Policy> {
     static bool is_traced(const slot* putter) noexcept {
         return Policy::statistics && putter != nullptr && putter->is_following();
     }
-    // Records for the trace that an item is in, before another thread can get it. `measured`: as for
-    // `offer_for`.
+    // Records for the trace that item `number` of the queue is in, before another thread can get it. `gets`:
+    // the number of gets so far. `measured`: as for `offer_for`.
     void record_trace(const slot& putter, std::uint64_t number, std::uint64_t gets, slot* measured) noexcept;
 
     trail_marks* trace_marks_ = nullptr;  // set before the run begins

@@ -22,7 +22,7 @@ WEIR_INLINE outcome channel_puts<Policy>::offer_for(slot* owner, void* item, slo
     }
     const std::size_t before = core::size();
     if (before >= this->capacity_ || !fits(before, item)) return outcome::pending;
-    if (!putters_.empty()) return outcome::pending;  // the larger item of the first put keeps its turn
+    if (!putters_.empty()) return outcome::pending;  // no item overtakes a waiting put
     if (before == 0) core::emptiness_changed(false, measured);
     const bool mark = is_traced(owner) && is_mark(item);
     push(item);

@@ -187,7 +187,7 @@ class choice_operation : public not_awaited {
     void clean_up() noexcept;
 
     // The number of the case that was done; the number of cases if none was: then see `status_without_case`.
-    // Errors: `stopped` if the coroutine works for a stage whose run was stopped.
+    // Errors: `stopped` if a stop of the run, a time limit or a `when_any` has ended the wait.
     std::size_t resumed();
     channel_status status_without_case() const noexcept;
 
@@ -216,10 +216,10 @@ class choice_operation : public not_awaited {
     std::size_t chosen_;
     const wait_limit limit_;
     const stop_token stop_;
-    bool is_unsettled_ = false;  // the cases may be in line, and callbacks registered
-    std::int64_t yielded_at_ = 0;
+    bool is_unsettled_ = false;    // the cases may be in line, and callbacks registered
+    std::int64_t yielded_at_ = 0;  // in ns; 0: the coroutine has not yielded, or is not measured
     basic_choice<Platform> choice_;
-    std::optional<stop_callback<end_waiting>> on_end_;  // of the run in whose stage the coroutine waits
+    std::optional<stop_callback<end_waiting>> on_end_;             // ends the wait at a stop of `env.ends`
     std::optional<stop_callback<end_waiting, Platform>> on_stop_;  // of the stop token
 };
 

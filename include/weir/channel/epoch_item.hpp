@@ -31,9 +31,10 @@ class progress_listener {
     ~progress_listener() = default;
 };
 
-// The origin of items: an item of the source, which has a position, or an item that was made of several
-// origins, its parts. Counts shares: one for each item made from it that the consumer has not taken and no
-// stage has dropped. When no share is left, a checkpoint counts the items of the source in it as finished.
+// The origin of items: an item of the source, or an item made of several origins, its parts. An item of the
+// source has its position in the epoch, unless it repeats another item to pad the epoch. Counts shares:
+// one for each item made from it that the consumer has not taken and no stage has dropped. When no share is
+// left, a checkpoint counts the items of the source in it as finished.
 class origin {
   public:
     static constexpr std::uint64_t no_position = UINT64_MAX;
@@ -86,7 +87,8 @@ class provenance {
 
     std::uint64_t epoch() const noexcept { return epoch_; }
 
-    // The next element of the item is made of `other`. Either all items of a run have origins, or none has.
+    // Called when an element that is made of `other` is appended to the item, a batch. Either all items of a
+    // run have origins, or none has.
     void add(provenance&& other) {
         epoch_ = other.epoch_;
         if (!other.from_) return;

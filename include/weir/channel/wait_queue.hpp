@@ -27,8 +27,8 @@ enum class admission : std::uint8_t { wait, go, refused };
 // If an admission changes the rule, `ask` is not const, and a const function `judge` gives the same answer
 // without the change. The rule is used only under the lock of the queue. `update` changes the rule, then asks
 // the rule again for each waiting coroutine, first come, first served, and wakes those that are admitted or
-// refused. If an admission changes the rule, `update` then asks once more for each coroutine that still
-// waits.
+// refused. If an admission changes the rule, `update` repeats this for those that still wait, until it has
+// admitted and refused nobody.
 template <class Rule>
 class wait_queue final : public wait_site {
   public:

@@ -58,7 +58,7 @@ struct basic_waiter {
     void* item;            // put: the item to move from; get: where to construct the item
     slot* measured;        // the slot (stage worker) that waits; null: another coroutine, or a thread
     std::uint64_t number;  // of the item, in the order of the gets; or of a numbered put (`put_order`)
-    std::uint64_t wait;    // the number of this wait at the channel
+    std::uint64_t wait;    // the number of this wait, counted from 1 at each channel; for reports
 
     basic_waiter* next;
     basic_waiter* previous;
@@ -211,7 +211,7 @@ class basic_choice {
         winner_ = by;
         return true;
     }
-    bool is_claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }  // a hint, as above
+    bool is_claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }  // relaxed: a hint
 
     // Called by the thread that claimed the choice, as its last use of the choice.
     void wake() noexcept {
