@@ -99,8 +99,8 @@ struct executor_traits {
     /// Null: the process-wide registry, which a `watchdog` reads.
     detail::registry* waiters = nullptr;
 
-    /// For the library's executors: `post` wakes threads only through the platform, which counts wake-ups.
-    /// The time of a post to any other executor is recorded as `slot_times::overhead`.
+    /// For the library's executors: `post` wakes threads only through the platform, which counts wake-ups. A
+    /// post is recorded as `slot_times::overhead` if it woke a thread; on any other executor, always.
     bool counts_wakes = false;
 };
 

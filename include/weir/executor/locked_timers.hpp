@@ -42,7 +42,7 @@ class basic_locked_timers {
     basic_locked_timers(const basic_locked_timers&) = delete;
     basic_locked_timers& operator=(const basic_locked_timers&) = delete;
 
-    /// The earliest deadline in nanoseconds of the clock. seq_cst.
+    /// The earliest deadline, in nanoseconds of the executor's clock; or `never`. seq_cst.
     [[nodiscard]] std::int64_t next() const noexcept { return next_.load(std::memory_order_seq_cst); }
 
     /// Lifetime: unless it was refused, the timer may have fired and be destroyed when this returns.
@@ -112,10 +112,10 @@ WEIR_COMPILED(class basic_locked_timers<detail::standard_platform>);
 
 namespace weir::detail {
 
-// The timers of an executor whose wake-ups come from another library, whose callback may outlive the
-// executor: the callback shares ownership. `Derived` declares `static time_point now()`, the clock of the
-// executor, and `set()`, which makes the other library call back at `next()`, if there is a timer. Several
-// threads may call `set()` at once.
+// The timers of an executor that another library wakes: a callback of that library calls `fire_due`. The
+// callback shares ownership of this object, because it may outlive the executor. `Derived` declares `static
+// time_point now()`, the clock of the executor, and `set()`, which makes the other library call back at
+// `next()`, if there is a timer. Several threads may call `set()` at once.
 template <class Derived>
 class woken_timers : public std::enable_shared_from_this<Derived> {
   public:

@@ -16,15 +16,16 @@ namespace weir::detail {
 // when it returns the place. Only one thread uses the object at a time; see `basic_place_lease`. Times in
 // nanoseconds.
 //
-// A lease pays if tasks are short: the sleep and wake-up of the consumer would cost 2 to 10 us. A lease does
-// not pay if the consumer spends long on each item, because its place is vacant during that time. And the
-// consumer must not run a long task while its next item is ready.
+// A lease pays if each resumption is short: the sleep and wake-up of the consumer would cost 2 to 10 us. A
+// lease does not pay if the consumer spends long on each item, because its place is vacant during that time.
+// And the consumer must not run a long resumption while its next item is ready.
 class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool
-    // has one. Several workers share tasks that are not tiny; a consumer that posts to its own place would
-    // prevent that. (Stages of 5 us, two workers, a consumer that takes 0.3 us an item: 4.6 us an item with
-    // threads alone, 6.0 if consumers took places from 2 us for a step on.)
+    // has one worker. With several workers, the limit for a step is lower: the workers share all coroutines
+    // but the shortest, and a consumer that posts to its own place would prevent that. (Stages of 5 us, two
+    // workers, a consumer that takes 0.3 us an item: 4.6 us an item without leases; 6.0 with a limit of 2 us
+    // a step.)
     explicit lease_policy(bool one_processor, bool one_worker = true) noexcept
         : one_processor_(one_processor), longest_mean_step_(one_processor || one_worker ? 2'000 : 150),
           longest_visit_(one_processor || one_worker ? 50'000 : 25'000) {}
@@ -39,7 +40,8 @@ class lease_policy {
 
     // The consumer enters the place: a visit begins. `operations`: the number of channel operations of its
     // thread. Returns false if the consumer has to return the place, because it has spent too much time on
-    // each item since the last visit.
+    // each item since the last visit. Only one visit in `sample_period`, and the first of a lease, are
+    // measured; for others returns true.
     template <class Platform>
     bool begin_visit(std::uint64_t operations) noexcept {
         if (!measures_) return true;
@@ -50,7 +52,7 @@ class lease_policy {
                passed <= larger<std::int64_t>(items, 1) * longest_mean_use;
     }
     // The item of the consumer is there, and the visit ends. Returns false if the consumer has to return the
-    // place, because the visit was long.
+    // place, because the visit was measured, and was long.
     template <class Platform>
     bool end_visit(std::uint64_t operations) noexcept {
         if (measures_) {
@@ -71,7 +73,7 @@ class lease_policy {
         operations_at_leave_ = 0;
     }
     // The consumer has returned the place. The consumer does not ask again for a while, which doubles with
-    // each call.
+    // each call, until a measured visit was short.
     void back_off(std::int64_t now) noexcept {
         not_before_ = now + back_off_;
         back_off_ = smaller(2 * back_off_, longest_back_off);
@@ -85,7 +87,7 @@ class lease_policy {
     static constexpr std::int64_t longest_back_off = 256'000'000;
 
     const bool one_processor_;
-    const std::int64_t longest_mean_step_;  // for one step, of all workers together
+    const std::int64_t longest_mean_step_;  // of all workers together; see may_ask()
     const std::int64_t longest_visit_;
     std::int64_t last_wait_ = 0;
     std::uint64_t done_at_last_wait_ = 0;
@@ -217,7 +219,7 @@ class basic_place_lease {
     }
 
     static constexpr std::int64_t first_nap = 50'000;    // ns
-    static constexpr std::int64_t last_nap = 1'000'000;  // ns; the longest wait of a coroutine in the place
+    static constexpr std::int64_t last_nap = 1'000'000;  // ns; so long may a coroutine wait in a vacant place
 
     atomic<std::uint32_t> asked_{0};                  // 1: a consumer waits for a place
     alignas(64) atomic<std::uint64_t> state_{owner};  // the phase; the bits above count visits

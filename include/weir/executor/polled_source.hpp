@@ -119,7 +119,7 @@ class polled_source : public pollable {
 
   public:
     // Called after an operation was made visible to `poll`. `ex`: the executor whose coroutine waits for the
-    // operation; null: unknown. If `ex` polls, makes no system call in the long run.
+    // operation; null: unknown. If `ex` polls, wakes the guard only out of `rest`, which takes a system call.
     void expect(executor* ex) noexcept {
         asked_.store(true, std::memory_order_seq_cst);  // pairs with rest()
         if (ex != nullptr && ex->lasting().polls(*this)) {
@@ -212,8 +212,8 @@ class polled_source : public pollable {
         keeper_.store(by, std::memory_order_relaxed);
         promised_.store(until, std::memory_order_relaxed);
     }
-    // Until when a thread other than `whom` is trusted to poll: its promise plus `grace`; 0: no other thread
-    // has promised. A promise of the guard does not keep a worker from polling.
+    // Until when a thread other than `whom` is trusted to poll: its promise plus `grace`, as it may be late;
+    // 0: no other thread has promised. A promise of the guard does not keep a worker from polling.
     std::int64_t promised_beside(const void* whom, std::int64_t grace) const noexcept {
         const void* const by = keeper_.load(std::memory_order_relaxed);
         return by == whom || by == this || by == nullptr ? 0
@@ -234,18 +234,18 @@ class polled_source : public pollable {
         guards_.store(true, std::memory_order_seq_cst);
     }
 
-    // In ns. `retry`: a thread that was preempted while it polls needs the processor.
+    // In ns. `retry`: when a worker tries again while another thread, maybe preempted, holds `seat_`.
     static constexpr std::int64_t retry = 10'000;
     static constexpr std::int64_t first_grace = 50'000;
     static constexpr std::int64_t last_grace = 250'000;
 
     const std::int64_t longest_nap_;
-    spin_lock seat_;       // held by the thread that polls
-    bool closed_ = false;  // under the lock
-    platform::atomic<const void*> keeper_{nullptr};
+    spin_lock seat_;                                 // held by the thread that polls
+    bool closed_ = false;                            // under the lock
+    platform::atomic<const void*> keeper_{nullptr};  // who promised: a pool, or this for the guard
     platform::atomic<std::int64_t> promised_{0};
-    platform::atomic<bool> asked_{false};
-    platform::atomic<bool> guards_{false};
+    platform::atomic<bool> asked_{false};   // `expect` was called since the last `rest`
+    platform::atomic<bool> guards_{false};  // false: the guard rests, or has not begun
     parker guard_;
 };
 

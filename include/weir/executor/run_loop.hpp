@@ -38,13 +38,15 @@ class loop_turns {
     // The interface of the loop.
     class loop {
       public:
-        // Called on the thread that holds the loop: resumes a coroutine. If none is ready, sleeps until one
-        // is, or until `done` is set; or moves the clock; never past `limit`. Errors: `deadlock_error`.
+        // Called on the thread that holds the loop: resumes a coroutine. If none is ready, a `run_loop`
+        // sleeps until one is, or until `done` is set; `virtual_time` moves its clock. Neither goes past
+        // `limit`. Errors: `deadlock_error`.
         virtual void turn(parker& done, time_point limit) = 0;
         virtual time_point instant() const noexcept = 0;
         // Called on a thread that blocks and has passed the loop on: sleeps until `done` is set, or until
-        // `limit`, then wakes the thread that sleeps in `turn`, which looks again. Returns at once if only
-        // coroutines of the loop set such flags.
+        // `limit`, then wakes the thread that sleeps in `turn`, which looks again. If only coroutines of the
+        // loop set such flags, as on `virtual_time`, returns at once: the caller then sleeps until it gets
+        // the loop back.
         virtual void sleep(parker& done, time_point limit) noexcept = 0;
 
       protected:
@@ -99,7 +101,8 @@ class loop_turns {
 
     // The thread function of a stand-in.
     static void run(void* turns) noexcept;
-    // Runs the loop until a blocked thread can go on, then waits. Returns the loop to run next; null: to end.
+    // Runs the loop until a blocked thread can go on, or the loop's own thread waits in `drive`; passes the
+    // loop to that thread, and waits as a spare. Returns the loop to run next; null: to end.
     loop* stand_in(loop& l) noexcept;
 
     // relaxed, both: see is_held_here()
@@ -110,7 +113,7 @@ class loop_turns {
     // Used only by the thread that holds the loop.
     std::vector<blocked*> blocked_;  // in the order in which they blocked
     spare* spares_ = nullptr;
-    loop* first_ = nullptr;   // for a stand-in that begins
+    loop* first_ = nullptr;   // the argument of `run`: the loop that a new stand-in holds first
     parker* base_ = nullptr;  // wakes the loop's own thread, which waits in `drive` for the loop
 
     standard_platform::atomic<std::size_t> stand_ins_{0};

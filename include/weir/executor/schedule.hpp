@@ -21,7 +21,8 @@ namespace weir {
 /// Lifetime: `ex` outlives the coroutine.
 class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
   public:
-    // For the slot whose function awaits this: the coroutine can run again as soon as it is suspended.
+    // Read by `detail::observed`: the stage's slot is `runnable` during this await, not in state `await`, as
+    // the coroutine waits for nothing but a thread.
     static constexpr bool ready_at_once = true;
 
     /// \param ex  the executor to move to.

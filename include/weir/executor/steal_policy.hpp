@@ -41,10 +41,10 @@ namespace weir::detail {
 //
 // Forks are parts of a larger job: if there are several, the first is stolen at once. If it turns out to be
 // small, stealing pauses before the next one, unless a study shows that the victim takes `worth_moving` for
-// each. A victim that has resumed nothing during the study may be a coroutine that makes forks for long: that
-// says nothing about their size, so stealing pauses there, too. (10^6 tasks that do nothing, two workers,
-// frames from malloc: 62 ns a task; 88 without the pause for such a victim, as each theft interrupts it, and
-// 420 without any; a tree of as many leaves: 17 ns a leaf.)
+// each. A victim that has resumed nothing during the study may run a coroutine that makes forks for long:
+// that says nothing about their size, so stealing pauses there, too. (10^6 tasks that do nothing, two
+// workers, frames from malloc: 62 ns a task; 88 without the pause for such a victim, as each theft interrupts
+// it, and 420 without any; a tree of as many leaves: 17 ns a leaf.)
 //
 // Alternatives that were tried, with figures: bench/results.md.
 //
@@ -72,7 +72,7 @@ class basic_steal_policy {
     }
 
     static constexpr std::int64_t usual_study = 5'000;
-    // On one processor the victim does nothing while the thief looks on: the study has to last for naps.
+    // On one processor the victim runs only while the thief naps: the study has to span several naps.
     static constexpr std::int64_t study_on_one_processor = 1'000'000;
 
   private:
@@ -181,6 +181,7 @@ class basic_steal_policy {
     std::uint32_t credit_ = 0;
     // The victim's time for each resumption or channel operation when alone: that of the last rest, or less.
     std::int64_t alone_ = never;
+    // The end of the last trial, and `all_done()` then; `never`: none since the last study.
     std::int64_t judged_at_ = never;
     std::uint64_t judged_done_ = 0;
     std::int64_t rest_ = 0;                    // the length of a rest after a trial that did not pay

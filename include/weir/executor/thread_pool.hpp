@@ -124,7 +124,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     /// A thread that waits for an item of a run works in the place of one of this pool's threads: see
     /// `run_options::consumers_help`. Only if one run and no task group uses the pool, `on_thread_start` is
-    /// not set, and the tasks are short. At most `workers()` threads run coroutines at the same time.
+    /// not set, and coroutines suspend within some us. At most `workers()` threads run coroutines at a time.
     bool lend_place(detail::parker& done) noexcept override;
 
   private:

@@ -61,7 +61,7 @@ class threaded_executor : public executor {
     // earliest. The call of the result wakes it.
     virtual wake_up wake_up_for_post() noexcept = 0;
     virtual wake_up wake_up_for_timer(std::int64_t deadline) noexcept = 0;
-    // Called when the pool ends.
+    // Wakes all idle threads, which check whether they are surplus, or the pool ends.
     virtual void wake_all() noexcept = 0;
     // The main loop of the thread that works as number `place`. Returns false at its end, true if another
     // thread has taken the place meanwhile.
@@ -121,8 +121,8 @@ class threaded_executor : public executor {
     // Adds a place, or removes one if `places` is negative.
     bool add(int places) noexcept;
 
-    // In ns: the naps in `sleep`; after each one, a thread is added if necessary. The first nap is long for a
-    // computation, and short for a program that hangs. `retry`: the nap if no other thread has the place.
+    // In ns: the naps in `sleep`; after each one, a thread is added if necessary. Most resumptions take less
+    // than the first nap, and cause no added thread. `retry`: the nap if no other thread has the place.
     static constexpr std::int64_t first_nap = 10'000'000;
     static constexpr std::int64_t longest_nap = 160'000'000;
     static constexpr std::int64_t retry = 1'000'000;

@@ -11,9 +11,9 @@
 
 namespace weir {
 
-/// The order of timers with the same deadline. `before_all` is for an observer that closes an interval (a
-/// lap): it sees the state before anything else of that instant has happened. Virtual time does not advance
-/// for observers alone. All other timers are `normal`.
+/// The order of timers with the same deadline. `before_all` is for an observer, such as the coroutine that
+/// reports each lap of a run: it sees the state before anything else of that instant has happened.
+/// `virtual_time::run` does not advance the clock for such timers alone. All other timers are `normal`.
 enum class timer_order : std::uint8_t { before_all, normal };
 
 class timer_queue;
@@ -37,7 +37,8 @@ class timer {
     /// The coroutine to post when the timer fires.
     [[nodiscard]] std::coroutine_handle<> waiter() const noexcept { return waiter_; }
 
-    /// The waiter was destroyed: posting it does nothing from now on.
+    /// Called when the waiter is destroyed while it waits: `waiter()` then returns a coroutine that does
+    /// nothing, which may still be posted.
     void forget_waiter() noexcept { waiter_ = std::noop_coroutine(); }
 
     /// When the timer fired or was cancelled, by the executor's clock. For the waiter, after it resumed.
@@ -57,7 +58,7 @@ class timer {
     timer* child_ = nullptr;
     timer* next_ = nullptr;
     timer* back_ = nullptr;
-    std::uint64_t sequence_ = 0;
+    std::uint64_t sequence_ = 0;  // counts the calls of `add`: orders timers of one instant
     timer_order order_;
     state state_ = state::idle;
 };

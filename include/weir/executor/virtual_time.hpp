@@ -37,7 +37,8 @@ class virtual_clock {
 
     // Sets the clock to the earliest deadline before `limit`, and passes the waiters of its timers to
     // `ready`: only those of one timer_order, so that `before_all` waiters run until nothing is ready before
-    // the others of that instant. False if no timer is due before `limit`.
+    // the others of that instant. False if no timer is due before `limit`; or if there is no limit (the
+    // largest instant), and no timer for which time advances.
     template <class Ready>
     bool advance(time_point limit, Ready ready) noexcept {
         const timer* const first = timers_.next();
@@ -56,7 +57,8 @@ class virtual_clock {
     }
 
   private:
-    // Time does not advance only for an observer (`before_all`), or for a timer that never fires.
+    // Without a limit, time advances only if there is such a timer: neither an observer (`before_all`) nor
+    // set to the largest instant, at which no timer fires.
     static bool advances_time(const timer& t) noexcept;
 
     timer_queue timers_;
@@ -101,7 +103,7 @@ class virtual_executor : public executor {
 /// Cost: computing takes no virtual time; only sleeping does.
 /// Source: discrete-event simulation of the real code; the rules are those of FoundationDB's and tokio's
 ///        simulated clocks, made strict: time moves only when nothing is ready, to the earliest timer, and
-///        all timers of that instant fire before anything runs.
+///        all timers of that instant and the same `timer_order` fire before anything runs.
 class virtual_time final : public detail::virtual_executor, detail::loop_turns::loop {
   public:
     /// \param seed 0: first come, first served; else the seed of the order of ready coroutines.

@@ -18,14 +18,14 @@ namespace weir::detail {
 
 class wait_site;
 
-// The reason for a wait, and the event that can end the wait.
+// The reason for a wait, and the event that can end the wait. A slot is a worker of a stage.
 enum class wait_kind : std::uint8_t {
     get,      // for an item: a put into the channel ends the wait
     put,      // for room: a get from the channel ends the wait
-    turn,     // for a turn: another slot of the same stage ends the wait
+    turn,     // for other slots of the stage: for the order of items, a place in a batch, or to merge
     others,   // for other parts of the run: any slot, or the consumer, can end the wait
     outside,  // for a call from outside of the run, such as the one that resumes a paused run
-    bench,    // for work: the slot is out of service
+    bench,    // of a slot that the stage doesn't use: its concurrency is lower than its number of slots
     thread    // not a coroutine's wait: a thread is blocked
 };
 
@@ -34,7 +34,7 @@ struct wait_seen {
     std::uint64_t number = 0;  // of this wait, counted at this site
     wait_kind kind = wait_kind::get;
     const char* what = "";      // completes the sentence "... waits"
-    const slot* who = nullptr;  // the stage's slot that waits; null: some other coroutine or thread
+    const slot* who = nullptr;  // the slot that waits; null: a coroutine of no stage, or a thread
     bool in_function = false;   // the stage's function waits, not the stage itself
     bool is_thread = false;     // a thread waits, not a coroutine
     bool has_limit = false;     // the wait ends at a deadline
@@ -90,7 +90,7 @@ struct wait_words {
     std::string where;  // where the stage is defined: "loader.cpp:42"
     std::string at;     // "channel 'y' is full, 64 of 64"; empty: not at a channel
     std::string what;   // follows "waits": "to put"
-    std::string why;    // ends the line
+    std::string why;    // ends the line: "; nobody is left to get"; only a watchdog's report has it
 
     bool is_like(const wait_words& o) const;
 };

@@ -205,7 +205,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     };
     due_times due() const noexcept { return {timers_, polled_}; }
 
-    // Then no thread spins: it would take the processor from the worker for which it waits.
+    // If true, no thread spins: it would take the processor from the worker for which it waits.
     const bool one_processor_;
     basic_worker_places<worker, Platform> workers_;
     basic_thieves<Platform> thieves_;
@@ -216,15 +216,15 @@ class basic_work_finder : public threaded_executor<Platform> {
     typename Platform::template atomic<std::uint64_t> blocked_{0};
 
   private:
-    static constexpr unsigned slot_streak = 3;         // see basic_thread_pool; as in tokio
+    static constexpr unsigned slot_streak = 3;         // times in a row that `next` is served; as in tokio
     static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
-    static constexpr std::uint64_t timer_period = 8;   // resumptions, for a clock read of 25 ns
+    static constexpr std::uint64_t timer_period = 8;   // resumptions, as reading the clock takes 25 ns
     static constexpr std::size_t inbox_batch = 32;
-    static constexpr unsigned fork_period = 16;  // visits to the queue
+    static constexpr unsigned fork_period = 16;  // times that the queue is served before a fork
     static constexpr unsigned most_extra = 64;   // workers that replace blocked ones
 
     void make_workers(unsigned n) override {
-        if (n > workers_.most()) throw std::bad_alloc();  // only for workers beyond `most()`
+        if (n > workers_.most()) throw std::bad_alloc();  // only if all `most_extra` are in use
         while (workers_.size() < n) workers_.add(std::make_unique<worker>(*this, workers_.size()));
     }
     void expect(int workers) noexcept override { idle_.expect(workers); }
