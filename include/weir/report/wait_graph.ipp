@@ -106,7 +106,7 @@ WEIR_INLINE auto wait_graph::ends_of(const wait_site* queue) -> queue_ends& {
 WEIR_INLINE bool wait_graph::could_end(const wait& w, bool anybody) const {
     if (w.seen.has_limit || w.seen.kind == wait_kind::outside) return true;
     if (by_anyone(w)) return anybody;
-    // A wait for the rest of the run (`room`) is also ended by the consumer, which is not a slot. In a run
+    // A wait for the rest of the run (`others`) is also ended by the consumer, which is not a slot. In a run
     // that has failed, stages end each other in more ways than the graph shows.
     if (anybody && (w.seen.kind == wait_kind::others || has_failed(w))) return true;
     bool any = false;
