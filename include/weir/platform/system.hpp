@@ -101,7 +101,7 @@ inline bool ticks_are_reliable() noexcept {
 #endif
 }
 
-// The time of std::chrono::steady_clock at the last tick of the system's timer (every 4 ms here), read in a
+// The time of std::chrono::steady_clock at the last tick of the system's timer (every 1 to 10 ms), read in a
 // quarter of the time; 0 if the system has no such clock.
 inline std::int64_t coarse_clock_ns() noexcept {
 #if defined(__linux__) && defined(CLOCK_MONOTONIC_COARSE)

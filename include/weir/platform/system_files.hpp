@@ -54,8 +54,9 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
     return n;
 }
 
-// Opens a file for appending, created if it doesn't exist. On failure, all functions here return -1 and set
-// errno. A named pipe without a reader is an error: the call does not wait for one.
+// Opens a file for appending, created if it doesn't exist; `anew`: truncated. Returns its descriptor. On
+// failure, the functions for output files return -1 and set errno. A named pipe without a reader is an error:
+// the call does not wait for one.
 inline int open_output(const char* path, bool anew) noexcept {
     const int file =
         ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | (anew ? O_TRUNC : 0), 0666);

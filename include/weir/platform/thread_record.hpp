@@ -28,16 +28,18 @@ struct alignas(64) basic_thread_record {
     }
     std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }
 
-    // The executor or watchdog that the thread belongs to; null: a thread of the program. release; pairs with
-    // serves(): the reader sees the state of that executor at the time of the call.
+    // The executor or watchdog that the thread belongs to, or the registry (see `mark_registry_reader`);
+    // null: a thread of the program. release; pairs with serves(): the reader sees the state of that executor
+    // at the time of the call.
     void serve(const void* whom) noexcept { serves_.store(whom, std::memory_order_release); }
     const void* serves() const noexcept { return serves_.load(std::memory_order_acquire); }
 
     // Whether a thread has the record now. acquire; pairs with take() and give_back()
     bool in_use() const noexcept { return in_use_.load(std::memory_order_acquire); }
 
-    // The thread blocks from now on until `flag` is set, without a time limit. Returns the flag of the
-    // enclosing wait, because a blocked thread may run coroutines that block again.
+    // The thread blocks from now on until `flag` is set, without a time limit; null: it doesn't block, or has
+    // a time limit. Returns the flag of the enclosing wait, because a blocked thread may run coroutines that
+    // block again: the end of the inner wait passes that flag again.
     const basic_parker<Platform>* block_on(const basic_parker<Platform>* flag) noexcept {
         const std::lock_guard guard(block_lock_);
         ++blocks_;
@@ -48,7 +50,8 @@ struct alignas(64) basic_thread_record {
         const std::lock_guard guard(block_lock_);
         asleep_ = now;
     }
-    // For other threads: 0 if the thread runs or is about to run, otherwise the number of its wait.
+    // For other threads: the number of the thread's wait; 0 if the thread runs, is about to run, or waits
+    // with a time limit.
     std::uint64_t number_of_stuck_wait() const noexcept {
         const std::lock_guard guard(block_lock_);
         return asleep_ && blocked_on_ != nullptr && !blocked_on_->is_set() ? blocks_ : 0;
@@ -156,7 +159,7 @@ struct alignas(64) basic_thread_record {
     }
 };
 
-// Marks the calling thread as blocked during its lifetime, for watchdogs.
+// Marks the calling thread as blocked, for watchdogs, as long as the object exists.
 template <class Platform>
 class [[nodiscard]] basic_blocked_thread {
     using record = basic_thread_record<Platform>;

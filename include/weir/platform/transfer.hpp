@@ -17,8 +17,8 @@ namespace weir::detail {
 
 class trampoline;
 
-// A fork is a coroutine that was started to run in parallel. This object holds the forks of one worker of a
-// pool that no thread has taken yet; coroutines on the worker's thread use it.
+// A fork is a coroutine that was started to run in parallel. This object belongs to one worker of a pool, and
+// holds the worker's forks until a thread takes them; coroutines on the worker's thread use it.
 class own_forks {
   public:
     virtual void fork(std::coroutine_handle<> h) noexcept = 0;
