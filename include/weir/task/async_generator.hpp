@@ -72,8 +72,8 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
 
     class [[nodiscard("co_await this, or nothing happens")]] next_operation {
       public:
-        // Tags that `co_await` in a task tests: the generator is part of the same function; the result is an
-        // item.
+        // Tags. `co_await` in a task leaves the slot as it is: the generator is part of the same function.
+        // `when_any` rejects the operation, whose item it could lose.
         using updates_slot_itself = void;
         using moves_item = void;
         explicit next_operation(handle& generator) noexcept : handle_(&generator) {}

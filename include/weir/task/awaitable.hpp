@@ -62,7 +62,7 @@ class foreign_awaitable_adapter {
         void return_void() const noexcept {}
         void unhandled_exception() noexcept { error_ = std::current_exception(); }
 
-        // Called by a sender that completes as stopped. The coroutine stays suspended until it is destroyed.
+        // Called by a sender that completes as stopped. The adapter stays suspended until it is destroyed.
         std::coroutine_handle<> unhandled_stopped() noexcept {
             error_ = std::make_exception_ptr(sender_stopped_error());
             post_awaiter();
@@ -242,7 +242,8 @@ inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
-// The result of an awaitable that is awaited on the caller's behalf, in a join or by a thread.
+// The type of the result of an awaitable that `when_all`, `when_any` or `sync_wait` awaits: a value for an
+// rvalue reference, unless a task returns that reference.
 template <class A>
 using joined_result_t = std::conditional_t<is_task<A>, await_result_t<A>, stored_result_t<await_result_t<A>>>;
 

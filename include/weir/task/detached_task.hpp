@@ -96,8 +96,8 @@ class [[nodiscard]] detached_task {
     class promise_type : public pooled_frame {
       public:
         detached_task get_return_object() noexcept { return detached_task(handle::from_promise(*this)); }
-        // The executor; for a part of a stage's function also its slot (`measured`) and the stop that ends
-        // its waits (`ends`).
+        // The executor; the slot of the stage for whose function the coroutine works (`measured`); the stop
+        // that ends its waits (`ends`).
         coroutine_env& env() noexcept { return env_; }
         // Records for which run or group the thread works while it runs the coroutine.
         class initial_awaiter {

@@ -164,8 +164,8 @@ class when_all_join final : public task_join, owed_join {
     }
 
     // Starts all parts, and returns the coroutine that runs next. The part that ends last resumes the awaiter
-    // on its executor. `start_others(where, ex, ends)` forks all parts but the first, and returns the last of
-    // them. Not inlined, as `task_ended`.
+    // on its executor. `start_others(where, ex, ends)` forks all parts but the first to `where`, the forks of
+    // this thread or `ex`, and returns the last of them. Not inlined, as `task_ended`.
     template <class Promise, class First, class StartOthers>
     WEIR_NOINLINE std::coroutine_handle<> start(std::coroutine_handle<Promise> awaiter, First&& first,
                                                 StartOthers start_others) {

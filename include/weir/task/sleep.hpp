@@ -80,8 +80,9 @@ class sleep_operation {
 /// \returns  awaitable of `bool`: true = the time has passed, false = `stop` was requested before.
 /// Suspends: always. Resumes: on the coroutine's executor, not before the time. `channel` documents under
 ///           Resumes which executor this is for a coroutine of another library.
-/// Errors:   `stopped` in a function of a stage whose run is stopped before, unless `stop` was requested,
-///           too. In a coroutine of another library: those of the waits of `channel`.
+/// Errors:   `stopped` if a stop of the stage's run, the stage's time limit or a `when_any` ends the sleep,
+///           unless `stop` was requested, too. In a coroutine of another library: those of the waits of
+///           `channel`.
 /// Cost:     no allocation. Two short locks if a stop is possible, as it always is in a stage's function. On
 ///           Windows a sleep may be 16 ms too long, the period of timers there, unless a program calls
 ///           `timeBeginPeriod`.

@@ -137,8 +137,9 @@ class observed {
         if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
             return inner_.await_suspend(h);
         } else {
-            // The next coroutine may be unrelated to this one: the trampoline settles the joins whose ends it
-            // has counted. Not if the awaiter resumes its own parts.
+            // The coroutine that runs next may belong to no part of the same `when_all`: the trampoline first
+            // reports the ends of parts that it has noted (`when_all_join`). Not if the awaiter resumes its
+            // own parts.
             if constexpr (!requires { std::remove_reference_t<inner>::resumes_own_parts; }) {
                 trampoline::settle_joins_here();
             }

@@ -64,8 +64,9 @@ using stop_token = basic_stop_token<>;
 
 /// Thrown by an await in a stage's function when the run is stopped or the stage's `time_limit` is over: by
 /// sleeps, operations on channels and, with weir/asio.hpp, of Asio, also in tasks, generators, `when_all` and
-/// `when_any` that the function awaits. Senders are requested to stop. Other waits don't end early; a task of
-/// a `task_group` can check `invocation::stop`.
+/// `when_any` that the function awaits. Also thrown by these awaits in an argument of `when_any`, when another
+/// has ended. Senders are requested to stop. Other waits don't end early; a task of a `task_group` can check
+/// `invocation::stop`.
 ///
 /// The exception unwinds the function, and the item is destroyed. After a stop of the run that is no failure,
 /// and not reported; after the time limit it is the failure `time_limit_exceeded`. Not derived from

@@ -124,7 +124,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
       private:
         handle handle_;
-        handle* owner_;  // in the task: if the awaiting coroutine is destroyed, it takes the frame from there
+        handle* owner_;  // of the task: the destruction of the awaiting coroutine takes the frame from there
     };
 
     handle handle_;  // owned; null: the task is empty; still set after the await, until the task is destroyed

@@ -39,8 +39,8 @@ class observed_join;
 // The part of a promise that doesn't depend on the result; also the base of the promise of `async_generator`.
 class task_promise_base : public pooled_frame {
   public:
-    // The executor; for a part of a stage's function also its slot (`measured`) and the stop that ends its
-    // waits (`ends`). Copied from the awaiting coroutine.
+    // The executor; the slot of the stage for whose function the coroutine works (`measured`); the stop that
+    // ends its waits (`ends`). Copied from the awaiting coroutine, or set by `joined_by`.
     coroutine_env& env() noexcept { return env_; }
 
     // Destroys a suspended coroutine, and before it the coroutines that it awaits: the innermost first, as an
@@ -108,12 +108,12 @@ class task_promise_base : public pooled_frame {
         return {};
     }
 
-    // Called by the awaiter when it is resumed.
+    // Called when the awaiting coroutine has resumed: after a post its slot records the resumption.
     void awaiter_resumed() noexcept {
         if (std::exchange(was_posted_, false)) detail::function_resumed(env_);
     }
 
-    // Called when the task is awaited. `owner`: the object that holds the task's handle.
+    // Called when the task is awaited. `owner`: the handle in the task object, which owns the frame.
     template <class Promise, class Own>
     void awaited_by(std::coroutine_handle<Promise> awaiter, std::coroutine_handle<Own>* owner) noexcept {
         awaiter_ = awaiter;
@@ -139,7 +139,7 @@ class task_promise_base : public pooled_frame {
         env_.executor = &ex;
         env_.ends = ends;
     }
-    // For a part of a join or group: the coroutine that the same thread forked just before.
+    // The part of the join that the thread forked before this one; for `task_group::fork`: its awaiter.
     std::coroutine_handle<> forked_before() const noexcept { return awaiter_; }
 
     // The join that this coroutine awaits now; null: none.
