@@ -64,7 +64,7 @@ using stop_token = basic_stop_token<>;
 
 /// Thrown by an await in a stage's function when the run is stopped or the stage's `time_limit` is over: by
 /// sleeps, operations on channels and, with weir/asio.hpp, of Asio, also in tasks, generators, `when_all` and
-/// `when_any` that the function awaits. Also thrown by these awaits in an argument of `when_any`, when another
+/// `when_any` that the function awaits. Also thrown by such awaits in an argument of `when_any`, when another
 /// has ended. Senders are requested to stop. Other waits don't end early; a task of a `task_group` can check
 /// `invocation::stop`.
 ///
