@@ -22,8 +22,8 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 
 namespace detail {
 
-// Runs the coroutines of weir that one coroutine of Asio awaits, on that coroutine's executor of Asio. Its
-// clock is that of `executor::now`, as executor_traits::passing requires.
+// Runs the coroutines of weir that one coroutine of Asio awaits, on that coroutine's executor of Asio. Keeps
+// the default clock of `executor::now`, as `executor_traits::passing` requires.
 class guest_executor final : public executor {
   public:
     explicit guest_executor(lib::any_io_executor on)
@@ -67,7 +67,7 @@ class guest_wait_base {
     guest_wait_base(const guest_wait_base&) = delete;
     guest_wait_base& operator=(const guest_wait_base&) = delete;
 
-    // Destroys the handler, and so the waiting coroutine: sooner or later this destroys the wait.
+    // Destroys the handler, and so the waiting coroutine with the wait in its frame, in this call or later.
     virtual void abandon() noexcept = 0;
 
     // Links of the list in `guest_waits`.

@@ -136,11 +136,11 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           lie in the frame, close the I/O object first, on the thread that runs the `io_context`.
 /// Threads:  the operation starts on the coroutine's thread. As always in Asio, only one thread at a time may
 ///           use an I/O object.
-/// Stops:    a stop of the run of the awaiting stage cancels the operation, if it can be cancelled. The await
-///           then throws `stopped`, with `as_tuple()`, too, and partial results are dropped. To get partial
-///           results, use `awaiting_unless(call.stop()).as_tuple()`, where `call` is the `invocation` that
-///           the stage's function receives. An operation whose initiation has no `get_executor()` can't be
-///           cancelled.
+/// Stops:    a stop of the run of the awaiting stage, the stage's time limit and a `when_any` cancel the
+///           operation, if it can be cancelled. The await then throws `stopped`, with `as_tuple()`, too, and
+///           partial results are dropped. To get partial results, use
+///           `awaiting_unless(call.stop()).as_tuple()`, where `call` is the `invocation` that the stage's
+///           function receives. An operation whose initiation has no `get_executor()` can't be cancelled.
 /// Watchdog: while the operation is pending, no `watchdog` reports a deadlock, as for an `external_wait`. Do
 ///           not use on virtual time, which doesn't wait for sockets.
 /// Cost:     two allocations, Asio's and one of some 180 bytes; in a stage a strand, too.

@@ -269,7 +269,7 @@ class channel final : detail::any_channel<Policy>,
     /// Changes the capacity, also while the channel is in use. More room wakes as many puts as fit. With less
     /// room the items inside stay, and puts wait until fewer items than the capacity are inside.
     ///
-    /// Errors: `std::invalid_argument` for 0; `std::bad_alloc`, and then nothing has changed.
+    /// Errors: `std::invalid_argument` for 0 or less; `std::bad_alloc`, and then nothing has changed.
     void set_capacity(std::size_t capacity) { base::set_capacity(capacity); }
 
     /// Sets a limit in bytes beside the one in items, by `item_size`; 0, the default: no limit. An item

@@ -245,7 +245,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     std::unique_ptr<const std::string> merged_name_;  // for reports, if a sink was merged with this queue
 
   private:
-    // Whether a waiting put belongs into `early_`.
+    // Whether the put waits for its turn, in `early_`: a put with a lower number is missing.
     bool is_early(const waiter& w) const noexcept { return order_ != nullptr && w.number != order_->next(); }
     void add_early(waiter& w, [[maybe_unused]] std::int64_t now) noexcept {
         waiter* behind = early_.front();

@@ -59,8 +59,8 @@ concept has_size = std::is_object_v<T> && !std::is_array_v<T> && requires { size
 /// By default: for a range, the sum over its elements; for an owning pointer, the object; for an optional,
 /// pair or tuple, the sum over its parts; else `sizeof(T)`.
 ///
-/// `of` is called under the lock of the queue, once when the item goes in and once when it comes out. It
-/// returns the same number both times, does not throw, and does not use the queue.
+/// `of` is called under the lock of the queue, also more than once, when the item goes in, waits to go in, or
+/// comes out. It returns the same number each time, does not throw, and does not use the queue.
 template <class T>
 struct item_size {
     // Marks the primary template: the type has no specialisation.
