@@ -83,7 +83,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
             static_cast<void>(loop.poll());
             standard_platform::yield();
         }
-        loop.locked([]() noexcept {});  // the thread that called ended() has left it
+        loop.locked([]() noexcept {});  // until the thread that called ended() has left it
     }
 
     bool await_ready() const noexcept { return false; }

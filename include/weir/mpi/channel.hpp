@@ -33,13 +33,13 @@ namespace weir::mpi {
 
 /// The statistics of one rank's part of a channel between ranks.
 struct rank_channel_stats {
-    channel_stats out;               ///< items that wait here for credit; `put_wait` is that of the puts
+    channel_stats out;               ///< items that wait here for credit; `put_wait`: how long puts waited
     channel_stats in;                ///< items that have arrived, and are not got yet
     duration credit_wait{};          ///< time in which an item waited here, and no consumer had given credit
     duration wire{};                 ///< from the begin of each send to its end, summed over items
     std::uint64_t num_sent = 0;      ///< items whose send has begun
     std::uint64_t bytes_sent = 0;    ///< bytes of these items
-    std::uint64_t num_received = 0;  ///< items received, also those of the next figure
+    std::uint64_t num_received = 0;  ///< items received, also those of `num_returned`
     std::uint64_t bytes_received = 0;  ///< bytes of these items
     std::uint64_t num_returned = 0;    ///< items that arrived after `cancel`, and were destroyed
 };
@@ -61,7 +61,7 @@ struct channel_balance {
 ///     while (auto b = batches.blocking_get()) train(*b);       // on other ranks: closed
 ///
 /// Each consumer gives each producer credit for `capacity` items. A producer sends an item to the next
-/// consumer, in turn, that has given credit. Without credit puts wait; up to 2 items wait beside them.
+/// consumer, in turn, that has given credit. Without credit, up to 2 items wait here; then puts wait.
 ///
 /// Order:    items from one producer to one consumer arrive in the order of their puts.
 /// Copies:   none: MPI reads and writes the memory of the items. See `wire` for what can be an item.
@@ -69,7 +69,7 @@ struct channel_balance {
 /// Errors:   as `weir::channel`; `std::length_error` for an item of more than 2 GiB; `rank_failed` after the
 ///           failure of a rank. An error of MPI in a channel is a failure of the rank.
 /// Lifetime: outlives its operations; the world outlives the channel. The destructor closes and cancels, and
-///           blocks until all ranks have closed their ends, or have gone.
+///           blocks until all producers have closed, and all consumers have received what was sent.
 /// Cost:     that of two local channels, and of one message for each item. Each `capacity / 2` items a
 ///           message returns credit.
 template <class T>

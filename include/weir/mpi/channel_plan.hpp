@@ -18,7 +18,8 @@ namespace weir::mpi {
 
 /// The options of a channel between ranks.
 struct channel_options {
-    /// Items on their way from one producer to one consumer, or waiting there; at least 1.
+    /// The largest number of items of one producer that are on their way to one consumer, or wait there; at
+    /// least 1.
     std::size_t capacity = 8;
     bool puts = true;            ///< this rank is a producer
     bool gets = true;            ///< this rank is a consumer

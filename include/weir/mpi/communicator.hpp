@@ -143,7 +143,7 @@ class communicator {
     /// Any operation that MPI begins with a request, as `MPI_Ialltoall`.
     /// \param name   that of the function, for errors; a literal.
     /// \param start  `int(MPI_Comm, MPI_Request*)`: begins the operation, and returns MPI's code. Called
-    ///               once, on a thread that may call MPI. Must not throw, block, or use this room.
+    ///               once, on a thread that may call MPI. Must not throw, block, or use weir::mpi.
     /// \returns awaitable of void.
     template <class Start>
     [[nodiscard("co_await this, or nothing is done")]] auto request(const char* name, Start start) const {
@@ -212,8 +212,8 @@ class communicator {
                        [](MPI_Comm comm, MPI_Request* r) noexcept { return MPI_Ibarrier(comm, r); });
     }
 
-    /// Collective: joins the elements of all ranks, place by place. Errors: `std::length_error`.
-    /// \returns awaitable of void: all ranks have the result.
+    /// Collective: joins the elements of all ranks, place by place; the result replaces `both`.
+    /// \returns awaitable of void: all ranks have the result. Errors: `std::length_error`.
     template <detail::number T>
     [[nodiscard("co_await this, or nothing is done")]] auto all_reduce(std::span<T> both,
                                                                        reduction how) const {

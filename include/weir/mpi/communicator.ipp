@@ -53,8 +53,8 @@ inline task<std::vector<std::byte>> broadcast_bytes(communicator of, std::vector
     co_return mine;
 }
 
-// Gathers the colours first: then all ranks of the new group are here, and the call that blocks until they
-// have made it is short.
+// MPI_Comm_create_group blocks a thread until all ranks of the new group have called it. That takes long if a
+// rank has not come here yet; so the ranks gather the colours first, which blocks no thread.
 inline task<communicator> split(communicator of, std::shared_ptr<connection> its, int colour, int key) {
     struct wish {
         int colour;

@@ -85,11 +85,11 @@ class error : public std::system_error {
     int peer_;
 };
 
-/// Another rank threw an exception, or was not heard from: thrown by all awaits of this room from then on.
+/// Another rank threw an exception, or was not heard from. From then on all awaits of weir::mpi throw this.
 class rank_failed : public std::runtime_error {
   public:
     /// \param rank  the rank that failed, in the world.
-    /// \param why   the message of its exception, or what was found.
+    /// \param why   the message of its exception, or how its failure was found.
     rank_failed(int rank, const std::string& why)
         : std::runtime_error("weir: rank " + std::to_string(rank) + " failed: " + why), rank_(rank) {}
 

@@ -37,7 +37,7 @@ namespace detail {
 // end with `rank_failed`. When all ranks have left their work, or the grace is over, the lowest rank that has
 // not failed calls MPI_Abort; the others do so if that does not happen.
 //
-// Everything but the constructor is called under the reactor's lock, on a thread that may call MPI.
+// All but the constructor and `leave` are called under the reactor's lock, on a thread that may call MPI.
 class heartbeat final : public periodic_work {
     enum tags : int { beat, failure, left };
 
@@ -51,7 +51,8 @@ class heartbeat final : public periodic_work {
     }
     ~heartbeat() = default;
 
-    // This rank, or one that it watches, has failed. Only the first failure counts.
+    // Tells all other ranks that `rank` has failed: this rank, or the one before it. Only the first failure
+    // counts.
     void fail(int rank, const std::string& why) {
         if (loop_.failure() != nullptr) return;
         said_ = std::to_string(rank) + ' ' + why.substr(0, longest);

@@ -34,7 +34,8 @@ struct arrival {
     int from;
 };
 
-// The free ones of the objects that were made so far.
+// The objects of type `Parcel` that were made so far; keeps those that are free, to be taken again. A parcel
+// sends or receives one item.
 template <class Parcel>
 class parcels {
   public:
@@ -168,7 +169,7 @@ class item_link : public link {
             give_up(MPI_ERR_NO_MEM, "MPI_Improbe", from);
         }
     }
-    // Items that have arrived wait for those before them.
+    // An item that has arrived waits for all items that the same rank sent before.
     void received(receiving& r) noexcept {
         r.is_complete = !r.is_cancelled() && r.error_class() == MPI_SUCCESS;
         row& its = arriving_[static_cast<std::size_t>(r.from)];

@@ -36,10 +36,12 @@ namespace weir::mpi::detail {
 // | bye     | consumer to producer | the answer to `end`: this consumer sends nothing more                |
 //
 // Each rank probes for items, whose size it does not know, and has one receive pending for the other
-// messages: a rank that only puts never probes. They may overtake items, so `end` has the number of items.
+// messages (notes): a rank that only puts never probes. Notes may overtake items, so `end` has the number of
+// items.
 //
 // A consumer has room for all credit that it has given, so an item never waits behind another. The destructor
-// waits until nothing more can arrive. Everything but `kick` and `got` happens under the reactor's lock.
+// of the channel waits until nothing more can arrive. Messages are sent, and those that arrive are handled,
+// under the reactor's lock.
 class link : operation {
   public:
     link(channel_plan plan, executor& clock)
@@ -57,7 +59,8 @@ class link : operation {
     link(const link&) = delete;
     link& operator=(const link&) = delete;
 
-    // Any thread: something was put, or closed; or there is credit to give.
+    // Any thread: makes this link send soon. Called when an item was put, when the channel was closed or
+    // cancelled, and when enough items were got to return credit.
     void kick() noexcept {
         if (kick_.is_queued.exchange(true, std::memory_order_acq_rel)) return;  // pairs with kicked::begin()
         underway_.fetch_add(1, std::memory_order_relaxed);  // ordered by the queue of the reactor
@@ -110,6 +113,7 @@ class link : operation {
         its_->locked([]() noexcept {});
     }
 
+    // Submits a parcel: an operation that sends or receives one message of this link.
     void begin_parcel(operation& o) noexcept {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         its_->submit(o, &clock_);
@@ -142,6 +146,7 @@ class link : operation {
     };
     static_assert(sizeof(note_text) == 16);
 
+    // A message that is no item, to one rank. Used again and again.
     class note final : public operation {
       public:
         note(link& of, int to, what is) noexcept : operation("MPI_Isend", to, false), of_(of), said_{is, 0} {}
@@ -203,7 +208,7 @@ class link : operation {
         std::uint64_t num_received = 0;
         std::uint64_t num_announced = unknown;  // by `end`
         bool has_ended() const noexcept { return num_received == num_announced; }
-        standard_platform::atomic<std::uint32_t> freed{0};  // got, and not told
+        standard_platform::atomic<std::uint32_t> freed{0};  // items got, for which no credit was returned yet
         note end_note, credit_note, gone_note, bye_note;
     };
 
@@ -229,7 +234,7 @@ class link : operation {
     peer* with_credit() noexcept;
     void send_ends() noexcept;
     void return_credit() noexcept;
-    // Receives all that has arrived. The link has stopped when it does not ask to be called again.
+    // Receives all items that have arrived. Leaves `again` false at the end of the link: `ended` is called.
     int begin(MPI_Request&, bool& again) noexcept override;
     void ended() noexcept override {
         has_stopped_ = true;
@@ -249,10 +254,10 @@ class link : operation {
     std::vector<peer*> consumers_;  // if this rank puts
     std::vector<peer*> producers_;  // if this rank gets
     std::size_t capacity_ = 1;
-    std::uint32_t enough_ = 1;  // so many items are told of together
+    std::uint32_t enough_ = 1;  // for how many items a note returns credit, at least
     kicked kick_{*this};
     listener listener_{*this};
-    standard_platform::atomic<std::int64_t> underway_{0};  // operations of this link
+    standard_platform::atomic<std::int64_t> underway_{0};  // operations of this link that have not ended
     standard_platform::atomic<bool> is_leaving_{false};
     weir::detail::parker finished_;
     // Under the reactor's lock:

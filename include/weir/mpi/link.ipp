@@ -108,7 +108,7 @@ inline bool link::expects_notes() const noexcept {
 }
 
 inline bool link::is_over() const noexcept {
-    if (underway_.load(std::memory_order_relaxed) != 1) return false;  // this operation
+    if (underway_.load(std::memory_order_relaxed) != 1) return false;  // other operations than this one
     for (const peer* const p : producers_) {
         if (!p->has_ended()) return false;
     }

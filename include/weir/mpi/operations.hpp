@@ -60,7 +60,7 @@ class operations {
 
     // Returns whether the operation is over.
     bool begin(operation& o) noexcept {
-        // relaxed, here and in `cancel_marked`: the reactor orders the mark before `cancels_`
+        // relaxed, here and in `cancel_marked`: reactor::cancel() stores the mark before `cancels_`
         if (o.must_cancel_.load(std::memory_order_relaxed)) return give_up(o);
         try {
             const std::size_t enough = requests_.size() + 1;
@@ -134,7 +134,7 @@ class operations {
         return true;
     }
 
-    // Removes the operations for which `ends` returns true; it calls their `ended`.
+    // Removes the operations without a request for which `ends` returns true; `ends` calls their `ended`.
     template <class Ends>
     bool end_repeated(Ends ends) noexcept {
         std::size_t kept = 0;

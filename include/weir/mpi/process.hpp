@@ -24,10 +24,10 @@
 
 namespace weir::mpi {
 
-/// The options of a `world`. The defaults are right for programs in which only this room calls MPI.
+/// The options of a `world`. The defaults are right for programs in which only weir calls MPI.
 struct world_options {
     /// The level of threads that MPI is asked for. From MPI_THREAD_MULTIPLE on the program may call MPI, too.
-    /// If MPI grants less than MPI_THREAD_SERIALIZED, all its calls are made by the world's thread.
+    /// If MPI grants less than MPI_THREAD_SERIALIZED, the world's thread makes all calls of MPI.
     int threads = MPI_THREAD_MULTIPLE;
     /// False: the world has no thread; the constructing thread calls `poll` again and again, as an event loop
     /// does, and must not block.
@@ -72,7 +72,7 @@ class process {
     const std::shared_ptr<const group>& all() const noexcept { return all_; }
     int level() const noexcept { return level_; }
 
-    // All three block, until MPI was called on a thread that may do so.
+    // Tells all ranks that this one has failed. Blocks until a thread that may call MPI has done so.
     void fail(const std::string& why) {
         do_there([&](MPI_Request&) {
             health_->fail(all_->rank, why);
@@ -81,7 +81,7 @@ class process {
     }
     // Returns when all ranks have called it, and none has failed; otherwise the process ends.
     void leave() noexcept {
-        for (int i = 0; i < 2; ++i) {  // between the two, nobody sends heartbeats any more
+        for (int i = 0; i < 2; ++i) {  // the second barrier ends when no rank sends heartbeats any more
             do_there([&](MPI_Request& r) noexcept { return MPI_Ibarrier(control_, &r); });
             do_there([&](MPI_Request&) noexcept { return health_->stop(); });
         }
@@ -106,7 +106,7 @@ class process {
         one_call o(function);
         its_->submit(o);
         while (!o.done.is_set()) its_->wait(o.done);
-        its_->locked([]() noexcept {});  // the thread that set the flag has left the object
+        its_->locked([]() noexcept {});  // until the thread that set the flag has left the object
     }
     void run() noexcept {
         standard_platform::name_thread("weir-mpi");

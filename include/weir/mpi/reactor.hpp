@@ -23,9 +23,11 @@ namespace weir::mpi {
 /// How often MPI is asked whether operations are complete: by an idle worker of the pool whose coroutine
 /// waits, or else by the world's thread.
 struct polling_options {
-    duration spin = std::chrono::microseconds(200);       ///< after each event: without a pause
-    duration shortest = std::chrono::microseconds(50);    ///< then pauses of an eighth of the time since the
-    duration longest = std::chrono::milliseconds(4);      ///< last event, from `shortest` to `longest`
+    /// How long MPI is asked without a pause, after an operation has begun or ended.
+    duration spin = std::chrono::microseconds(200);
+    /// Then pauses of an eighth of the time since that event, but at least this.
+    duration shortest = std::chrono::microseconds(50);
+    duration longest = std::chrono::milliseconds(4);      ///< and at most this
     duration background = std::chrono::milliseconds(20);  ///< pauses while no coroutine waits for MPI
 };
 
@@ -36,7 +38,7 @@ class periodic_work {
   public:
     // Called under the reactor's lock. Returns when the next call is due.
     virtual std::int64_t at(std::int64_t now) noexcept = 0;
-    // This rank can't go on. Called under the reactor's lock.
+    // Tells all ranks that this one can't go on. Called under the reactor's lock.
     virtual void fail_here(const std::string& why) = 0;
 
   protected:
@@ -45,8 +47,8 @@ class periodic_work {
 
 // A lock around `operations`, and a list of new ones. The thread that submits an operation begins it, if the
 // lock is free; else the holder of the lock does. Any thread may poll: an idle worker of a pool whose
-// coroutine waits; the reactor's thread, the guard, while no worker does; and callers of `poll`. With
-// MPI_THREAD_FUNNELED, only the reactor's thread calls MPI: see `set_thread`.
+// coroutine waits; the reactor's thread (the guard of polled_source) while no worker does; and callers of
+// `poll`. With MPI_THREAD_FUNNELED, only the reactor's thread calls MPI: see `set_thread`.
 class reactor : public weir::detail::polled_source {
     using platform = standard_platform;
     using thread_id = decltype(platform::this_thread());
@@ -153,7 +155,7 @@ class reactor : public weir::detail::polled_source {
                                               std::memory_order_relaxed)) {
         }
     }
-    // Somebody has to poll soon.
+    // Makes a worker of `waits`, or the guard, poll soon.
     void tell(executor* waits) noexcept {
         if (!has_guard_) return;
         news_.fetch_add(1, std::memory_order_relaxed);  // published by expect()
@@ -224,7 +226,7 @@ class reactor : public weir::detail::polled_source {
     platform::atomic<operation*> newest_{nullptr};
     platform::atomic<bool> cancels_{false};
     platform::atomic<std::uint32_t> locked_{0};
-    platform::atomic<std::uint32_t> news_{0};
+    platform::atomic<std::uint32_t> news_{0};  // how often `tell` has asked for a poll
     platform::atomic<bool> is_ending_{false};
     platform::atomic<bool> is_failed_{false};
     platform::atomic<std::size_t> num_begun_{0};

@@ -13,9 +13,9 @@
 
 namespace weir::mpi {
 
-/// Specialised for the item types of a `channel` between ranks that own memory in several places. Others need
-/// no specialisation, and are sent without a copy: trivially copyable types, and containers of these that
-/// have `data`, `size` and `resize`, as `std::vector<float>` and `std::string`.
+/// Specialised for an item type of a `channel` between ranks if the items own memory in several places. Other
+/// types need no specialisation, and are sent without a copy: trivially copyable types, and containers of
+/// these that have `data`, `size` and `resize`, as `std::vector<float>` and `std::string`.
 ///
 ///     template <>
 ///     struct weir::mpi::wire<sample> {
@@ -23,7 +23,8 @@ namespace weir::mpi {
 ///         static sample unpack(std::vector<std::byte>&& bytes);
 ///     };
 ///
-/// `pack` runs in the coroutine that puts, `unpack` in the one that gets. What they throw, put and get throw.
+/// `pack` runs in the coroutine that puts, `unpack` in the one that gets. `put` and `get` throw their
+/// exceptions.
 template <class T>
 struct wire;
 

@@ -53,8 +53,8 @@ class only_one {
 /// MPI_THREAD_FUNNELED is enough. From MPI_THREAD_SERIALIZED on, other threads begin operations, too, and an
 /// idle worker of the pool whose coroutine waits polls: the world's thread only does so while no worker does.
 ///
-/// If the program has initialised MPI already, the world uses that, and does not finalise it. It needs
-/// MPI_THREAD_SERIALIZED then, and no other thread in MPI at the same time; or MPI_THREAD_MULTIPLE.
+/// If the program has initialised MPI already, the world uses that MPI, and does not finalise it. The program
+/// then has to ask for MPI_THREAD_MULTIPLE; or for MPI_THREAD_SERIALIZED, if its other threads call no MPI.
 ///
 /// Failures: a rank fails if its function throws in `run`, or if an exception leaves the scope of its world.
 ///           It tells all other ranks, whose awaits throw `rank_failed`. A rank that is not heard of for
@@ -62,7 +62,7 @@ class only_one {
 ///           are destroyed, or after `failure_options::grace`, MPI_Abort ends the job with a status. MPI 3
 ///           has no way to continue without the failed rank: restart the job from its last checkpoint.
 /// Errors:   `std::logic_error` for a second world in the process, after the end of MPI, or if MPI grants too
-///           little; `std::bad_alloc`; `std::system_error` if no thread can be started.
+///           low a level of threads; `std::bad_alloc`; `std::system_error` if no thread can be started.
 /// Lifetime: everything that sends or receives ends before the world. The destructor waits for all ranks.
 /// Cost:     a thread. Whoever polls does so for 200 us after each event without a pause, then less and less
 ///           often: see `polling_options`. At rest 0.2 % of a core, 0.8 % while a coroutine waits.
@@ -102,7 +102,8 @@ class world : detail::only_one, detail::process, public communicator {
         return 1;
     }
 
-    /// Begins and ends operations: for a world without a thread of its own; may be called for others.
+    /// Begins submitted operations, and ends those that are complete. Only a world without a thread of its
+    /// own needs such calls: see `world_options::own_thread`.
     /// \returns true if an operation has ended. Threads: any, unless MPI has only MPI_THREAD_FUNNELED.
     bool poll() noexcept { return process::its()->poll(); }
 
