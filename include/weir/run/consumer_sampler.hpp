@@ -26,10 +26,10 @@ class consumer_sampler {
     // `most`: the maximum size of the sample. Lifetime: `clock` outlives this object.
     consumer_sampler(std::size_t most, const executor& clock) : clock_(clock), kept_(most, 0) {}
 
-    // The run begins.
+    // The run begins. `now`: ns of the clock.
     void begin(std::int64_t now) noexcept { kept_.begin(now); }
 
-    // A consumer calls for an item.
+    // A consumer calls a function that takes an item, such as `run::get`.
     void called() noexcept {
         if (is_calling_.load(std::memory_order_relaxed)) has_several_.store(true, std::memory_order_relaxed);
         is_calling_.store(true, std::memory_order_relaxed);
@@ -40,7 +40,7 @@ class consumer_sampler {
                      std::memory_order_relaxed);
         since_.store(now, std::memory_order_relaxed);
     }
-    // The call has returned. `got_item`: false after a time-out, or at the end of an epoch; then the time
+    // That call has returned. `got_item`: false after a time-out, or at the end of an epoch; then the time
     // until the next call belongs to the item before.
     void returned(bool got_item) noexcept {
         is_calling_.store(false, std::memory_order_relaxed);
@@ -83,10 +83,10 @@ class consumer_sampler {
     task_sampler kept_;
     atomic<bool> is_calling_{false};
     atomic<bool> has_several_{false};
-    atomic<bool> is_sampled_{false};  // the consumer has an item of the sample
-    atomic<std::int64_t> since_{0};   // when the last call began or returned
-    atomic<std::int64_t> spent_{0};   // ns that the consumer has spent on the item
-    atomic<std::uint64_t> left_{0};   // items before the next one of the sample
+    atomic<bool> is_sampled_{false};  // the consumer works on an item whose time the sample may keep
+    atomic<std::int64_t> since_{0};   // when the last call began or returned, for such an item
+    atomic<std::int64_t> spent_{0};   // ns that the consumer has spent on this item until `since_`
+    atomic<std::uint64_t> left_{0};   // items before the next one whose time is measured
 };
 
 }  // namespace weir::detail

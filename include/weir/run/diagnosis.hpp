@@ -25,15 +25,18 @@
 // - The function of a stage that can have several slots (workers) is called by up to 32 threads at once,
 //   whatever the concurrency of the stage. An exception is a `for_each` of one slot.
 // - Nothing blocks: `start` returns at once, and the run's executor does the work.
-// - A trial has 10 s, or 3 s without a change; all trials have 60 s. Then the run continues. The table names
-//   stages that were not tried, for example because a source waits for the consumer.
+// - A trial (a stage alone, with one number of slots) has 10 s, or 3 s in which no slot of the stage changes
+//   its state; all trials have 60 s. Then the run continues. The table names stages that were not tried, for
+//   example because a source waits for the consumer.
 // - Trials of a function that never suspends leave free one thread of an executor with three or more: perhaps
 //   only a later stage unblocks the function. The concurrency of the pipeline is always tried. Trials of a
-//   coroutine use all threads: if it blocks, but not in the first trial, its executor needs 32 threads.
+//   coroutine may use all threads. If the coroutine blocks its thread in a trial after the first, its
+//   executor needs 32 threads.
 // - When the run ends, a verdict is printed: what limited its rate, and which change would help most. It is
-//   made from the statistics after the profile, once the consumer had taken most of the items of the profile.
-//   Changes are simulated if the program prints a table of statistics, or was built with
-//   WEIR_SEPARATE_COMPILATION. Else the verdict is made from the states of the slots, and the line says so.
+//   made from the statistics after the profile, from the time when no queue held more than its capacity.
+//   Changes are simulated if the program contains the simulation: it prints a table of statistics, or was
+//   built with WEIR_SEPARATE_COMPILATION. Else the verdict is made from the states of the slots, and the line
+//   says so.
 // - A run that is stopped, or fails, before the end of the profile prints a line about this. Runs at the same
 //   time disturb each other's figures.
 // With `WEIR_DIAGNOSE=0`, or empty, there is no profile; with any other value `start` throws
@@ -48,19 +51,19 @@ class profile_lines {
     // `longest`: the length of the longest name of a stage.
     explicit profile_lines(std::size_t longest) noexcept;
 
-    // Without a column for `off`: no slot of a trial is off.
+    // Returns the titles of the columns. The state `off` has no column: no slot of a trial is off.
     std::string head() const;
 
     // `base`: the trial with which `t` is compared, maybe itself; null: there is no speed-up.
     std::string line(const std::string& name, const profile_trial& t, const profile_trial* base);
 
-    // Explains the columns, and the remarks that occurred.
+    // Returns the text below the table: explains the columns, and the remarks on trials, such as `stuck`.
     std::string foot() const;
 
   private:
-    static constexpr std::size_t most = 20;  // the widths of columns: stage, interval of rate, of speed-up
-    static constexpr int of_rate = 19;
-    static constexpr int of_speed_up = 12;
+    static constexpr std::size_t most = 20;  // the maximum width of the column with the names of stages
+    static constexpr int of_rate = 19;       // the width of the column with the interval of the rate
+    static constexpr int of_speed_up = 12;   // the width of the column with the interval of the speed-up
 
     bool has_end(trial_end what) const noexcept { return ends_[static_cast<std::size_t>(what)]; }
     static bool has_few(const profile_trial& t) noexcept;
@@ -70,8 +73,8 @@ class profile_lines {
     static std::string share(double part, double all, const char* unit = "");
 
     int width_;
-    bool is_few_ = false;
-    bool ends_[6] = {};  // whether a trial ended so; the index is a `trial_end`
+    bool is_few_ = false;  // a trial had too few items for an interval
+    bool ends_[6] = {};    // whether a trial ended so; the index is a `trial_end`
 };
 
 // The profiler of WEIR_DIAGNOSE: prints a line for each trial, and the verdict at the end of the run.
@@ -93,16 +96,17 @@ class printed_trials final : public stage_trials {
                    const profile_trial& trial) override;
 
     profile_lines lines_{0};
-    profile_trial base_;  // the trial of the stage with the fewest slots
+    profile_trial base_;  // the first trial of the current stage, with the fewest slots
     bool is_complete_ = false;
 };
 
 // Returns the verdict that is made from the states of the slots, without simulated changes.
 std::string conclusion_of_states(const pipeline_stats& rest);
-// Returns the line with the verdict. `rest`: see `run_profiler::conclude`.
+// Returns the line with the verdict. `rest`: the statistics after the profile: see `run_profiler::conclude`.
 std::string conclusion_text(const pipeline_stats& rest);
 
-// Called for each run that starts. Returns its profiler if WEIR_DIAGNOSE is set, else null.
+// Called for each run that starts. Returns its profiler if WEIR_DIAGNOSE is 1, else null; also null, with a
+// warning, if the run is not measured (`weir::unmeasured`).
 std::unique_ptr<run_profiler> diagnosis(bool is_measured);
 
 }  // namespace weir::detail

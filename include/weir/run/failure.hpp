@@ -35,9 +35,9 @@ enum class run_outcome : std::uint8_t {
 /// One item on which a stage's function threw.
 struct failure {
     std::string stage;           ///< the stage's name
-    std::uint64_t item;          ///< the item's number at that stage, from 0, in the order of the gets
+    std::uint64_t item;          ///< the item's number at that stage, from 0, as the stage took its items
     std::exception_ptr error;    ///< the exception
-    std::source_location where;  ///< `stage_options::where` of the stage
+    std::source_location where;  ///< the place of the stage in the source: `stage_options::where`
 
     /// Takes the values of the four members, in their order.
     failure(std::string stage_name, std::uint64_t number, std::exception_ptr e,
@@ -49,8 +49,9 @@ struct failure {
     [[nodiscard]] std::string message() const { return detail::error_text(error); }
 };
 
-/// Thrown to a consumer of a run that stopped because a stage exceeded its failure limit. The original
-/// exception is nested: `std::rethrow_if_nested`, or `original()` with `-fno-rtti`.
+/// Thrown to a consumer of a run that failed: a stage, or the run, exceeded its failure limit, or a hook or
+/// callback threw. The original exception is nested: `std::rethrow_if_nested`, or `original()` with
+/// `-fno-rtti`.
 class pipeline_failure : public std::runtime_error {
   public:
     /// \param failures  at least one; the first is the one that stopped the run.
@@ -66,8 +67,8 @@ class pipeline_failure : public std::runtime_error {
     /// \returns the exception that the stage's function threw.
     [[nodiscard]] std::exception_ptr original() const noexcept { return failures_.front().error; }
 
-    /// \returns the failure that stopped the run, then those of stages that exceeded their limits at the same
-    ///          time.
+    /// \returns the failure that stopped the run, then those by which other stages exceeded their limits
+    ///          before the run had ended; 16 at most.
     [[nodiscard]] const std::vector<failure>& failures() const noexcept { return failures_; }
 
   private:
@@ -149,9 +150,9 @@ void print_failure(std::string_view run, const pipeline_failure& error) noexcept
 
 inline constinit process_function<failure_sink> the_failure_sink{&print_failure};
 
-// Counts the invocations and failures of a stage, or of all stages of a run without a limit of their own, and
-// compares them with the limit: at each failure, and at the success that ends the probation of a rate. Later
-// successes only lower the rate. Any thread.
+// Counts the invocations and failures of a stage, or of all stages that have no limit of their own, and
+// compares them with the limit: at each failure, and at the success that ends the probation of a rate (see
+// `failure_limit::probation`). Later successes only lower the rate. Any thread.
 class failure_counter {
   public:
     // A failed invocation. The name outlives the counter.
@@ -207,12 +208,12 @@ class failure_record {
     }
 
   private:
-    static constexpr std::size_t most = 16;  // the failures that are kept
+    static constexpr std::size_t most = 16;  // the maximum number of failures that are kept
 
     mutable spin_lock lock_;  // guards the rest; nothing is allocated under it
     std::vector<failure> failures_;
     bool is_thrown_ = false;
-    bool is_unreported_ = false;
+    bool is_unreported_ = false;  // a failure was added that `run_options::on_failure` does not know
 };
 
 }  // namespace detail

@@ -58,13 +58,14 @@ class invocation {
 
     [[nodiscard]] const std::string& stage() const noexcept { return *stage_; }  ///< the name of the stage
 
-    /// \returns the item's number at this stage, from 0, in the order of the gets.
+    /// \returns the item's number at this stage, from 0, in the order in which the stage took its items.
     [[nodiscard]] std::uint64_t item() const noexcept { return item_; }
 
     /// \returns the item's epoch, from 0; 0 if the source has no epochs.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
-    /// \returns the index of the slot. Two calls at the same time have different slots.
+    /// \returns the index of the slot, less than `stage_options::concurrency`, unless the concurrency was
+    ///          changed. Two calls at the same time have different slots.
     [[nodiscard]] std::size_t slot() const noexcept { return slot_; }
 
     /// \returns a token that is stopped at the `stage_options::time_limit`, or when the run is stopped. A
@@ -104,7 +105,7 @@ class invocation {
 ///
 /// Errors:  an exception from `before` or `after` fails the item, like one from the function; an exception
 ///          from `stage_begins` or `stage_ends` stops the run, as a failure of the stage.
-/// Threads: the stage's threads, several at once.
+/// Threads: `stage_begins`: the thread that starts the run; others: the stage's threads, several at once.
 /// Cost:    two or three readings of the clock for each invocation. The time of a hook counts as
 ///          `slot_times::overhead`, not as task time.
 class hook {

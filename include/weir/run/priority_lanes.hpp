@@ -69,8 +69,8 @@ class priority_lanes final : detail::detached_task_owner {
         detail::basic_inbox<> waiting;
 
       private:
-        // Without `continues_with_forks`: a thread whose coroutine suspends continues with the coroutine of
-        // the highest priority.
+        // Returns the traits of `base`, but with `continues_with_forks` false: a thread whose coroutine
+        // suspends must continue with the coroutine of the highest priority, not with a part of a `fork`.
         static executor_traits traits_of(executor& base);
         priority_lanes& all_;
     };

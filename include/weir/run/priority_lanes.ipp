@@ -21,7 +21,8 @@ WEIR_INLINE priority_lanes::priority_lanes(executor& base) : base_(&base, detail
 }
 
 WEIR_INLINE priority_lanes::~priority_lanes() {
-    // In a forked child a pump may hold the lock; at exit inside of a coroutine, a pump never ends.
+    // In a forked child, a pump that no longer runs may hold the lock. If a coroutine called `std::exit`, its
+    // pump never rests again.
     if (base_->orphaned() || detail::exits_in_a_coroutine()) {
         for (auto& each : pumps_) each.forget();
         return;

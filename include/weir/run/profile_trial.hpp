@@ -78,8 +78,9 @@ class trial_shares {
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept;
 
     // How many items the first `n` trials need, so that each slot gets four and each trial ten. (A stage may
-    // wait for buffers that only later stages free. With more slots than buffers its items could wait for
-    // each other for ever; but then an earlier trial has used up the buffers, and was stuck.)
+    // take buffers that only later stages free. With more slots than buffers, its items could wait for each
+    // other for ever. Such a trial never begins: an earlier one, with fewer slots but more items than there
+    // are buffers, uses up the buffers and is stuck.)
     std::size_t enough(std::size_t n) const noexcept;
 
   private:
@@ -93,11 +94,12 @@ class trial_shares {
 // Time limits of trials. A stage may wait for something that only a later stage or the consumer gives back,
 // and so for the end of the profile. Such a stage can't be distinguished from a slow function.
 struct trial_limits {
-    // A trial ends if nothing has changed for this time, and for 4 times the longest pause before.
+    // A trial ends if no slot of its stage has changed its state for this time, and for 4 times the longest
+    // time between two changes before.
     duration still;
     duration trial;                    // the time limit of one trial
     duration all = (duration::max)();  // the time limit of all trials together
-    bool leaves_threads = false;       // see profiled_run::max_slots
+    bool leaves_threads = false;       // no trial has more slots than profiled_run::max_slots
     std::size_t rounds = 0;            // how often sources may give more items to a stage with too few
 };
 
@@ -106,7 +108,8 @@ struct trial_limits {
 // that can have several slots has several trials, among which its items are divided.
 class stage_trials : public run_profiler {
   public:
-    // `concurrencies`: the numbers of slots to try, ascending and not empty; outlives this object.
+    // `items`: how many items each source makes for the trials. `concurrencies`: the numbers of slots to try,
+    // ascending and not empty; outlives this object.
     stage_trials(std::size_t items, std::span<const std::size_t> concurrencies, trial_limits limits) noexcept
         : items_(items), shares_(concurrencies), limits_(limits) {}
 
@@ -138,7 +141,7 @@ class stage_trials : public run_profiler {
     // If the stage has too few items, lets the sources make more, which pass all stages before it. Returns
     // whether the sources make more.
     bool begin_round(profiled_run& run);
-    // Whether the phase `feeding` continues.
+    // Returns whether the phase `feeding` continues. Maybe begins another round; else stops the sources.
     bool is_feeding(profiled_run& run, time_point now);
     void prepare_trial(profiled_run& run, time_point now);
 
@@ -186,7 +189,7 @@ class stage_trials : public run_profiler {
     std::size_t possible_trials_ = 0;  // trials for which there are threads and items
     std::size_t num_items_ = 0;        // for all trials
     std::size_t items_left_ = 0;       // for later trials
-    stage_figures before_;             // when the trial began
+    stage_figures before_;             // of the stage, when the trial began
 };
 
 }  // namespace detail

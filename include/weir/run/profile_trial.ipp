@@ -256,9 +256,11 @@ WEIR_INLINE void stage_trials::end_trial(const profiled_run& run, const stage_ac
             (after.task_time - before_.task_time) / static_cast<std::int64_t>(tasks - t.num_failures);
     }
     t.num_results = after.results - before_.results;
-    // The slots took their items before the trial. A stage with one trial took items only for this one.
+    // The slots took their first items before the trial, so the items taken since then would be too few. A
+    // stage with one trial took all of its items for this trial.
     t.num_items = is_source_ ? t.num_results : can_change_slots_ ? tasks : after.taken;
-    // Leaves out the time between the end of the trial and this call.
+    // Computes `wait_get` anew: the slots' own sums contain the time between the end of the trial and this
+    // call.
     t.times = after.times - before_.times;
     t.times.off = t.times.wait_get = duration(0);
     const duration all = t.elapsed * static_cast<std::int64_t>(t.concurrency);

@@ -44,7 +44,8 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     bool was_interrupted() const override { return this->has_failed() || this->was_stopped(); }
     bool is_halted() const noexcept override { return this->is_paused() && !this->ends().stop_requested(); }
     std::size_t num_stages() const noexcept override { return stages_.size(); }
-    // False for a for_each of one slot: the order of its calls may matter.
+    // True for a stage that can have several slots, but not for a for_each that the pipeline gives one slot:
+    // the order of its calls may matter.
     bool can_change_slots(std::size_t stage) const noexcept override {
         const bool acts = stages_[stage]->outputs().empty();
         return stages_[stage]->is_resizable() && (!acts || slots_[stage].before > 1);
@@ -102,14 +103,14 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     stage_activity look_at_slots(std::size_t stage, std::uint64_t& sum) const;
     site_seen look(std::size_t queue) const;
 
-    // Between two calls of `look_for_rest`: doubled from call to call. There is a longest pause, so that
-    // virtual time still notices a deadlock.
+    // The pause between two calls of `look_for_rest`: doubled from call to call, from 1 ms to an hour. Then
+    // the calls end: virtual time notices no deadlock as long as a timer is set.
     static constexpr duration first_pause{1'000'000};
     static constexpr duration longest_pause{3'600'000'000'000};
 
     struct changed {
-        std::size_t before = 0;  // as described; 0: not changed
-        std::size_t now = 0;
+        std::size_t before = 0;  // as the pipeline describes; 0: not changed
+        std::size_t now = 0;     // as the profile has set
     };
     std::unique_ptr<run_profiler> profiler_;
     pipeline_stats before_rest_;  // see `look_for_rest`

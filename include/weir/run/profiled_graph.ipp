@@ -39,7 +39,7 @@ WEIR_INLINE auto profiled_graph<Policy>::activity(std::size_t stage) const -> st
     stage_activity all = look_at_slots(stage, before);
     // A slot that was idle may have been woken by another one that became idle later: looks twice.
     all.is_idle = all.is_idle && look_at_slots(stage, after).is_idle && before == after;
-    all.is_idle = all.is_idle || this->have_all_left();  // abandoned slots are idle, too
+    all.is_idle = all.is_idle || this->have_all_left();  // slots of destroyed workers are idle, too
     return all;
 }
 

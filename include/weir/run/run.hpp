@@ -70,7 +70,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// The item last taken. Lifetime: no longer than the run.
     using iterator = detail::item_iterator<run>;
 
-    // The core is destroyed before other members, because coroutines of the run may use these until they end.
+    // The core, which owns the coroutines of the run, is destroyed before other members: the coroutines may
+    // use these until they end.
     ~run() { this->destroy_core(); }
     run(run&&) noexcept = default;
     run& operator=(run&&) noexcept = default;
@@ -210,7 +211,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return std::move(item_traits::value_of(got));
     }
 
-    // The next item of the stream, or only of the current epoch.
+    // Takes the next item. `over_marks`: of the stream; else only of the current epoch, before the mark that
+    // ends it. `times`: null if the run does not record the consumer's times.
     task<std::optional<value_type>> next_of_epochs(bool over_marks, detail::consumer_sampler* times) {
         std::optional<value_type> item;
         do {

@@ -108,8 +108,8 @@ class run_context : public detached_task_owner {
     // The first epoch of the sources.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
-    // Called for a source with epochs, the first of which is `first`. `progress` records which draws of the
-    // source a consumer has taken.
+    // Called for a source with epochs, the first of which is `first`. `progress` records which draws (indices
+    // that the source's sampler chose) a consumer has taken.
     void add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress);
     const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
     // Why the run has no checkpoint; empty: it has one. Final when the run starts, as sources then decide
@@ -159,7 +159,8 @@ class run_context : public detached_task_owner {
         return outcome() == run_outcome::stopped || outcome() == run_outcome::stopped_by_token;
     }
 
-    // A failure stops the run. `reported`: `on_failure` was called.
+    // Records a failure because of which the run stops: its outcome is `failed`, unless it had another cause
+    // before. `reported`: `on_failure` was called.
     void record(failure f, bool reported) noexcept;
     bool has_failed() const noexcept { return failures_.has_failed(); }
     void throw_failure() { failures_.throw_once(); }
@@ -175,10 +176,12 @@ class run_context : public detached_task_owner {
     void count_done(std::uint64_t items) noexcept { num_done_.fetch_add(items, std::memory_order_relaxed); }
     std::uint64_t num_done() const noexcept { return num_done_.load(std::memory_order_relaxed); }
 
-    // Called before one more worker starts. False: all workers have ended, and the run may end now.
+    // Called before one more worker starts. False: all coroutines of the run have ended, and the run may be
+    // destroyed now.
     virtual bool try_add_worker() noexcept = 0;
 
-    // Called by a worker (the coroutine of a slot) that takes no more items. The last worker ends the laps.
+    // Called by a worker (the coroutine of a slot) that takes no more items. The last worker requests a stop
+    // at `all_left`, by which the coroutines that report laps and profile stages end.
     void worker_left() noexcept;
 
   protected:

@@ -86,10 +86,10 @@ class run_control {
     ///
     /// Errors: `std::logic_error` in work of this run, which would wait for itself: in a stage's function, in
     ///         coroutines and tasks that the function awaits or waits for, in hooks, callbacks and reports.
-    ///         Call `request_stop` there. Not recognised: a coroutine of another library that a stage's
-    ///         function awaits, after its first wait; and, in an unmeasured run, after another library has
-    ///         resumed it on a thread of its own. There the call never returns; on virtual time it is
-    ///         undefined.
+    ///         Call `request_stop` there. Two such calls are not recognised, and never return; on virtual
+    ///         time they are undefined. One is in a coroutine of another library that a stage's function
+    ///         awaits, after its first wait. The other is in an unmeasured run, in a stage's coroutine that
+    ///         another library has resumed on a thread of its own.
     void stop() {
         if (core_ == nullptr || core_->orphaned()) return;
         core_->stop();
@@ -122,7 +122,8 @@ class run_control {
 
     /// Changes the capacity, in items, of the queue behind the stage with this name. Items in the queue are
     /// kept.
-    /// Errors: those of `set_concurrency`.
+    /// Errors: `std::invalid_argument` for 0, for a name of no stage or of several, and for a `for_each` at
+    ///         the end, which has no queue behind it; `std::bad_alloc`, without a change.
     void set_capacity(std::string_view stage, std::size_t items) { core().set_capacity(stage, items); }
 
     /// \returns the statistics from the start until now, or until the end: when the end of the stream was

@@ -40,7 +40,8 @@ class run_core final : public profiled_graph<Policy> {
     // at any time.
     void cancel() noexcept;
 
-    // Ends all queues but the one from which the consumer takes the last results.
+    // Ends all queues but the one from which the consumer takes: so the consumer still gets the results that
+    // were finished before a failure of a callback.
     void cancel_stages() noexcept;
 
     // Requests the end of the run, without waiting. May be called in work of the run.
@@ -58,6 +59,7 @@ class run_core final : public profiled_graph<Policy> {
 
     const progress_recorder& recorder();
 
+    // A consumer has seen the end; or, in a run without a consumer, all stages have ended.
     void mark_ended() noexcept;
     // acquire; pairs with mark_ended()
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire) != 0; }
@@ -154,7 +156,7 @@ class run_core final : public profiled_graph<Policy> {
     }
 
     bool started_ = false;
-    standard_platform::atomic<unsigned> ended_{0};    // 1: a consumer has seen the end
+    standard_platform::atomic<unsigned> ended_{0};    // 1: mark_ended() was called
     standard_platform::atomic<std::size_t> left_{0};  // coroutines of the run that have not ended
     stop_source nothing_left_;                        // stopped when left_ is 0
     // Destroyed in reverse order: the callbacks before the coroutines.

@@ -95,7 +95,7 @@ WEIR_INLINE void run_core<Policy>::stop() {
     request_stop();
     join();
     freeze();
-    if (this->end_) this->end_->close();  // if its stage was abandoned
+    if (this->end_) this->end_->close();  // open if join() has destroyed the last stage's worker
 }
 
 template <class Policy>

@@ -161,8 +161,8 @@ class run_graph : public run_context, public watched_run {
   protected:
     ~run_graph();
 
-    // The statistics up to the time that `until()` returns, called for each stage and queue. A time before
-    // the begin of a figure adds nothing to it.
+    // The statistics up to the time that `until()` returns, which is called for each stage and queue. If that
+    // time is before the start of the run, all times in the statistics are 0.
     template <class Until>
     pipeline_stats stats_until(Until until) const {
         pipeline_stats s;

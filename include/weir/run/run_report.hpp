@@ -36,8 +36,8 @@ namespace detail {
 // `explain_all_runs`.
 struct slot_seen {
     const slot* who = nullptr;
-    bool gone = false;  // the slot has ended, and its stage has closed its outputs if it was the last
-    // Only with `states`, and if the run measures; otherwise `off`.
+    bool gone = false;  // the slot has ended; the last slot of a stage closes the stage's outputs before
+    // `off` if the run doesn't measure, or `watched_run::inspect` was called without `states`.
     slot_state state = slot_state::off;
     std::int64_t since = 0;  // when the slot entered `state`, in ns of the run's clock
 };
@@ -55,7 +55,7 @@ struct run_seen {
     bool is_measured = false;
 };
 
-// A run that has begun. Registered from the start until before its stages are destroyed.
+// A run that has begun. In the registry of the process from the start until before its stages are destroyed.
 class watched_run : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::run;

@@ -68,8 +68,9 @@ class running_stage : public worker_set<Policy> {
         if constexpr (Policy::statistics) me.catch_up(this->now());
     }
 
-    // A task begins, or continues after a result. Returns the last reading of the clock. Reads the clock anew
-    // only if the slot is in the state `overhead`.
+    // A task (one invocation of the stage's function) begins, or continues after the put of one of its
+    // results. Returns the last reading of the clock. Reads the clock anew only if the slot is in the state
+    // `overhead`.
     std::int64_t begin_work(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             if (me.is_in_overhead()) end_overhead(me);
@@ -77,7 +78,8 @@ class running_stage : public worker_set<Policy> {
         return me.last_reading;
     }
 
-    // The worker did other work than a task, without a wait, until the next reading of the clock.
+    // The worker did other work than a task since the last reading of the clock, so that the time up to the
+    // next reading is no measure of the next task (see `stopwatch`).
     void record_other_work([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) me.meter.record_other_work();
     }

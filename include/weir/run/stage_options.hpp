@@ -41,12 +41,13 @@ struct stage_options {
     /// Not used on virtual time. Outlives the run.
     weir::executor* executor = nullptr;
 
-    /// `output_order::input` keeps the order of the items. An early result counts for the limits of the queue
-    /// behind the stage, and so do the places of all items before it. Its slot goes on with the next item,
-    /// and waits only if the queue has no place for the result (`slot_times::wait_turn`). So with a capacity
-    /// of several times the concurrency, a slow item does not hold up the other slots. If each result holds
-    /// an object of a pool, the pool needs an object for each slot and each place of the queue: else an item
-    /// without an object would wait for early results, which wait for this item.
+    /// `output_order::input` keeps the order of the items. A result that is finished before an earlier item's
+    /// result counts for the limits of the queue behind the stage, and so do the places of all items before
+    /// it. Its slot goes on with the next item, and waits only if the queue has no place for the result
+    /// (`slot_times::wait_turn`). So with a capacity of several times the concurrency, a slow item does not
+    /// hold up the other slots. If each result holds an object of a pool, the pool needs an object for each
+    /// slot and each place of the queue: else an item without an object would wait for later items' results,
+    /// which wait for this item.
     weir::output_order output_order = weir::output_order::completion;
 
     /// The capacity of the queue behind the stage, in items, at least 1.

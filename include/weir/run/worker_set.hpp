@@ -109,8 +109,8 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
     item_quota* quota_;
     decltype(std::declval<run_context&>().wait_for_resume(
         std::declval<Slot&>())) closed_;  // waits for the end of a pause, or for a quota
-    bool is_closed_ = false;
-    bool yields_ = false;
+    bool is_closed_ = false;              // the slot waits by `closed_`
+    bool yields_ = false;                 // the slot waits for later stages
 };
 
 // The rule of a wait queue: slots that a lower concurrency has taken out of service wait until the
@@ -139,9 +139,10 @@ class stage_gate {
     run_context& run() const noexcept { return run_; }
     bool may_have_to_wait() const noexcept { return run_.may_have_to_wait(); }
     // Whether a slot has to wait before it begins with an item: for the end of a pause, for later stages, or
-    // for its quota. Every worker asks before each item, and again after each `wait_for_admission`.
-    // `sources`: the sources of the run that the stage is, as bits; sources also wait for the limit of bytes.
-    // `counted`: the slot begins with an item, not with the end of an epoch.
+    // for its quota. If false, the item is subtracted from the quota. Every worker asks before each item, and
+    // again after each `wait_for_admission`. `sources`: for a source, its bit in the masks of `byte_budget`,
+    // as sources also wait for the limit of bytes; else 0. `counted`: the slot begins with an item, not with
+    // the end of an epoch.
     bool must_wait(std::uint64_t sources, bool counted) const noexcept;
 
     // See `admission_wait`.
@@ -217,7 +218,8 @@ class worker_set : public stage_gate {
     // slot entered its state.
     void add_times(stage_stats& s, std::int64_t until, stillness& still) const;
 
-    // Destroys a worker that can never be resumed, with its wait. False: there is none.
+    // Called if no worker of the run can ever be resumed: destroys one that has not ended, with its wait.
+    // False: all workers of this stage have ended.
     bool abandon_one() noexcept;
 
     // Called while the derived class still exists: frames refer to it.
@@ -227,7 +229,7 @@ class worker_set : public stage_gate {
     using worker = detached_task<void>;
     virtual worker make_worker(slot& me) = 0;
 
-    // For a resizable stage: ends the wait of a slot for an item.
+    // For a resizable stage: ends the wait of a slot for an item, so that the slot goes out of service.
     virtual void recall(slot& waiting) noexcept { static_cast<void>(waiting); }
 
     // Awaitable of bool: waits until the slot is in service again. False: the stage has ended.
