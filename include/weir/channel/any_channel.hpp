@@ -169,7 +169,7 @@ class any_channel : public channel_puts<Policy> {
     using typename puts::wakes;
 
     // Locks both ends of the channel. The destructor unlocks, and then wakes the waiters in `woken`.
-    // `ends_apart`: see `whole_lock`.
+    // `ends_apart`: takes both locks even if the ends share one, to change whether they do.
     class [[nodiscard]] locked_change {
       public:
         explicit locked_change(any_channel& c, bool ends_apart = false) noexcept : held_(c, ends_apart) {}
@@ -228,8 +228,8 @@ class any_channel : public channel_puts<Policy> {
     // ---- under the whole_lock -------------------------------------------------------------------------
 
     void close_locked(wakes& woken) noexcept;
-    // Moves all items to `discarded`, to be destroyed after unlocking. Returns the number after the last
-    // item.
+    // Moves all items to `discarded`, early ones too, to be destroyed after unlocking. Returns the number
+    // after the last item.
     std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
     bool drains_puts_ = false;       // closed for new puts only
     std::size_t sink_capacity_ = 0;  // the part of the capacity for a merged sink and its queue; 0: no sink

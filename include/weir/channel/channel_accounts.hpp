@@ -225,7 +225,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Counts a mark (of the end of an epoch) that was handed to a waiting get.
+    // Counts a mark of the end of an epoch (channel/epoch_item.hpp) that was handed to a waiting get.
     void count_mark() noexcept {
         ++put_marks_;
         ++get_marks_;

@@ -171,8 +171,8 @@ class wait_limit {
     bool is_relative_;
 };
 
-// Why a choice was stopped. `run`: the coroutine works for a run of a pipeline that was stopped, or for a
-// `when_any` that has its result. `request`: a stop was requested by way of the operation's stop token.
+// Why a choice was stopped. `run`: by the `end_token` of the coroutine, as its run was stopped, a time limit
+// is over, or a `when_any` has its result. `request`: by the operation's stop token.
 enum class stopped_by : std::uint8_t { nobody, run, request };
 
 // The state of one wait for the first of several operations, or for one operation with a time limit. It lives
