@@ -192,7 +192,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
 
     // A wait ends. Slot and channel record the same instants, so that their sums agree.
-    // `counts`: false if the wait moved the mark of the end of an epoch, which does not count as an operation.
+    // `counts`: false if the wait moved a mark of the end of an epoch, which does not count as an operation.
     void remove_waiter(waiter& w, side line, detail::outcome result, std::int64_t now,
                        [[maybe_unused]] bool counts = true) noexcept {
         if (line == side::put && is_early(w)) return remove_early(w, result, now);
