@@ -167,9 +167,9 @@ class executor {
     virtual bool drive(flag& done, time_point limit) = 0;
 
     /// Lets a thread of the program that waits for an item of a run work in the place of one of this
-    /// executor's threads, which pauses meanwhile: see `run_options::consumers_help`. Returns when `done` is
-    /// set or poked.
-    /// \returns false if the thread can't work here now: the caller sleeps until `done` is set.
+    /// executor's threads, which pauses meanwhile: see `run_options::consumers_help`.
+    /// \returns true when `done` is set or poked; false if the thread can't work here, or finds nothing to
+    ///          run: the caller sleeps until `done` is set.
     virtual bool lend_place(flag& done) noexcept { return static_cast<void>(done), false; }
 
     /// A coroutine of this executor waits for an item of a run on `other`, which exists until the coroutine

@@ -69,8 +69,8 @@ class basic_pool_threads {
         };
         thread_shortage::start_threads(name_, n, start, [this] { return asked(); });
     }
-    // Adds an extra place to those of `set` (`change` 1), or removes an extra place (-1). False if `prepare`
-    // or starting a thread fails.
+    // Adds an extra place to those of `set` (`change` 1), or removes an extra place (-1): for coroutines that
+    // no thread resumes, see threaded_executor::sleep. False if `prepare` or starting a thread fails.
     template <class Prepare, class Expect, class Work>
     bool add_extra(int change, Prepare prepare, Expect expect, Work work) noexcept {
         const std::lock_guard guard(lock_);

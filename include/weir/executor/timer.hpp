@@ -21,7 +21,7 @@ class timer_queue;
 /// A coroutine to post, and when. The timer lives in the frame of that coroutine and is linked into the
 /// executor's queue, so adding it allocates nothing.
 ///
-/// Lifetime: until its waiter is resumed, and as long as another thread may cancel it.
+/// Lifetime: exists until its waiter is resumed, and as long as another thread may cancel it.
 class timer {
   public:
     /// \param waiter  is posted once, at `deadline` or when the timer is cancelled.

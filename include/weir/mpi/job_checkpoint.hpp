@@ -25,7 +25,7 @@ namespace detail {
 // What rank 0 tells all ranks: bytes, or why it has none.
 class answer {
   public:
-    // Of rank 0: calls `f`, which returns bytes.
+    // Calls `f`, which returns bytes. All ranks do so, but only the answer of rank 0 is sent.
     template <class F>
     explicit answer(F&& f) {
         try {

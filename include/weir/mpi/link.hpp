@@ -90,7 +90,9 @@ class link : operation {
         std::int64_t wire = 0, credit_wait = 0;
     };
 
-    // The part of the derived class.
+    // The part of the derived class. `all_have_ended`: `receive` was called for the last item of each
+    // producer. `all_have_gone`: no consumer gets items any more. `failed`: nothing is sent or received any
+    // more.
     virtual bool send_next(int to) noexcept = 0;  // returns whether there was an item
     virtual bool has_items() noexcept = 0;
     virtual bool is_drained() noexcept = 0;  // no items, and no more will come
