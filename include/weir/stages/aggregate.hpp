@@ -38,8 +38,8 @@ struct aggregate_options {
 
 namespace detail {
 
-// The operation of `aggregate`: see stages/transform.hpp. Gathers a batch of up to `size` items, or up to the
-// weight `most`, for at most `max_delay` after its first item.
+// The operation of `aggregate`, which the stage's worker calls (stages/transform.hpp). Gathers a batch of up
+// to `size` items, or up to the weight `most`, for at most `max_delay` after its first item.
 template <class In, class Batch, class Weigh>
 class batch_op {
   public:
@@ -67,7 +67,7 @@ class batch_op {
     }
     // The batch that a call of `push` stores does not contain the item of this call.
     bool result_lacks_item() const noexcept { return true; }
-    // Whether a checkpoint may lie within a batch, because element k is the k-th item. Not with `drop_last`:
+    // Whether element k is the k-th item: a checkpoint then may count part of a batch. Not with `drop_last`:
     // the resumed run would form other batches, and drop other items at the end of the epoch.
     bool keeps_places() const noexcept { return !drop_last_ && std::is_same_v<Batch, std::vector<In>>; }
     bool done() const noexcept { return !due_; }

@@ -112,8 +112,8 @@ class place_rule {
         }
         return num_working_ == 0 ? admission::go : admission::wait;
     }
-    // If places are given out in order, the next item may be admitted after `go`: the caller calls
-    // `wait_queue::update`.
+    // With `in_order`, the answer `go` may admit the next item, whose slot waits: the caller then calls
+    // `wait_queue::update`, which asks again for each waiting slot.
     admission ask(const ticket& asked) noexcept {
         const admission answer = judge(asked);
         if (answer != admission::go) return answer;
@@ -177,9 +177,9 @@ class place_rule {
         t.batch->take_back(t.place);
         return stop_of_fetch();
     }
-    // The item or mark of the request will never leave the stage: refuses all items and marks that have to
-    // leave after it. If the slot is the giver, refuses all requests, as no batch will leave any more.
-    // Returns the same as `leave_out`.
+    // The stage ends at the item or mark of the request, for example by a failure: refuses all items and
+    // marks that have to leave after it. If the slot is the giver, refuses all requests, as no batch will
+    // leave any more. Returns the same as `leave_out`.
     std::optional<stop_source> block(place_request& t) noexcept {
         std::optional<stop_source> stop;
         if (t.what == place_request::kind::item) stop = leave_out(t);
@@ -211,8 +211,8 @@ class place_rule {
         t.gives = has_giver_ = false;
         return {};
     }
-    // The number of the last item that may leave. In order, no item leaves after an item that `block` has
-    // refused.
+    // The number of the last item that may leave. With `in_order`, no item leaves after an item at which
+    // `block` has ended the stage.
     std::uint64_t last_number() const noexcept { return in_order_ ? blocked_number_ : UINT64_MAX; }
 
   private:
@@ -256,8 +256,8 @@ class place_rule {
     std::uint64_t blocked_epoch_ = UINT64_MAX;
 };
 
-// The resources of a slot: `Own`, those of the base class, and whether `place_rule::begin_work` has counted
-// the slot.
+// The objects that each slot of a `batch_slots` has for itself: `Own`, with the slot's function if `per_slot`
+// makes one; and whether `place_rule::begin_work` has counted the slot.
 template <class Own>
 struct counted_slot : Own {
     bool is_counted = false;

@@ -158,8 +158,8 @@ struct cache_stage : stage_base {
 ///         tolerated. An exception from a copy stops the run.
 /// Ends:   after the last epoch, and after a first epoch without items.
 /// Cost:   the memory of all items of an epoch; one copy an item and epoch, none in the last one.
-/// A run with a cache has no checkpoint, except in a branch of a `tee`. If a resumed source begins within an
-/// epoch, the record has only the items from there.
+/// A run with a cache has no checkpoint, unless the cache is on the side of a `tee`. If a resumed source
+/// begins within an epoch, the record has only the items from there.
 [[nodiscard]] inline auto cache(std::uint64_t epochs = INT64_MAX, cache_options options = {}) {
     return detail::cache_stage(epochs, options);
 }

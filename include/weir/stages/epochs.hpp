@@ -78,7 +78,7 @@ class items_of<epochs_of<Make>> {
         begin();
         return mark_ends(items_->next());
     }
-    // Resumes the coroutine that awaits the task, on its executor.
+    // Resumes the coroutine that awaits the task, on that coroutine's executor.
     task<std::optional<item>> next(coroutine_env& env)
         requires waits
     {
@@ -128,7 +128,7 @@ class items_of<repetitions_of<Make>> {
         }
         return result;
     }
-    // Resumes the coroutine that awaits the task, on its executor.
+    // Resumes the coroutine that awaits the task, on that coroutine's executor.
     task<std::optional<item>> next(coroutine_env& env)
         requires waits
     {
@@ -159,15 +159,15 @@ class items_of<repetitions_of<Make>> {
 };
 
 // Records which draws of a run are consumed, and makes checkpoints from this record. A draw is one sample
-// that a sampler has chosen. Each item calls `settle` once, on any thread: when the consumer takes the item,
-// or when a stage drops the item.
+// that a sampler has chosen. `provenance::acknowledge` calls `settle` once for each item, on any thread: when
+// the consumer takes the item, or when a stage drops the item.
 class progress_recorder final : public progress_listener {
   public:
     explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}
 
     // Records all draws of an item under one lock, so that no checkpoint contains only a part of a batch.
-    // `from`: the draws of the item; `taken`: by the consumer. If an allocation fails, the record is
-    // incomplete, and `checkpoint` throws from then on.
+    // `from`: the draws of the item; `taken`: the consumer has taken the item; false: a stage has dropped it.
+    // If an allocation fails, the record is incomplete, and `checkpoint` throws from then on.
     void settle(origin& from, bool taken) noexcept override;
 
     const progress_recorder* recorder() const noexcept override { return this; }
@@ -266,9 +266,8 @@ template <class Make>
 ///
 ///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
 ///
-/// \param epochs  the source ends before the epoch with this number. Epochs are numbered from 0; a resumed
-/// run
-///                continues the numbers of the run before.
+/// \param epochs  the source ends before the epoch with this number. Epochs are numbered from 0; in a
+///                resumed run, the numbers of the run before continue.
 /// Errors: `std::invalid_argument` for negative `epochs`. Errors of the sampler's `next` end the stream and
 ///         fail the run.
 template <class Sampler>

@@ -105,8 +105,9 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     ~traversal_intake() { drop(); }
 
     // ---- called by the worker, the coroutine of the slot, in this order
-    // Prepares the next take. If `at_once` is true, tries to take a pending item of the slot's own deque, or
-    // of the shared deque. Otherwise, or if this deque is empty, `fetch` returns the task that takes an item.
+    // Prepares the next take. If `at_once` is true, tries to take a pending item: of the slot's own deque, or
+    // of the one deque of all slots (`traverse_order::as_found`). Otherwise, or if there is none, `fetch`
+    // returns the task that takes an item. `error` gets an exception of `fetch` or of the task.
     template <class Fetch>
     WEIR_ALWAYS_INLINE void prepare(traversal& all, bool at_once, Fetch fetch,
                                     std::exception_ptr& error) noexcept {
@@ -155,7 +156,7 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     void set_recalled() noexcept { recalled_ = true; }
 
     intake<channel<C, Policy>> from_queue;
-    std::uint64_t num_taken = 0;  // calls of `prepare`
+    std::uint64_t num_taken = 0;  // calls of `prepare`; decides when the slot yields: see `needs_suspend`
 
   private:
     WEIR_ALWAYS_INLINE bool take_own() noexcept {
@@ -190,8 +191,8 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     standard_platform::atomic<bool> open_{false};
 };
 
-// The stage kind of a traversal. `Base`: the stage kind that calls the function, with the arguments of a
-// `traversal_call`: `pipe_kind`, or `running_for_each`.
+// The stage kind of `traverse` and `traverse_each`. `Base`: the stage kind that calls the function, with an
+// item and the feeder (see `traversal_call`): `pipe_kind`, or `running_for_each`.
 template <class Base>
 class running_traversal : public Base {
     using C = typename Base::input_item;

@@ -66,7 +66,7 @@ struct filtering {
     }
 };
 
-// The operation of a `take`: gives `n` items, then ends the stage.
+// The operation (see stages/transform.hpp) of a `take`: gives `n` items, then ends the stage.
 template <class T>
 class take_op {
   public:
@@ -82,7 +82,7 @@ class take_op {
     std::uint64_t left_;
 };
 
-// The operation of a `skip`: drops `n` items, then gives all others.
+// The operation (see stages/transform.hpp) of a `skip`: drops `n` items, then gives all others.
 template <class T>
 class skip_op {
   public:
@@ -160,15 +160,15 @@ void filter(Function&&, Options&& = {}) noexcept;
 /// the queues, are destroyed. `take(0)` gives nothing.
 ///
 /// With epochs: `n` items in all. The last epoch ends with the last item, and later stages give their held
-/// items. A run with this stage has no checkpoint, except in a branch of a `tee`.
+/// items. A run with this stage has no checkpoint, unless the stage is on the side of a `tee`.
 /// Order:  kept.
-/// Errors: `std::invalid_argument` for negative numbers, and at the start for a capacity of 0.
+/// Errors: `std::invalid_argument` for negative numbers, and at the start of a run for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {
     return detail::take_stage(n, options);
 }
 
 /// Drops the first `n` items, and gives all others; with epochs, `n` in all. A run with this stage has no
-/// checkpoint.
+/// checkpoint, unless the stage is on the side of a `tee`.
 ///
 /// Order:  kept.
 /// Errors: as for `take`.

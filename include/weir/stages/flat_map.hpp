@@ -115,7 +115,8 @@ struct element<In> {
     using type = std::ranges::range_value_t<In&>;
 };
 
-// The operation of a disaggregate: stores an item, and then gives its elements one by one.
+// The operation (see stages/transform.hpp) of a disaggregate: stores an item, and then gives its elements one
+// by one.
 template <class In>
 class unpack_op {
     using Out = typename element<In>::type;
@@ -182,7 +183,7 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 /// Order:  with a concurrency of 1, the order of the items. With more, elements of several items come mixed,
 ///         but the elements of one item keep their order. No element overtakes the end of an epoch.
 /// Errors: as for a `pipe`; elements given before an exception stay in the pipeline. `std::invalid_argument`
-///         at the start for `output_order::input`, or a time limit.
+///         at the start of a run for `output_order::input`, or a time limit.
 /// Cost:   one allocation an item. Elements are put one by one, each when the one before it is in the queue.
 template <class Function>
 [[nodiscard]] auto flat_map(Function&& function, stage_options options = {}) {

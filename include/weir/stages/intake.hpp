@@ -29,8 +29,8 @@ class intake : public get_operation<Queue> {
     template <class Slot>
     explicit intake(Slot& me) noexcept : base(me) {}
 
-    // Prepares the next take; the worker then awaits this object. Takes nothing if the slot is recalled (has
-    // to leave service), or if `skips` is true.
+    // Prepares the next take; the worker then awaits this object. Takes nothing if `skips` is true, or if the
+    // slot is recalled: it has to leave service, or its `hold_timer` has expired.
     WEIR_ALWAYS_INLINE void prepare(Queue& queue, bool skips = false) noexcept {
         this->restart(detail::base_of(queue), this->place_.address());
         if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
@@ -38,8 +38,8 @@ class intake : public get_operation<Queue> {
         }
     }
 
-    // From now on the slot yields its thread only at its puts. A slot yields at the end of each slice: after
-    // a number of operations, or some time.
+    // A slot yields its thread at the end of each slice: after a number of queue operations, or some time.
+    // From now on a slice ends only at a put, not at a take; in simulations each operation still ends one.
     void keep_slices() noexcept { ends_slices_ = ends_every_turn<typename Queue::policy_type>; }
 
     WEIR_ALWAYS_INLINE bool await_ready() noexcept {
@@ -55,8 +55,8 @@ class intake : public get_operation<Queue> {
     auto& queue() const noexcept { return *this->channel_; }
     std::uint64_t queue_number() const noexcept { return this->number(); }
 
-    // Ends the wait for an item. If the slot does not wait, the next wait ends at once, unless
-    // `clear_cancel` is called before.
+    // Called by another slot of a `traverse`: ends the wait for an item. If the slot does not wait, the next
+    // wait ends at once, unless `clear_cancel` is called before.
     void cancel_wait() noexcept { this->channel_->stop(this->waiter_, Queue::core_type::side::get); }
     void clear_cancel() noexcept { this->waiter_.stop_seen = false; }
     typename Queue::value_type* item() noexcept { return this->place_.address(); }

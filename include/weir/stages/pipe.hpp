@@ -29,7 +29,7 @@ namespace weir {
 namespace detail {
 
 // The result for an item. `value`: what the function returned; `result`: in a run with epochs, the value with
-// its provenance, which has the item's epoch and origin.
+// its provenance: the epoch, and for checkpoints the items of the source that the value was made from.
 template <class C, class Value, class More>
 struct one_result : More {
     using wrapped = std::conditional_t<is_epoch_item<C>, std::optional<carry_t<C, Value>>, nothing>;

@@ -72,7 +72,8 @@ struct the_retried {
     };
 };
 
-// Awaited in a coroutine of a stage's function. Resumes at once; gives the slot if it is measured, else null.
+// Awaited in a coroutine of a stage's function. Returns the stage's slot (worker) if that is measured, else
+// null. Resumes at once.
 struct slot_of_this_coroutine {
     slot* measured = nullptr;
 

@@ -110,7 +110,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         return it.has_work && !it.asked.gives && !it.has_lost_turn;
     }
 
-    // Fills or frees the place of the item. Then, if the slot is the giver, makes the next result.
+    // Fills or frees the item's place. Then, if the slot is the giver (puts batches), makes the next result.
     void fetch_result(iteration& it) {
         it.result.reset();
         if (it.has_work && !it.asked.is_settled) it.is_kept ? fill(it) : leave_out(it);
@@ -135,7 +135,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     bool is_finished(const iteration& it) const noexcept { return it.input_ended; }
 
   private:
-    // Awaitable of bool: waits for a place. False: the run ends. Resumes on the stage's executor.
+    // Awaitable of bool: waits for the answer to `it.asked`; false: refused. Resumes on the stage's executor.
     class place_wait {
         using waiting = decltype(detail::get_awaiter(std::declval<task<bool>>()));
 
@@ -182,7 +182,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         std::optional<waiting> awaiter_;
     };
 
-    // The request is answered, or has failed: stores the place. In order, `update` admits the next item.
+    // Stores the place that answers the request. In order, the next item may now be admitted: see `update`.
     void answer(iteration& it) noexcept {
         if (in_order_ || it.error)
             places_.update([&](place_rule& rule) { rule.stop_fetching(it.asked); }, it.context->slot);
@@ -200,7 +200,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         auto made = std::make_unique<batch>(std::move(block), form_);
         places_.update([&](place_rule& rule) { rule.add(std::move(made), it.asked); }, it.context->slot);
     }
-    // As `place_wait::await_ready`, for a request that has to wait. Sets the error of the iteration.
+    // The part of `place_wait` that waits. False: refused, or the run ends. An exception is in `it.error`.
     task<bool> find_place(iteration& it, slot& me) {
         while (true) {
             if (it.asked.fetches) {
@@ -258,7 +258,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         const std::size_t count = made.num_filled();
         const bool is_dropped = form_.drop_last && count != form_.places;
         for (std::size_t i = 0; i < count; ++i) {
-            // A dropped batch is acknowledged; not in a run that ends early: a resumed run repeats its items.
+            // A checkpoint counts a dropped batch as consumed. If the run ends early, a later run repeats it.
             if (!is_dropped) {
                 all.add(std::move(made.about(i)));
             } else if (!it.input_ended && !this->may_end_early()) {

@@ -44,7 +44,8 @@ class epoch_numbers {
     std::uint64_t count_ = 0;
 };
 
-// The operation that holds up to `size` items, and gives a random one of them for each further item.
+// The operation (see stages/transform.hpp) that holds up to `size` items, and gives a random one of them for
+// each further item.
 template <class C>
 class shuffle_op {
   public:

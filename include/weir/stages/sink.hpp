@@ -173,10 +173,11 @@ struct for_each_stage : stage_base {
 
 }  // namespace detail
 
-/// The end of a pipeline: a stage that moves items into the queue from which the consumer takes them. The
-/// stage may hold one item. The stage uses no thread and no time: in statistics, its slot always waits.
+/// The end of a pipeline. The consumer takes from the queue behind the sink. This queue and the queue before
+/// the sink are one queue with the capacity of both, and room for one item that counts as held by the sink.
+/// The sink uses no thread and no time: in statistics it is a stage whose slot always waits.
 ///
-/// \param capacity  the capacity of that queue, in items: how far the pipeline may run ahead of the consumer.
+/// \param capacity  of the queue behind the sink, in items: how far the pipeline may get ahead of a consumer.
 ///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes), and
 ///                  3 for others, which may be large. `pipeline::options` shows this default as 0 until the
 ///                  pipeline has a source. A function as an argument is refused at compile time.
@@ -198,13 +199,13 @@ struct for_each_stage : stage_base {
 ///
 /// \param function  called as that of a `pipe`; awaited if it returns a `task`, or any awaitable. The result
 ///                  of the function is dropped.
-/// \param options   see `stage_options`. No queue is behind the stage: it has no `capacity`, no `max_bytes`,
-///                  and no `output_order`.
+/// \param options   see `stage_options`; leave out `capacity`, `max_bytes` and `output_order`, as no queue is
+///                  behind the stage.
 /// Order:    with a concurrency of 1, the order of the items. With more, the function is called for several
 ///           items at once, also of two epochs.
 /// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. For a
-///           checkpoint an item is taken when the function has ended, or its failure is tolerated.
+///           checkpoint an item counts as consumed when the function has ended, or its failure is tolerated.
 template <class Function>
 [[nodiscard]] auto for_each(Function&& function, stage_options options = {}) {
     if (options.name.empty()) options.name = "for_each";

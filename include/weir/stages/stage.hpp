@@ -64,8 +64,8 @@ class kept_options : public stage_options {
     kept_options& operator=(kept_options&& other) noexcept;
     ~kept_options();
 
-    // The default name is `class_name`, or, if that is empty, one of `kind`, the kind of the stage. Both
-    // live as long as the program.
+    // The default name is `class_name`, or, if that is empty, `kind`, the kind of the stage, with the stage's
+    // place: "pipe#3". Both arguments live as long as the program.
     kept_options(stage_options&& given, std::string_view kind, std::string_view class_name = {});
     // For a stage that calls a function: a class `Function` with a name gives the default name.
     template <class Function>
@@ -81,7 +81,7 @@ class kept_options : public stage_options {
     std::string default_name(std::size_t place) const;
 
     std::string_view kind_;  // empty: the name is that of the user, or of a class
-    std::size_t place_ = 1;  // the place behind a source
+    std::size_t place_ = 1;  // in the pipeline; until `set_place`, the place behind the source, which has 0
 };
 
 // The base of every stage description, such as the result of `pipe(f)`. A description has a static function
@@ -195,8 +195,8 @@ struct in_a_task {
 };
 
 // Wraps the awaitable that the function of a stage has returned, so that the slot's state is recorded during
-// the wait. A task records the state by itself. An awaiter without `ready_at()` may resume on any thread, and
-// is wrapped in a task.
+// the wait. A task records the state by itself. An awaiter with `ready_at()` is one of weir, which resumes on
+// the coroutine's executor. Any other may resume on any thread, and is wrapped in a task.
 template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
     using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;

@@ -132,7 +132,7 @@ class stage_kind : public running_stage<Policy> {
     no_wait wait_for_turn(auto& /*it*/, slot& /*me*/) noexcept { return {}; }
     // Returns false if the stage ends.
     bool leave_turn(const auto& /*it*/) noexcept { return true; }
-    // Called if the item will never leave the stage: refuses its turn and all later ones.
+    // Called if the stage ends at the item: refuses the turns of later items (`puts_in_order`: their puts).
     void block_turns(const auto& /*it*/) noexcept {}
 
     // The queue for the result that `next_result` has returned.

@@ -96,7 +96,7 @@ class stage_task : public slot_machine {
     }
     WEIR_NOINLINE void begin_guard_and_trace(iteration& it) noexcept {
         const bool is_followed = context_.value.tracer.is_on() && begin_trace(it);
-        // An item that a trace follows has a guard, too, so that the end of its task is recorded.
+        // An item that a trace follows has an `invocation_guard`, too: `end_guard` records the task's end.
         if (!traits.counts_tasks || !it.has_work || !(is_followed || context_.value.needs_guard)) return;
         detail::begin_overhead(me_);
         any_item input;

@@ -38,7 +38,7 @@ namespace detail {
 
 // The time limit of one task. Requests a stop of the task when its time is over, or when the run ends. `env`:
 // the environment of the worker, the coroutine that calls the stage's function. While the timer exists, this
-// stop also ends a wait of the worker.
+// stop also ends the waits of the function's coroutines, such as `sleep_for`: see `coroutine_env::ends`.
 class task_timer {
   public:
     task_timer(coroutine_env& env, duration limit, stop_token run_ends);

@@ -108,7 +108,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             carry(it);
         }
     }
-    // Gives up the operation's share of the item's provenance; each result has a share of its own.
+    // Gives up the operation's share of the item's provenance, for checkpoints. Each result has its own.
     void end_task(iteration& it) noexcept {
         if (traits.origin == result_origin::its_item && !it.error) provenance_.acknowledge();
     }
@@ -221,7 +221,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             if constexpr (requires { op_.keeps_places(); }) {
                 if (!op_.keeps_places()) provenance_.forget_places();
             }
-            return std::move(provenance_);  // keeps its epoch
+            return std::move(provenance_);  // a moved-from provenance keeps its epoch
         } else {
             if constexpr (requires { op_.num_results(); }) {
                 if (const auto all = op_.num_results()) return provenance_.of_element(place_++, *all);
@@ -230,8 +230,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             return provenance_.share();
         }
     }
-    // No item is held any more. `cut`: the epoch may not be complete. Dropped items are then not
-    // acknowledged, so that a run that continues from a checkpoint repeats them.
+    // No item is held any more: a checkpoint counts dropped items as consumed. Not with `cut` (the epoch may
+    // not be complete): a run that continues from the checkpoint repeats them.
     void settle(bool cut) noexcept {
         if (!cut) provenance_.acknowledge();
         if constexpr (is_tracked) provenance_ = provenance(provenance_.epoch());

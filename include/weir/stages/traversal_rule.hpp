@@ -110,12 +110,12 @@ class traversal_slot {
     pending_items pending;
     const slot* const worker_slot;
     // The rest is guarded by the lock of the traversal's wait queue.
-    bool is_present = false;  // in service
+    bool is_present = false;  // in service: has begun, and is within the concurrency of the stage
     bool has_mark = false;    // has taken an end-of-epoch mark; puts it when all other slots are idle
     traversal_slot* next = nullptr;
 
-    // Ends the wait for an item of the queue before the stage. If the slot does not wait yet, its next wait
-    // ends at once. `clear_cancel` withdraws the request.
+    // For `wake_one`: ends the leader's wait for an item of the queue before the stage. If the slot does not
+    // wait yet, its next wait ends at once. `clear_cancel` withdraws the request.
     virtual void cancel_wait() noexcept = 0;
     virtual void clear_cancel() noexcept = 0;
 
@@ -140,7 +140,8 @@ class traversal_rule {
     // all slots, or null if each slot has its own.
     traversal_rule(count& idle, const pending_items* shared) noexcept : idle_(&idle), shared_(shared) {}
 
-    // Whether a waiting slot may go on. `judge` changes nothing; `ask` also records that the slot goes on.
+    // Whether a waiting slot may go on: to put its mark, to leave service (`recalled`), to take an item or
+    // to lead. `judge` changes nothing; `ask` also records that the slot goes on.
     admission judge(ticket t) const noexcept {
         if (has_ended_) return admission::refused;
         if (t->has_mark) return all_idle() && nothing_pending() ? admission::go : admission::wait;

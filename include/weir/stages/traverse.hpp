@@ -183,8 +183,8 @@ auto traversal_of(Function&& function, const traverse_options& o) {
 /// Ends:   when the stage before has ended, no item is pending, and no slot works on one.
 /// Resumes: as for a `pipe`.
 /// Errors: an exception from the function fails its item: see `stage_options::max_failures`. Items that the
-///         call has added stay added. `std::invalid_argument` at the start for a `max_waiting` of 0. A stop
-///         of the run, or a failure behind this stage, destroys the pending items.
+///         call has added stay added. `std::invalid_argument` at the start of a run for a `max_waiting` of 0.
+///         A stop of the run, or a failure behind this stage, destroys the pending items.
 /// Cost:   memory for pending items, which is freed at the end of the run; see bench/results.md.
 /// Source: work stealing, by Blumofe and Leiserson (JACM 1999): each slot has a deque.
 template <class Function>
