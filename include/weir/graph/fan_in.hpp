@@ -167,8 +167,9 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         room_.update([](merge_rule& rule) { rule.close(); });
         return false;
     }
-    // Whether the stage ends when a slot is refused. False if another slot has put the mark (end of an epoch)
-    // of all inputs, so that the slot's own mark is not needed.
+    // Whether a worker ends after a refusal: if the run stops, the stage was closed, or an input has ended
+    // early. Otherwise another slot has put the mark (end of an epoch) of all inputs, and the worker drops
+    // its own.
     bool ends_when_refused() const noexcept {
         return this->run_.ends().stop_requested() ||
                room_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });
@@ -182,7 +183,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         if (is_closed()) {
             for (queue* const other : ins_) other->cancel();
         } else if (this->run_.has_failed()) {
-            // Finished items can still be taken, also items that wait for room in a queue.
+            // The other slots still take the items that the inputs have made, also those that wait for room.
             for (queue* const other : ins_) other->close_to_newcomers();
         }
     }
@@ -216,7 +217,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     std::vector<queue*> ins_;
     const bool as_they_come_;
     merge_choice choice_;
-    std::vector<std::size_t> open_;  // the inputs that the rule may choose
+    std::vector<std::size_t> open_;  // the inputs that `choice_` may choose
     std::uint64_t choices_ = 0;
     wait_queue<merge_rule> room_;
 };

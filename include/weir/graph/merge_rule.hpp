@@ -31,8 +31,9 @@ struct merge_ticket {
     bool mark = false;
 };
 
-// Decides which input may put its item. The mark of an epoch is put once, when all inputs have reached it.
-// Only then the inputs continue with the next epoch.
+// The rule of a `wait_queue`, in which the slots of a `running_fan_in` wait, one for each input. Decides
+// which input may put its item. The mark of an epoch is put once, when all inputs have reached it. Only then
+// the inputs continue with the next epoch.
 //
 // Turns depend on the items of the inputs and not on their times: an end or a mark of an input counts when it
 // is the turn of this input, even if the end or mark has come earlier.
@@ -65,8 +66,9 @@ class merge_rule {
 
     // The input has ended. `early`: maybe because of a stop or a failure.
     void end(std::size_t which, bool early = false) noexcept;
-    // If the next turn has to be chosen, and no other thread does this, returns true. `open` then has the
-    // inputs with turns, and the caller calls `choose` with one of them. `open` has capacity for all inputs.
+    // If the user's function has to choose the next turn, and no other thread calls it, returns true. `open`
+    // then has the inputs with turns, and the caller calls `choose` with one of them. `open` has capacity for
+    // all inputs.
     bool claim_choice(std::vector<std::size_t>& open) noexcept;
     void choose(std::size_t which) noexcept {
         turn_ = which;
@@ -104,7 +106,7 @@ class merge_rule {
 
     bool none_open() const noexcept;
 
-    // The `share` of the greatest weight.
+    // The `share` of the greatest weight: 2^52, so that the shares of 4095 inputs sum to less than 2^64.
     static constexpr double greatest_share = static_cast<double>(std::uint64_t{1} << 52U);
 
     merge_order order_;

@@ -156,7 +156,7 @@ struct route_stage : stage_of_branches<Function, Branches...> {
 /// Order:    kept in each branch; between branches as items arrive. With epochs: no item overtakes an end of
 ///           epoch.
 /// Errors:   an item fails if the chooser throws, or names no branch: see `route_options::max_failures`.
-///           `std::invalid_argument` if two branches have one name. After a branch has failed, no epoch ends.
+///           `std::invalid_argument` if two branches have one name. No epoch ends after a branch has failed.
 /// Cost:     one more queue for each branch. An item for a full branch waits, and so do the items behind it.
 template <class Function, class... Branches>
 class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, Function, Branches...> {

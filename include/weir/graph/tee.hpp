@@ -100,7 +100,8 @@ class running_tee : public stage_kind<C, C, Policy> {
                 it.copy.emplace(C::end_of_epoch(it.place.epoch));
             } else {
                 carried_value_t<C> value(std::as_const(*it.item).value());
-                // Without the draws in the item's provenance: only the main way counts for a checkpoint.
+                // The copy has the epoch, but not the draws (samples of the source) that the item was made
+                // from: only the main way counts for a checkpoint.
                 it.copy.emplace(std::move(value), provenance(it.place.epoch));
             }
         } else {

@@ -77,7 +77,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
         return it.row && !epoch_item_traits<D>::is_mark(*it.row);
     }
     D* next_result(iteration& it) noexcept { return it.row ? &*it.row : nullptr; }
-    // Cancels the other inputs: their items have no partners.
+    // Cancels all inputs: the items that are left have no partners.
     void close_input(slot&) noexcept {
         std::apply([](auto*... each) { (each->cancel(), ...); }, in_);
     }
