@@ -93,7 +93,8 @@ struct for_each_types : Call {
         "task, would never run: await it, or loop over it, in the function");
 };
 
-// The resources of a slot (worker): the number of its items, and its own function if `per_slot` makes one.
+// The resources of a slot (worker): the number of its successful calls, and its own function if `per_slot`
+// makes one.
 template <class Tools>
 struct with_count : Tools {
     std::uint64_t num_done = 0;

@@ -142,8 +142,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     bool has_item(const iteration& it) const noexcept { return it.was_popped; }
     bool holds_items(const iteration&) const noexcept { return holds(); }
 
-    // A timer that expires while the worker has an item is not cancelled: the next take then ends without an
-    // item, and the held items leave the stage.
+    // After a result, the time counts from a later item. A timer that expires before any result is not
+    // cancelled: the next take ends without an item, and the held items leave the stage.
     bool stops_timer(const iteration& it, bool ends) const noexcept {
         if constexpr (has_max_delay<Op>) {
             const bool expired = it.item == nullptr && !it.input_ended;
