@@ -70,7 +70,7 @@ class channel_meter {
     // When the channel last became empty or non-empty.
     std::int64_t turned() const noexcept { return turned_; }
 
-    // A wait of `of` is over.
+    // A wait of `ns` is over. `of`: `puts` or `gets`, whose operation has waited.
     void record_wait(const side& of, std::int64_t ns) noexcept {
         (&of == &puts ? put_waits_ : get_waits_).record(ns);
     }
@@ -208,7 +208,7 @@ class sink_meter {
     }
 
     // The instant at which an item last came or went. `got`: the number of all gets; `size`: the items in the
-    // sink's queue; `turned`: when this queue became empty. A get that leaves items in the queue is not
+    // whole channel; `turned`: when the channel became empty. A get that leaves items in the channel is not
     // timed; for such a get, the result is the instant at which a call first had this `got`.
     std::int64_t moved(std::uint64_t got, std::size_t size, std::int64_t turned) noexcept {
         if (got != got_then_) then_ = last_;

@@ -92,7 +92,7 @@ class basic_process_meter {
     std::optional<process_stats> stats() noexcept;
 
   private:
-    static constexpr std::uint64_t block = 512;  // bytes; the unit of `process_counts`, on every device
+    static constexpr std::uint64_t block = 512;  // bytes; the system's unit of storage, on every device
 
     static std::optional<std::uint64_t> count(std::int64_t from, std::int64_t to,
                                               std::uint64_t each = 1) noexcept;

@@ -61,8 +61,8 @@ class slot : public basic_state_meter<> {
     // The chain resumes, for policies without statistics. Costs one access to thread-local data.
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
 
-    // Called when the chain resumes after a wait that doesn't change the state. `leave_thread` is called when
-    // the chain suspends in such a wait.
+    // Called by `resumed`; and alone, when the chain resumes after a wait of the library that doesn't change
+    // the state of the slot. `leave_thread` is called when the chain suspends in such a wait.
     void enter_thread() noexcept {
         resumed();
         thread_.store(standard_platform::this_thread(), std::memory_order_relaxed);
@@ -137,8 +137,9 @@ class slot : public basic_state_meter<> {
     std::uint64_t retries() const noexcept { return retries_.load(std::memory_order_acquire); }
     std::int64_t retry_time() const noexcept { return retry_time_.load(std::memory_order_relaxed); }
 
-    // True: the slot must not wait for an item; a get that would wait gives up. The thread that stores true
-    // then calls the channel's `recall`, for a get that waits already.
+    // True: a lower concurrency has taken the slot out of service. It must not wait for an item; a get that
+    // would wait gives up. The thread that stores true then calls the channel's `recall`, for a get that
+    // waits already.
     standard_platform::atomic<bool> recalled{false};
 
     // True: the slot has ended; before the last slot of a stage ended, the stage closed its output channels.
@@ -178,8 +179,8 @@ class slot : public basic_state_meter<> {
     slot_trail* trail = nullptr;
 };
 
-// A slot whose invocations are timed. Only the chain uses the members of this class, so that all other code
-// is independent of the policy.
+// A slot whose invocations are timed. Only the chain uses the members of this class, so that other code is
+// independent of the policy; snapshots read `tasks`.
 template <bool Histogram>
 class timed_slot final : public slot {
   public:
@@ -188,7 +189,7 @@ class timed_slot final : public slot {
                bool times_each = false) noexcept
         : slot(stage, number, clock), meter(times_each) {}
 
-    // Measures the times between two waits.
+    // Divides the time between two clock readings among the invocations since the first of them.
     stopwatch meter;
     // Accounts for the time up to `now`, when the clock was read.
     void catch_up(std::int64_t now) noexcept {

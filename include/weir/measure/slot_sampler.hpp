@@ -56,7 +56,8 @@ class slot_sampler : public task_sampler {
         return has_ended;
     }
 
-    // For batches: an item was taken; a batch is given. `lacks_item`: without the item taken last.
+    // For batches: an item was taken; a batch is given, at the instant `at`. `lacks_item`: the item taken
+    // last is not in this batch, but begins the next one.
     void take_item() noexcept { ++num_taken_; }
     void give_batch(bool lacks_item, std::int64_t at) noexcept {
         current_ = task_sample();

@@ -27,8 +27,9 @@ struct slot_times {
     duration await{};      ///< the stage's function is itself suspended: a sleep, I/O, a copy
     duration wait_put{};   ///< from suspending in put until there is room: held back
     duration wait_turn{};  ///< done with an item that may not leave yet: earlier items have to leave
-                           ///< first, and the queue has no place for it meanwhile; or it is not its turn
-                           ///< in a merge
+                           ///< first, and the queue has no place for it meanwhile; or it is not the
+                           ///< slot's turn, as in a merge; or no begun batch has a place for the item.
+                           ///< Of a source: the queues hold more than `run_options::max_bytes`
     duration overhead{};   ///< the library wakes other threads, or calls hooks or `on_failure`
 
     /// \returns the sum of all states.

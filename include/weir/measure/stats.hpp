@@ -168,7 +168,7 @@ struct stage_setup {
 struct stage_stats {
     std::string name;                  ///< see `stage_options::name`
     std::string kind;                  ///< source, pipe, aggregate, ..., sink
-    std::size_t concurrency = 1;       ///< slots at work at the snapshot
+    std::size_t concurrency = 1;       ///< slots in service at the snapshot
     duration elapsed{};                ///< from the stage's start to the snapshot
     std::uint64_t num_tasks = 0;       ///< invocations finished, failed ones included
     std::uint64_t num_failures = 0;    ///< invocations that ended with an exception

@@ -23,7 +23,7 @@ class stopwatch {
     // An invocation has succeeded. True: the caller reads the clock now.
     bool count_invocation() noexcept { return ++unread_ >= stride_; }
 
-    // Called after work other than an invocation.
+    // Called after work other than an invocation: `can_estimate` is false until the next reading.
     void record_other_work() noexcept { behind_ = true; }
 
     // Called after other work that took long: the next invocation gets a reading of its own.
@@ -51,7 +51,7 @@ class stopwatch {
     // Whether there were invocations or other work since the last reading.
     bool is_behind() const noexcept { return unread_ != 0 || behind_; }
 
-    // Whether only invocations followed the last reading, so that their time can be estimated.
+    // Whether only invocations followed the last reading, so that their time, `estimate`, can be estimated.
     bool can_estimate() const noexcept { return !behind_; }
     std::int64_t estimate() const noexcept { return unread_ * usual_; }
 
@@ -116,7 +116,7 @@ class stopwatch {
 
     static constexpr std::uint32_t window =
         8'000;                                  // ns; costs 1.3 % of invocations of 1 us; 4'000 costs 2.0 %
-    static constexpr std::int64_t slack = 500;  // ns
+    static constexpr std::int64_t slack = 500;  // ns by which a mean may exceed twice the usual time
     static constexpr std::uint32_t longest_stride = 16;
     static constexpr std::int64_t longest_usual = INT64_MAX / 4;  // so that 2 * usual_ can't overflow
 

@@ -22,7 +22,7 @@ class trail_marks {
     // `is_read`: a stage gets from the queue; false: the consumer.
     trail_marks(std::uint32_t queue, std::size_t capacity, bool is_read) : queue_(queue) {
         if (!is_read) return;
-        std::size_t places = 1024;  // 16 KB: capacities change
+        std::size_t places = 1024;  // 16 KB; at least so many, as the capacity may grow later
         while (places < 2 * capacity && places < most_places) places *= 2;
         places_ = std::make_unique<place[]>(places);
         mask_ = places - 1;
@@ -30,8 +30,8 @@ class trail_marks {
 
     std::uint32_t queue() const noexcept { return queue_; }
 
-    // Sets the tag of item `number` of the queue. False: the place still has the tag of another item; `lost`
-    // counts these.
+    // Sets the tag of item `number` of the queue. False: the consumer reads the queue; or the place still has
+    // the tag of another item, which `lost` counts.
     bool set(std::uint64_t number, std::uint64_t tag) noexcept {
         if (places_ == nullptr) return false;
         place& p = places_[number & mask_];
@@ -71,9 +71,10 @@ class trail_marks {
     standard_platform::atomic<std::uint64_t> lost_{0};
 };
 
-// The trace of one slot: visits, one for each traced item. Each traced item has a tag, which is a number
-// other than 0. The slot's coroutine calls the members in the order below; if another thread completes a put
-// for the waiting slot, that thread calls them.
+// The trace of one slot: visits, one for each traced item. A visit lasts from the call of the function with
+// the item until its last output is in a queue. Each traced item has a tag, which is a number other than 0.
+// The slot's coroutine calls the members in the order below; if another thread completes a put for the
+// waiting slot, that thread calls them.
 class slot_trail {
   public:
     slot_trail() = default;

@@ -61,9 +61,9 @@ template <std::size_t N>
 /// \returns a share of 1 in percent: `57.3 %`, `100 %`, `0 %`.
 [[nodiscard]] std::string percent(double share);
 
-/// \returns a duration as in the logs of SPDL, 12 characters wide: `   2.7 [ ms]`, `   4.2 [ us]`,
-///          `  10.2 [sec]`. Below 100 us in us, below 1 s in ms. From 1 to 99 ns, the only digit would be
-///          lost, so the unit is `[ ns]`, which SPDL doesn't use.
+/// \returns a duration as in the logs of the data loader SPDL, 12 characters wide: `   2.7 [ ms]`,
+///          `   4.2 [ us]`, `  10.2 [sec]`. Below 100 us in us, below 1 s in ms. From 1 to 99 ns, the only
+///          digit would be lost, so the unit is `[ ns]`, which SPDL doesn't use.
 [[nodiscard]] std::string log_time(duration d);
 
 }  // namespace weir::units

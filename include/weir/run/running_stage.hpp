@@ -78,8 +78,8 @@ class running_stage : public worker_set<Policy> {
         return me.last_reading;
     }
 
-    // The worker did other work than a task since the last reading of the clock, so that the time up to the
-    // next reading is no measure of the next task (see `stopwatch`).
+    // The worker did other work than a task since the last reading of the clock. So until the next reading,
+    // the current time can't be estimated from the number of tasks (see `stopwatch::can_estimate`).
     void record_other_work([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) me.meter.record_other_work();
     }
