@@ -15,7 +15,8 @@
 
 namespace weir::detail {
 
-// The members of a `checkpoint`, and their format as bytes. All numbers are little-endian.
+// The members of a `checkpoint`, under the same names, and their format as bytes. All numbers are
+// little-endian.
 //
 // | at | bytes | what                                                                        |
 // |----|-------|-----------------------------------------------------------------------------|

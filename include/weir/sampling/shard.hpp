@@ -20,7 +20,8 @@
 
 namespace weir {
 
-/// What happens to the last round of an epoch if it has fewer draws than there are ranks.
+/// What happens to the last round of an epoch if it has fewer draws than there are ranks. (In any other
+/// round, each rank gets one draw.)
 enum class tail : std::uint8_t {
     exact,  ///< no draw is omitted or repeated: some ranks get one draw less than others
     drop,   ///< the round is omitted: some draws of the epoch, fewer than the ranks, are never given
@@ -58,7 +59,7 @@ class shard {
     /// |---------------------|------------------------|------------------------|
     /// | torchrun            | `RANK`                 | `WORLD_SIZE`           |
     /// | Open MPI's mpirun   | `OMPI_COMM_WORLD_RANK` | `OMPI_COMM_WORLD_SIZE` |
-    /// | mpiexec of the rest | `PMI_RANK`             | `PMI_SIZE`             |
+    /// | other MPIs' mpiexec | `PMI_RANK`             | `PMI_SIZE`             |
     /// | srun                | `SLURM_PROCID`         | `SLURM_NTASKS`         |
     ///
     /// Slurm comes last: if a batch script calls mpirun, Slurm's variables are set, too, but describe the

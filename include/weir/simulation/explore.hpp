@@ -114,7 +114,8 @@ class explorer {
     // Depth-first search: increases the last decision that can be increased, and makes all decisions after it
     // first come, first served.
     explored try_all();
-    // Whether the last decision of `given`, one of `of` options, can be increased.
+    // Whether the last decision of `given`, for one of `of` options, can be increased: a further option is
+    // left, and `explore_options::deviations` allows one more deviation.
     bool may_deviate(const choices& given, std::uint32_t of) const;
 
     // Repeats the schedule that has failed, shortens it, and throws the `schedule_failure`.
@@ -127,8 +128,9 @@ class explorer {
     bool may_try() const { return attempts_ < options_.attempts_to_shrink; }
     bool fails(const choices& given);
 
-    // Sets decisions to option 0 while the schedule still fails. Source of the halving: Zeller, Hildebrandt,
-    // "Simplifying and isolating failure-inducing input", IEEE TSE 28 (2002).
+    // Sets decisions to option 0, in ever smaller groups, and then lowers the others, as long as the schedule
+    // still fails. Source of the halving: Zeller, Hildebrandt, "Simplifying and isolating failure-inducing
+    // input", IEEE TSE 28 (2002).
     choices shrink(choices best);
 
     const scenario run_;
