@@ -110,7 +110,7 @@ struct stage_of_inputs : stage_base {
 // A function of the user that chooses the next input: see `merge_options::rule`.
 using merge_choice = std::function<std::size_t(std::span<const std::size_t>)>;
 
-// Returns `which`, the choice of such a function. Throws if `which` is not in `open`, the inputs that may
+// Returns `which`, a result of a `merge_choice`. Throws if `which` is not in `open`, the inputs that may
 // have more items.
 inline std::size_t checked_choice(std::size_t which, const std::vector<std::size_t>& open) {
     std::string all;

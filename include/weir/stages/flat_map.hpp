@@ -175,10 +175,11 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 ///
 ///     weir::flat_map([](const std::string& line) { return words_of(line); })
 ///
-/// \param function  called as that of a `pipe`. Returns one of these, or an awaitable of one: a container,
-///                  whose elements are moved out; a view, or a reference to a container, whose elements are
-///                  copied; a `generator` or `async_generator`. If the function takes the item by reference,
-///                  the result may refer to the item, which lives longer. `per_slot` works as for `pipe`.
+/// \param function  called as a `pipe` calls its function. Returns one of the following, or an awaitable of
+///                  one: a container, whose elements are moved out; a view, or a reference to a container,
+///                  whose elements are copied; a `generator` or `async_generator`. If the function takes the
+///                  item by reference, the result may refer to the item, which lives longer. `per_slot` works
+///                  as for `pipe`.
 /// \param options   see `stage_options`.
 /// Order:  with a concurrency of 1, the order of the items. With more, elements of several items come mixed,
 ///         but the elements of one item keep their order. No element overtakes the end of an epoch.

@@ -198,8 +198,8 @@ struct for_each_stage : stage_base {
 ///
 /// Such a run needs no consumer, and ends by itself: see `run<void>`.
 ///
-/// \param function  called as that of a `pipe`; awaited if it returns a `task`, or any awaitable. The result
-///                  of the function is dropped.
+/// \param function  called as a `pipe` calls its function; awaited if it returns a `task`, or any awaitable.
+///                  The result of the function is dropped.
 /// \param options   see `stage_options`; leave out `capacity`, `max_bytes` and `output_order`, as no queue is
 ///                  behind the stage.
 /// Order:    with a concurrency of 1, the order of the items. With more, the function is called for several
