@@ -51,8 +51,8 @@ template <class T>
 // it without RTTI; null equals only null.
 bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept;
 
-// Builds a `pipeline_description`. A class of stages is described from its members `options` and `output`. It
-// may also have these members:
+// Builds a `pipeline_description`. A class of stages has the members `options` (`stage_options`) and `output`
+// (the type of its results; a template over the type of its items, except in a source). It may also have:
 // - `static constexpr const char* kind`: the name of the kind, which statistics show, too;
 // - `std::string remark() const`: in few words, what the options do not say;
 // - if the stage contains other stages, which are to be described, too:
@@ -81,8 +81,8 @@ class description_builder {
       private:
         friend description_builder;
         struct end {
-            std::size_t stage;
-            std::string branch;
+            std::size_t stage;   // its index
+            std::string branch;  // the branch that begins behind the stage; empty: none
         };
         std::vector<end> ends_;
     };

@@ -22,9 +22,9 @@ namespace weir {
 ///     server.on("/debug/runs", [] { return weir::explain_all_runs(); });
 ///
 /// `report/README.md` shows such a text. The verdict, a sentence on what limits the rate of the run, is
-/// `brief_verdict(run.stats())`, or else that of `explain`. "working for 97 ms" may be the time of several
-/// items, one after the other. Runs that measure nothing (`unmeasured`) have neither times nor a verdict.
-/// Runs on virtual time are not shown.
+/// `brief_verdict(run.stats())`; without one, `explain` makes the verdict. "working for 97 ms" is the time of
+/// several items if the slot did not wait between them. Runs that measure nothing (`unmeasured`) have neither
+/// times nor a verdict. Runs on virtual time are not shown.
 ///
 /// \returns lines of text, each of which ends with `\n`.
 /// Errors:  `std::bad_alloc`.
@@ -53,7 +53,7 @@ class activity_lines {
 
   private:
     struct line {
-        slot_activity activity;
+        slot_activity activity;  // `lasted`: the shortest time of these slots
         duration longest{};
         std::vector<std::size_t> slot_numbers;
     };
@@ -78,7 +78,7 @@ class present_runs {
   private:
     struct waiter {
         wait_seen seen;
-        std::string channel;  // "channel 'y' is full, 64 of 64"; empty: it does not wait at a channel
+        std::string channel;  // "channel 'y' is full, 64 of 64"; empty: the wait is not at a channel
     };
     struct present_run {
         std::string states;

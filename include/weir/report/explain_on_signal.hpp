@@ -50,19 +50,20 @@ class signal_explanations {
     static void add(int number, std::ostream& to);
 
   private:
-    // Called by the thread of the library for each signal, and with 0 after `add` has added one.
+    // Called by the thread of the library: with a signal's number, to print; with 0 after `add`, to unblock.
     static void tell(int number) noexcept;
     void print(int number) noexcept;
+    // Unblocks the added signals on the calling thread, as all other threads may block them.
     void accept_all() noexcept;
     // Called in a forked process, which has no such thread: removes all streams, and the signals' handlers.
     void forget_all() noexcept;
 
     static no_destroy<signal_explanations> only;
-    static const bool forks_are_known;
+    static const bool forks_are_known;  // its initialisation registers `forget_all` for forked processes
 
     standard_platform::mutex lock_;               // guards the members below, also while the thread prints
     std::ostream* streams_[end_of_signals] = {};  // null: the signal prints nothing
-    bool begun_ = false;
+    bool begun_ = false;                          // the thread of the library has been started
 };
 
 inline constinit no_destroy<signal_explanations> signal_explanations::only;

@@ -116,7 +116,7 @@ class plot_axis {
     [[nodiscard]] static plot_axis logarithmic(figure_kind kind, double least, double greatest, bool zero);
     // An axis for several series. `over_all[i]`: the figure of series `i` for the whole run. The axis is
     // logarithmic if a figure of a series is 50 times greater than all of `over_all`; with `by_differences`,
-    // also if the figures in `over_all` differ by more than a factor of 50.
+    // also if the figures in `over_all` differ by more than a factor of 50. For shares it is linear, to 1.
     [[nodiscard]] static plot_axis fitting(figure_kind kind, const std::vector<std::vector<double>>& series,
                                            const std::vector<double>& over_all, bool by_differences);
 

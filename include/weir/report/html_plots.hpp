@@ -45,7 +45,8 @@ class html_plots {
     // `which`: an index in `all_`.
     [[nodiscard]] plot plot_of(std::size_t which) const;
     // Gives the lines of a plot different styles. If there are more than `num_line_styles`, only the eight
-    // with the most notable figures in `totals` get a style; the others stay grey.
+    // with the most notable figures get a style; the others stay grey. `totals`: each line's figure for all
+    // drawn laps together.
     static void assign_styles(const quantity& q, std::vector<plot_line>& lines,
                               const std::vector<double>& totals);
     // The lines in words, for readers who do not see them.

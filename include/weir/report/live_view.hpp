@@ -267,8 +267,8 @@ class basic_live_view : public run_report {
 /// without such remains. The environment variable NO_COLOR turns colours off. An example:
 /// include/weir/report/README.md.
 ///
-/// Errors: if the file can't be written, or `counted` is not a stage of the run, the `report_warning` is
-///         called.
+/// Errors: if the file can't be written, or `counted` is not a stage of the run, the function set by
+///         `set_report_warning` is called, and the run goes on without the view.
 /// Cost: a picture of ten stages takes 0.3 ms, on a thread of the run's executor. Verdicts take at most 1 %
 ///       of the time: for five stages, one of 10 to 20 ms about every 2 s, of the laps since the last one.
 ///       While a terminal is stopped (Ctrl-S), or a pipe is full, nothing is drawn. Only the pictures at

@@ -20,8 +20,8 @@ namespace weir {
 
 /// The two formats of log lines in SPDL, another library for loading data; its documents explain the lines.
 enum class log_style {
-    current,   ///< one line for each stage with tasks, for each queue, and for the process
-    document,  ///< the older one: one line for each stage with tasks and for the sink
+    current,   ///< a line for each stage but sources and sinks, for each queue, and for the process
+    document,  ///< the older one: a line for each stage but sources, and no other lines
 };
 
 /// \returns the lines of one report, each with its line break. In the current style, a stage with c > 1

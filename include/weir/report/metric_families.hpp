@@ -20,8 +20,8 @@ namespace weir::detail {
 
 enum class metric_type { gauge, counter, histogram };
 
-// A metric, without its samples. The name is OpenTelemetry's: `weir.queue.depth`. The unit is in the notation
-// of UCUM (Unified Code for Units of Measure): s, By for bytes, {item}.
+// A metric, without its samples. The name is in OpenTelemetry's notation: `weir.queue.depth`. The unit is in
+// that of UCUM (Unified Code for Units of Measure): s, By for bytes, {item}.
 struct metric_family {
     std::string_view name;
     std::string_view unit;

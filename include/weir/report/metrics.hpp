@@ -108,8 +108,8 @@ class metrics_report : public run_report {
 /// reader never sees half of a file. The last file stays. Each process, and each of several runs at the same
 /// time, needs a file of its own, and a label that tells its samples from others.
 ///
-/// Errors: if the file can't be written, the `report_warning` is called with path and reason. The run goes on
-///         without this report.
+/// Errors: if the file can't be written, the function set by `set_report_warning` is called with path and
+///         reason. The run goes on without this report.
 /// Cost:   about 40 us per lap for each stage with its queue, and 12 kB of text; at most 1 % of the time for
 ///         verdicts. A verdict is of the laps since the last one, and at the end of the whole run.
 class metrics_file final : public detail::metrics_report {
@@ -127,7 +127,8 @@ class metrics_file final : public detail::metrics_report {
 /// Calls a function with the metrics of a run when the run begins, at the end of each lap and when the run
 /// ends. The function may store the text for an HTTP server, or push it to a gateway.
 ///
-/// Errors:  if the function throws, the `report_warning` is called. The run goes on without this report.
+/// Errors:  if the function throws, the function set by `set_report_warning` is called. The run goes on
+///          without this report.
 /// Threads: one call at a time: the first by the thread that starts the run, the others by its executor's
 ///          threads.
 /// Cost:    as `metrics_file`, without the file.

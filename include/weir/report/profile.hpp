@@ -165,11 +165,11 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// Each source gives `items` items. The first stage works on them, the second on the results, and so on.
 /// Each item passes each stage once: half of the items are divided evenly among the trials of the stage, half
 /// in proportion to the trials' concurrencies. A stage that has one slot by its nature (an aggregate) gets
-/// all items in one trial. A trial ends early after `profile_options::time_limit`, or when it has more
-/// results than it had items, or than a limit in bytes allows. A stage in which nothing moves any more gets
-/// no further trials: see `profile_trial::end`. Stages behind an aggregate have fewer items. If these are too
-/// few, the sources give more: up to 16 times `items`, for at most the time of a trial. `profile_trial::pace`
-/// says how exact a figure is.
+/// all items in one trial. A trial ends early after `profile_options::time_limit`, or when its results are
+/// more than its items were, or more than a limit in bytes allows. A stage in which nothing moves any more
+/// gets no further trials: see `profile_trial::end`. Stages behind an aggregate have fewer items. If these
+/// are too few, the sources give up to 16 times `items`, for at most `time_limit`. `profile_trial::pace` says
+/// how exact a figure is.
 ///
 /// The environment variable `WEIR_DIAGNOSE=1` does the same at the start of each run of an unchanged program,
 /// with items that then go on to the consumer: see `<weir/run/diagnosis.hpp>`.

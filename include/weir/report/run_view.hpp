@@ -93,7 +93,7 @@ class lap_figures {
 
 // A queue between two stages, or behind the last one.
 struct shown_queue {
-    std::size_t channel;
+    std::size_t channel;            // its index in `pipeline_stats::channels`
     std::size_t from;               // the index of the stage that puts
     std::optional<std::size_t> to;  // the index of the stage that takes; none: the program takes
     std::string branch;             // the branch that begins with the queue
@@ -141,7 +141,7 @@ class run_view {
     [[nodiscard]] std::string branch_of(std::size_t from, std::size_t to) const;
 
     const run_record& run_;
-    std::size_t limit_;
+    std::size_t limit_;  // how many stages are shown
     lap_figures laps_;
     bool has_laps_ = false;
     std::vector<std::string> stages_;  // labels

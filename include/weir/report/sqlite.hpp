@@ -45,10 +45,11 @@ namespace weir {
 /// in memory, and writes the lap together with a later one, or at the end of the run, where it waits for
 /// `patience`. It keeps at most 600 laps; later laps are joined with the last lap that is kept.
 ///
-/// Errors:  those of every `run_report`. A file of another program or schema is an error, and is left
-///          unchanged. A file that is still locked after the end's `patience` is an error, too; the message
-///          says how many laps are missing.
-/// Threads: as every `run_report`.
+/// Errors:  if the database can't be written, the function set by `set_report_warning` is called, and the run
+///          goes on without this report. So it does for a file of another program or schema, which is left
+///          unchanged, and for a file that is still locked after `patience` at the end; then the message says
+///          how many laps are missing.
+/// Threads: a report is of one run at a time.
 /// Cost:    about 30 us per row, on a thread of the run's executor.
 class sqlite_report : public run_report {
   public:

@@ -53,7 +53,8 @@ struct trace_options {
 /// a trace is exact and always the same.
 ///
 /// Errors:   `std::invalid_argument` if `every` or `max_events` is 0, or a value is negative. If the file
-///           can't be written or memory is short, the run goes on with a warning: see `run_report`.
+///           can't be written or memory is short, the function set by `set_report_warning` is called, and the
+///           run goes on.
 /// Threads:  one run at a time. Lifetime: kept by the run.
 /// Cost:     without a trace, a run reads a flag where a slot waits. With one, each stage spends about 10 ns
 ///           on an item that is not traced, and 80 ns on one that is. With 1 us of work in each of three

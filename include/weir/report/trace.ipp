@@ -39,7 +39,7 @@ class trace_writer {
         }
     };
     // One end of a step: an item leaves a visit, or comes into the next. `where` is a queue, or a slot that
-    // kept the item for a batch.
+    // kept the item for a batch; `number`: the item's number there.
     struct end_of_step {
         std::uint64_t where;
         std::uint64_t number;

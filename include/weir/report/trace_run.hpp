@@ -103,8 +103,8 @@ class slot_trace final : public slot_trail {
 
   private:
     void open(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept;
-    // Adds the states in the slot's journal, from number `from` on, as events, cut to the time from `lo` to
-    // `hi`. The states `run` and `off` are left out.
+    // Adds the states in `journal` (the slot's last states), from number `from` on, as events, cut to the
+    // time from `lo` to `hi`. The states `run` and `off` are left out.
     void write_states(std::uint64_t from, std::int64_t lo, std::int64_t hi) noexcept;
 
     static constexpr unsigned stage_bit = 48;
@@ -130,6 +130,7 @@ struct stage_trace {
 };
 
 // The events of a run. Before the run begins, it adds its stages, queues and slots; slots also later.
+// `run_trail` (measure/trail.hpp) explains the functions.
 class run_trace final : public run_trail {
   public:
     explicit run_trace(const trace_settings& settings) noexcept : settings_(settings) {}

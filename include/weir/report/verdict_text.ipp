@@ -52,7 +52,8 @@ WEIR_INLINE std::string verdict_line(const verdict& v) {
     return "[verdict]\t" + text + "\n";
 }
 
-// \returns the change as the examples `explain` and `what_if` read it: `{"stage":"decode","concurrency":4}`.
+// \returns the change as the programs `examples/explain` and `examples/what_if` read it:
+//          `{"stage":"decode","concurrency":4}`.
 WEIR_INLINE std::string change_json(const setting_change& change) {
     const auto count = [&change] { return std::to_string(static_cast<std::uint64_t>(change.value)); };
     std::string text = "{";

@@ -42,7 +42,7 @@ WEIR_INLINE void wait_graph::read(const wait_site& site) {
         const auto found = slot_of_.find(w.who);
         const std::size_t slot = found == slot_of_.end() ? none : found->second;
         if (slot != none && w.kind == wait_kind::bench) {
-            slots_[slot].seen.gone = true;  // out of service until the program calls the slot back
+            slots_[slot].seen.gone = true;  // unused until the concurrency of the stage rises
         } else {
             waits.push_back({sites.size(), w, slot});
         }
@@ -106,8 +106,8 @@ WEIR_INLINE auto wait_graph::ends_of(const wait_site* queue) -> queue_ends& {
 WEIR_INLINE bool wait_graph::could_end(const wait& w, bool anybody) const {
     if (w.seen.has_limit || w.seen.kind == wait_kind::outside) return true;
     if (by_anyone(w)) return anybody;
-    // A wait for the rest of the run (`others`) is also ended by the consumer, which is not a slot. In a run
-    // that has failed, stages end each other in more ways than the graph shows.
+    // A wait of kind `others`, which each slot of the run could end, is also ended by the consumer, which is
+    // not a slot. In a run that has failed, stages end each other in more ways than the graph shows.
     if (anybody && (w.seen.kind == wait_kind::others || has_failed(w))) return true;
     bool any = false;
     each_ender(w, [&any](const known_slot& s) { any = any || s.alive; });

@@ -130,7 +130,8 @@ class known_waits {
     std::map<key, known_wait> known_;
 };
 
-// An executor that the watchdog inspects, and since when each of its workers has run the same task.
+// An executor that the watchdog inspects, and since when each of its workers has run one function, which has
+// used no channel meanwhile.
 class observed_pool {
   public:
     explicit observed_pool(executor& ex) : executor_(&ex, executor_user::watchdog) {}
@@ -141,8 +142,8 @@ class observed_pool {
     const executor_view& inspect();
     const executor_view& view() const noexcept { return view_; }
 
-    // \returns whether a worker has run one task for `limit` or longer, and coroutines wait for a worker, now
-    //          and at the previous call. False from `set_reported` on, until no worker is held so long.
+    // \returns whether a worker has run one function for `limit` or longer, and coroutines wait for a worker,
+    //          now and at the previous call. False from `set_reported` on, until no worker is held so long.
     bool is_newly_held(time_point now, duration limit);
     void set_reported() noexcept { reported_ = true; }
 
@@ -150,14 +151,14 @@ class observed_pool {
 
   private:
     struct worker {
-        std::uint64_t done = 0;
-        time_point since{};  // when the worker began its task
+        std::uint64_t done = 0;  // `worker_view::done`: its resumptions and channel operations
+        time_point since{};      // the last inspection at which `done` had changed, or the worker was idle
     };
 
     executor_use executor_;
     executor_view view_;
     std::vector<worker> workers_;
-    bool was_crowded_ = false;
+    bool was_crowded_ = false;  // coroutines waited for a worker at the previous call of is_newly_held()
     bool reported_ = false;
 };
 
