@@ -54,7 +54,8 @@ class profile_lines {
     // Returns the titles of the columns. The state `off` has no column: no slot of a trial is off.
     std::string head() const;
 
-    // `base`: the trial with which `t` is compared, maybe itself; null: there is no speed-up.
+    // Returns the line of the trial `t`. `base`: the trial with which `t` is compared, maybe itself; null: no
+    // speed-up is printed.
     std::string line(const std::string& name, const profile_trial& t, const profile_trial* base);
 
     // Returns the text below the table: explains the columns, and the remarks on trials, such as `stuck`.

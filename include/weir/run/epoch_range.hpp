@@ -205,7 +205,7 @@ class epoch_range {
     }
 
     Run* run_;
-    std::optional<queued> ahead_;  // fetched, but not delivered: an item, or the mark of the end
+    std::optional<queued> ahead_;  // fetched, but not delivered: an item, or the mark of an epoch's end
     std::uint64_t number_ = 0;
     bool over_ = false;   // the current epoch has ended
     bool ended_ = false;  // the stream has ended

@@ -29,12 +29,12 @@ enum class run_outcome : std::uint8_t {
     finished,  ///< a consumer has seen the end of the stream; or all stages of a `run<void>` have ended
     stopped,   ///< by `run::stop` or `run::request_stop`
     stopped_by_token,  ///< by `run_options::stop`
-    failed             ///< by more failures than the limit: see `pipeline_failure`
+    failed             ///< by more failures than the limit, or by a hook or callback that threw
 };
 
-/// One item on which a stage's function threw.
+/// One item on which a stage's function threw; or an exception of a hook or callback.
 struct failure {
-    std::string stage;           ///< the stage's name
+    std::string stage;           ///< the stage's name; or that of the callback: `on_lap`, `on_end`
     std::uint64_t item;          ///< the item's number at that stage, from 0, as the stage took its items
     std::exception_ptr error;    ///< the exception
     std::source_location where;  ///< the place of the stage in the source: `stage_options::where`
@@ -95,7 +95,8 @@ class failure_limit {
         }
     }
 
-    /// \returns whether `failures` of `invocations` exceed the limit.
+    /// \returns whether `failures` of `invocations` exceed the limit; a rate is never exceeded before
+    ///          `probation` invocations.
     [[nodiscard]] constexpr bool exceeded(std::uint64_t failures, std::uint64_t invocations) const noexcept {
         if (!is_rate()) return failures > count_;
         // 0.29 * 100 is a little less than 29 in floating point; a product this near counts as 29.

@@ -21,7 +21,7 @@ namespace weir {
 enum class trial_end : std::uint8_t {
     complete,   ///< all of its items were processed, or there were none
     time_over,  ///< its time limit was reached; the figures are of the items until then
-    stuck,      ///< nothing changed any more: a function may wait for a later stage or the consumer
+    stuck,      ///< no slot changed its state any more: a function may wait for a later stage or the consumer
     too_few,    ///< not begun: trials with fewer slots have used up the items of the stage
     no_thread,  ///< not begun: its functions would have blocked all threads of their executor
     not_tried,  ///< not begun: an earlier trial was stuck, or the time limit of all trials was reached
@@ -35,7 +35,7 @@ struct profile_trial {
     std::uint64_t num_results = 0;   ///< items put
     std::uint64_t num_failures = 0;  ///< items that failed
     duration ave_time{};             ///< the average time of a successful task
-    slot_times times;                ///< the sum over all slots; `runnable` if there were too few threads
+    slot_times times;                ///< the sum over all slots; `runnable`: there were too few threads
 
     /// The share of the time in which the queue before the stage had an item. Near 1, the stage itself limits
     /// the rate; else the stage could be faster. None for a source, for a stage with several inputs, and if
@@ -53,7 +53,7 @@ struct profile_trial {
         return pace ? pace->rate() : detail::per_second(num_items, elapsed);
     }
     /// \returns a confidence interval of the rate divided by the rate of `base`, maybe of another stage.
-    ///          If it contains 1, there is no difference. None if one of them has no pace or took no time.
+    ///          If it contains 1, no difference is shown. None if one of them has no pace or took no time.
     [[nodiscard]] std::optional<confidence_interval> speed_up(const profile_trial& base) const noexcept;
 
     [[nodiscard]] friend bool operator==(const profile_trial&, const profile_trial&) = default;
@@ -123,7 +123,7 @@ class stage_trials : public run_profiler {
   private:
     // The phases of a stage. feeding: the sources make more items for the stage; settling: each slot takes an
     // item and waits to be admitted; trial: items are admitted and measured; draining: the stage processes
-    // the items that are left.
+    // the items that are left. none: no stage is tried.
     enum class phase : std::uint8_t { none, feeding, settling, trial, draining };
 
     // The shortest time between two steps.
@@ -138,8 +138,8 @@ class stage_trials : public run_profiler {
                            const profile_trial& trial) = 0;
 
     void begin_stage(profiled_run& run, time_point now);
-    // If the stage has too few items, lets the sources make more, which pass all stages before it. Returns
-    // whether the sources make more.
+    // If the stage has too few items, and the sources may make more (`trial_limits::rounds`), lets them make
+    // more, which pass all stages before it. Returns whether the sources make more.
     bool begin_round(profiled_run& run);
     // Returns whether the phase `feeding` continues. Maybe begins another round; else stops the sources.
     bool is_feeding(profiled_run& run, time_point now);

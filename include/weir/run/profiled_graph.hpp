@@ -85,7 +85,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     // Restores the described capacities and slots, unless the program has changed them meanwhile.
     void release_stages() noexcept;
     bool has_conclusion() const noexcept { return profiler_->has_conclusion(); }
-    // After the profile: keeps the statistics of now, which the conclusion leaves out. Returns when to be
+    // After the profile: keeps the current statistics, which `conclude_profile` subtracts. Returns when to be
     // called again, as long as a queue holds more items than its capacity; then nothing.
     std::optional<time_point> look_for_rest() noexcept;
     // Called when all stages have ended.
@@ -98,8 +98,8 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     }
 
   private:
-    // `sum`: gets the sum of the times at which the slots entered their states: another sum shows that a slot
-    // has changed its state.
+    // `sum`: gets the sum of the instants that `slot::state_since` returns: if a later sum is equal, no slot
+    // has changed its state meanwhile.
     stage_activity look_at_slots(std::size_t stage, std::uint64_t& sum) const;
     site_seen look(std::size_t queue) const;
 

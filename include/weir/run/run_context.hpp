@@ -100,12 +100,13 @@ class run_context : public detached_task_owner {
     // stages, a profile. Costs one load for each item. If true, `stage_gate::must_wait` tests each cause.
     bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
-    // Whether coroutines of later stages are ready, so that a slot on this executor lets them run first.
+    // With `run_options::later_stages_first`: whether coroutines of later stages are ready, so that a slot on
+    // this executor lets them run first.
     bool yields_to_later_stages(const executor& ex) const noexcept {
         return lanes_ && lanes_->has_more_urgent(ex);
     }
 
-    // The first epoch of the sources.
+    // The epoch with which the sources begin; not 0 if the run continues from a checkpoint.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
     // Called for a source with epochs, the first of which is `first`. `progress` records which draws (indices
@@ -229,7 +230,7 @@ class run_context : public detached_task_owner {
     std::string why_no_checkpoint_;
     standard_platform::atomic<bool> paused_{false};
     standard_platform::atomic<bool> may_have_to_wait_{false};
-    bool is_profiled_ = false;  // under the lock of pause_
+    bool is_profiled_ = false;  // changed under the lock of pause_; read there, or before the workers start
     wait_queue<pause_rule> pause_{pause_rule{}, "for the run to be resumed", wait_kind::outside};
     failure_record failures_;
     standard_platform::atomic<run_outcome> outcome_{run_outcome::running};

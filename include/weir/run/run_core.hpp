@@ -22,8 +22,8 @@
 
 namespace weir::detail {
 
-// Owns a run. Made by `pipeline::start`, and used by `run_control` and `run`. `Policy`: what the run
-// measures: `measured`, `summed` or `unmeasured`.
+// Owns the queues, stages and coroutines of a run, and ends them. Made by `pipeline::start`, and used by
+// `run_control` and `run`. `Policy`: what the run measures: `measured`, `summed` or `unmeasured`.
 template <class Policy>
 class run_core final : public profiled_graph<Policy> {
     using base = profiled_graph<Policy>;

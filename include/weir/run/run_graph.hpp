@@ -128,7 +128,8 @@ class run_graph : public run_context, public watched_run {
         return out;
     }
 
-    // From now on, the last queue is also the queue of the sink: see `fused_sink`.
+    // From now on, the queue `last` is also the queue of the sink: see `fused_sink`. `options`: of the sink.
+    // `capacity_of_last`: of the queue before the sink.
     void merge_sink(const stage_options& options, queue_id last, std::size_t capacity_of_last);
 
     // Adds the last stage of a run without a consumer, behind the queue `in`. Returns a queue that never
@@ -195,7 +196,7 @@ class run_graph : public run_context, public watched_run {
     void mark_queues(run_trail& trail);
 
     static constexpr std::int64_t running = INT64_MIN;
-    standard_platform::atomic<std::int64_t> frozen_at_{running};  // the time at which statistics end
+    standard_platform::atomic<std::int64_t> frozen_at_{running};  // when the statistics ended, if they have
     time_point begin_{};
     mutable process_meter process_;  // measures since the start, unless time is virtual
     std::optional<consumer_sampler> consumer_;

@@ -62,7 +62,7 @@ class watched_run : public registered {
 
     // `states`: also sets `slot_seen::state`, which takes a lock for each slot.
     virtual void inspect(run_seen& seen, bool states) const = 0;
-    // See `run_control::stats`.
+    // The statistics from the start until now, or until the end: see `run_control::stats`.
     virtual pipeline_stats stats() const = 0;
 
   protected:
@@ -72,9 +72,9 @@ class watched_run : public registered {
 
 // Whether the slots of a stage work.
 struct stage_activity {
-    bool is_idle;        // every slot waits
+    bool is_idle;        // every slot waits for an item, for room or for its turn, or is off
     bool is_starved;     // a slot waits for an item
-    std::int64_t since;  // when the last slot began to wait, in ns of the run's clock
+    std::int64_t since;  // when a slot last changed its state, or the last snapshot; in ns of the run's clock
 };
 
 // Figures of a stage since the start of the run. Figures of queues are sums over all queues of the stage.

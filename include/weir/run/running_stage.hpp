@@ -60,7 +60,7 @@ class running_stage : public worker_set<Policy> {
     // Whether the input of the stage may have ended early, because of a stop or a failure.
     bool may_end_early() const noexcept { return run_.may_give_up() || run_.has_failed(); }
 
-    // The worker runs for the first time.
+    // The worker runs for the first time: its slot now has a thread.
     void worker_started(slot& me) const noexcept { detail::slot_resumed(me); }
 
     // Reads the clock once, and adds the time since the last reading to the state of the slot.

@@ -192,7 +192,7 @@ class worker_set : public stage_gate {
         for (std::size_t i = 0; i < workers_.size(); ++i) start(i);
     }
 
-    // See `run_control::set_concurrency`.
+    // Changes the number of slots in service: see `run_control::set_concurrency`.
     void set_concurrency(std::size_t concurrency);
 
     // Whether this kind of stage can have several slots.
@@ -206,7 +206,7 @@ class worker_set : public stage_gate {
         for (const auto& each : slots_) function(*each);
     }
 
-    // See `watched_run::inspect`.
+    // Appends the states of all slots to `seen`: see `watched_run::inspect`.
     void inspect(stage_seen& seen, [[maybe_unused]] bool states) const;
 
     // Whether the caller is called from work of this stage, on the same stack. A thread of the library stores

@@ -168,7 +168,7 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         while (slots_.size() < concurrency) add_slot();
     } catch (const std::bad_alloc&) {
         const std::size_t had = slots_.size();
-        for (; slots_.size() > before; slots_.pop_back()) workers_.pop_back();  // all or none
+        for (; slots_.size() > before; slots_.pop_back()) workers_.pop_back();  // adds all or none
         if (concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", concurrency, "slots", had);
     }
