@@ -33,7 +33,7 @@ struct unmeasured {
     static constexpr bool histograms = false;
 };
 
-/// A list of policies; code that takes it is compiled for each policy: see `stage_list`.
+/// A list of policies: the stages of a `stage_list`, made at run time, are compiled for each of them.
 template <class...>
 struct policies {};
 

@@ -58,7 +58,8 @@ class slot : public basic_state_meter<> {
     }
     bool is_in_overhead() const noexcept { return is_in_overhead_; }
 
-    // The chain resumes, for policies without statistics. Costs one access to thread-local data.
+    // The chain resumes. Called by `enter_thread`, and alone for policies without statistics. Costs one
+    // access to thread-local data.
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
 
     // Called by `resumed`; and alone, when the chain resumes after a wait of the library that doesn't change
@@ -83,7 +84,7 @@ class slot : public basic_state_meter<> {
         return was_here() && has_thread(state()) && was_here();
     }
 
-    // Whether the chain had used its time slice at the last clock reading.
+    // Whether the chain had used its time slice at the last clock reading: `longest_slice` since it resumed.
     bool has_used_time_slice() const noexcept { return (slow_reasons_ & time_slice_used) != 0; }
 
     // Called before the run begins, if the slot is traced.
@@ -101,7 +102,7 @@ class slot : public basic_state_meter<> {
     std::uint64_t followed() const noexcept { return followed_; }
     // Whether the next item is traced.
     bool is_following() const noexcept { return (slow_reasons_ & traced) != 0; }
-    // Whether the slot is traced or has used its time slice: one test for each channel operation.
+    // Whether the next item is traced, or the time slice is used: one test for each channel operation.
     bool needs_slow_path() const noexcept { return slow_reasons_ != 0; }
 
     // The chain has read the clock; `now` is the result.

@@ -117,7 +117,8 @@ class basic_state_meter {
     // Called before the run begins.
     void write_into(state_journal& journal) noexcept { journal_ = &journal; }
 
-    // Reserves the lock for the calling thread. Called before any thread uses the slot.
+    // Reserves the lock for the calling thread, which then takes it faster. Called before any thread uses the
+    // slot, if one thread does all work of the run (virtual time).
     void reserve() noexcept { lock_.reserve(); }
 
     slot_state state() noexcept {
@@ -146,7 +147,7 @@ class basic_state_meter {
         return spent_until(now);
     }
     std::int64_t last_transition() const noexcept { return since_; }
-    // The state and its beginning, independent of snapshots.
+    // The state, and the instant at which it was entered, which snapshots don't change. Under the lock.
     std::pair<slot_state, std::int64_t> entered() const noexcept { return {state_, entered_}; }
 
     // Called before the run begins. The states' times sum to the time since `now`.
