@@ -137,7 +137,7 @@ struct sampler_options {
 
     /// The number of draws of all ranks together in an epoch; 0: one for each index. With fewer draws than
     /// indices, an epoch has only some of the indices; if shuffled, other ones in each epoch. With more
-    /// draws, all indices come again after the first round, if shuffled in another order.
+    /// draws, all indices come once before any comes again; if shuffled, in another order each time.
     std::uint64_t draws = 0;
 
     /// The seed of the order. Has to be the same on all ranks.

@@ -18,7 +18,7 @@ WEIR_INLINE void permuted_order::enter(std::uint64_t epoch) noexcept {
 
 WEIR_INLINE std::uint64_t permuted_order::operator[](std::uint64_t place) const noexcept {
     if (place < size_) return shuffle_ ? places_[place] : place;
-    const std::uint64_t again = place / size_;  // the number of complete rounds before
+    const std::uint64_t again = place / size_;  // how often each index has come before
     return shuffle_ ? permutation(size_, subseed(epoch_seed_, again))[place % size_] : place % size_;
 }
 

@@ -107,6 +107,7 @@ class shard {
     [[nodiscard]] static std::uint32_t local_rank_from_environment() {
         return local_rank_from_environment(of_process);
     }
+    /// The same with the variables that `look_up(name)` returns: each a text, or a null pointer if not set.
     template <class LookUp>
     [[nodiscard]] static std::uint32_t local_rank_from_environment(LookUp&& look_up) {
         for (const char* name :
