@@ -55,7 +55,7 @@ struct explore_options {
 struct explored {
     std::size_t schedules = 0;  ///< the number of schedules that were run
     std::size_t steps = 0;      ///< the number of their steps, summed
-    bool complete = false;      ///< all schedules within the bounds of the options were run
+    bool complete = false;      ///< `strategy::exhaustive` has run all schedules with these `deviations`
 };
 
 /// A scenario fails under a schedule. `what()` says why, and how to repeat the schedule.
@@ -68,7 +68,7 @@ class schedule_failure : public std::runtime_error {
 
     /// The text of the failure under the shortest schedule that was found.
     [[nodiscard]] const std::string& cause() const noexcept { return cause_; }
-    /// The seed of the schedule that failed first: `WEIR_SEED`.
+    /// The seed of the schedule that failed first: `WEIR_SEED`; 0: the schedule was not made from a seed.
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
     /// The shortest schedule: `WEIR_SCHEDULE`, or `explore_options::replay`.
     [[nodiscard]] const std::string& schedule() const noexcept { return schedule_; }

@@ -148,7 +148,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
 
     /// Throws `failed_check` unless `right`. `what`: the expectation, as a sentence.
     static void demand(bool right, const char* what);
-    /// The older name of `demand`, which is a macro of some engines and systems.
+    /// The same under an older name, which some engines and systems define as a macro.
     static void(check)(bool right, const char* what) { demand(right, what); }
 
     /// Calls `invariant` after every step, until the scenario ends. The first exception is the failure of the
