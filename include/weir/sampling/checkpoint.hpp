@@ -154,7 +154,8 @@ class checkpoint {
     u64 base_ = 0;           // positions below it were taken before this run, or their epoch is over
     u64 watermark_ = none;
     std::vector<u64> before_;  // the positions from base_ on that were taken before this run, ascending
-    // The positions above watermark_ that were taken, ascending: in this run; if complete, also in earlier ones.
+    // The positions above watermark_ that were taken in this run, ascending. If complete, also those that
+    // earlier runs took.
     std::vector<u64> ahead_;
 };
 
