@@ -25,8 +25,8 @@ namespace weir {
 /// missing or cut; the last row of a complete lap has `rows_left` 0. The next report that writes to the file
 /// removes a cut lap.
 ///
-/// Errors:  if the file can't be written, or has another first line, the function set by
-///          `set_report_warning` is called, and the run goes on without this report.
+/// Errors:  if the file can't be written, or has another first line (then it is left unchanged), the function
+///          set by `set_report_warning` is called, and the run goes on without this report.
 /// Threads: several processes may write to one file.
 class csv_report : public run_report {
   public:

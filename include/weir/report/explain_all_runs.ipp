@@ -200,9 +200,8 @@ WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const p
            first.what + "\n";
 }
 
-// \returns the sentence of a verdict, in less than a second. `explain` with its usual settings takes a second
-//          for about ten stages, and its time grows with the square of their number. So it has fewer items if
-//          `brief_verdict` would take more than `longest`.
+// \returns the sentence of a verdict, in less than a second. `explain` takes so long for about ten stages,
+//          and its time grows with the square of their number: beyond `longest` it simulates fewer items.
 WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
     constexpr duration longest(100'000'000);
     if (const std::optional<verdict> brief = brief_verdict(stats)) return brief->sentence;

@@ -23,8 +23,7 @@ namespace weir {
 /// verdicts (what limits each run), when they are computed. For all signals that come while the thread
 /// prints, it prints once more. The runs go on.
 ///
-/// On Windows, and other systems without the signals of POSIX, this function throws; `explain_all_runs`
-/// works there.
+/// Without the signals of POSIX, as on Windows, this function throws; `explain_all_runs` works there.
 ///
 /// \param number  the number of a signal that the program uses for nothing else, as `SIGUSR1`, `SIGUSR2`.
 /// \param to      where to print. An exception from the stream is ignored.
@@ -35,9 +34,8 @@ namespace weir {
 /// Lifetime: the stream has to live until the process ends, or until it is replaced. In a forked process the
 ///           signal is handled as before the call: call it again there. A handler that the program installs
 ///           later is kept; then nothing is printed.
-/// Cost:     a sleeping thread; a print takes the time of `explain_all_runs`. As every caught signal, the
-///           signal interrupts some system calls of the thread that gets it: `poll` and `nanosleep` fail with
-///           `EINTR`.
+/// Cost:     a sleeping thread; a print takes the time of `explain_all_runs`. As with every caught signal,
+///           `poll`, `nanosleep` and others fail with `EINTR` in the thread that gets the signal.
 void explain_on_signal(int number, std::ostream& to = std::cerr);
 
 }  // namespace weir

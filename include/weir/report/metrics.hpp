@@ -76,8 +76,7 @@ struct labelled_run {
 
 namespace detail {
 
-// The base of `metrics_file` and `metrics_callback`. Adds up the laps, as counters count from the run's
-// start.
+// The base of `metrics_file` and `metrics_callback`. Adds up the laps: counters count from the run's start.
 class metrics_report : public run_report {
   public:
     void begins(const pipeline_stats& all) final;
