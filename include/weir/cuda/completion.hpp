@@ -28,8 +28,8 @@ class mailbox;
 
 // The record of one pending operation on a device. The reactor (reactor.hpp), which finds out that the
 // operation has ended, the waiting coroutine and the driver share a completion. After an error the driver may
-// keep its pointer for ever. So completions lie in memory that is never freed; a completion is reused only
-// after all owners have called disown().
+// keep its pointer for ever. So the memory of completions is never freed, and is reused only after all owners
+// have called disown().
 class completion {
   public:
     // Called once, at the end of the operation, by the reactor: on the context's thread or a pool's worker.
@@ -159,7 +159,8 @@ class mailbox final : public weir::detail::polled_source {
         // host function when the driver has called it.
         executor* const waits = needs_guard || c.has_function ? nullptr : weir::detail::current_executor();
         c.submitted = standard_platform::now();
-        if (needs_guard) for_guard_.fetch_add(1, std::memory_order_relaxed);  // relaxed: expect() wakes later
+        // relaxed: expect() below wakes the context's thread, which then reads the number
+        if (needs_guard) for_guard_.fetch_add(1, std::memory_order_relaxed);
         completion* head = newest_.load(std::memory_order_relaxed);
         // release; pairs with take_all(), which reads the completion
         do {

@@ -85,7 +85,7 @@ concept has_row = std::is_invocable_v<const Part&, const Batch&> &&
                   in_a_row<std::invoke_result_t<const Part&, const Batch&>>;
 
 // The types of the results of `to_device` for a part, or for several parts. `whole`: if the part is the batch
-// itself; `rest`: otherwise. No members: the part can't be copied.
+// itself; `rest`: otherwise, with the rest of the batch. No members: the part can't be copied.
 template <class Part, class Batch>
 struct copied_part {};
 template <class Part, class Batch>

@@ -23,9 +23,9 @@ namespace weir::cuda {
 enum class completion_by : std::uint8_t {
     polling,       ///< an idle worker of a pool, or the context's thread, queries the device again and
                    ///< again while work is pending
-    host_function  ///< the driver calls a host function from its own thread. After an error the driver never
-                   ///< calls; so the context's thread also queries, at `watchdog` intervals. Work behind it
-                   ///< in the stream waits for the host function: there are gaps between copies
+    host_function  ///< the driver calls a host function from its own thread; later work of the stream waits
+                   ///< for the call, which makes gaps between copies. After an error the driver never calls;
+                   ///< so the context's thread also queries, each `context_options::watchdog`
 };
 
 /// Options of a `context`. The defaults are for copies of whole batches.

@@ -64,8 +64,8 @@ constexpr bool ends_all_work(cudaError_t code) noexcept {
 }
 
 // Returns `code`. If it is an error, clears the thread's last error (cudaGetLastError), so that the user's
-// code finds no error of the library there. Since CUDA 13 the runtime doesn't store cudaErrorNotReady as the
-// last error. Then nothing is cleared, because the last error is that of a user's call.
+// code doesn't find it there. Since CUDA 13 cudaErrorNotReady is never the last error: then nothing is
+// cleared, as the last error is that of a user's call.
 inline cudaError_t without_last_error(cudaError_t code) noexcept {
     if (code == cudaSuccess) return code;
     if (code != cudaErrorNotReady || cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());

@@ -34,8 +34,8 @@ struct copy_times {
     shared_event begin, end, idle, start;
 };
 
-// The times of all copies of one `to_device` or `to_host` stage in one run. cudaEventElapsedTime returns a
-// float, whose precision suffices only for events that are close to each other.
+// The times of all copies of one `to_device` or `to_host` stage in one run. Each time is that between two
+// close events: cudaEventElapsedTime returns a float, which is too coarse for long times.
 class transfer_log {
   public:
     // Calls harvest() only when there are twice as many copies as harvest() left the last time. So each copy

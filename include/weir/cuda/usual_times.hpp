@@ -57,7 +57,7 @@ class usual_times {
     static constexpr std::int64_t lead = 100'000;
 
   private:
-    static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;
+    static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;  // bytes: larger copies tell the rate
 
     // The index is the number of bits of the number of bytes.
     std::int64_t times_[std::numeric_limits<std::size_t>::digits + 1]{};
