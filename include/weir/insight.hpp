@@ -3,7 +3,7 @@
 #ifndef WEIR_INSIGHT_HPP
 #define WEIR_INSIGHT_HPP
 
-// Tables and WEIR_DIAGNOSE need verdicts. weir.hpp includes no more of this room.
+// Of these, weir.hpp includes only brief_verdict.hpp, with its includes: for tables and WEIR_DIAGNOSE.
 #include <weir/insight/brief_verdict.hpp>
 #include <weir/insight/diff.hpp>
 #include <weir/insight/headspace.hpp>

@@ -19,9 +19,9 @@ namespace weir {
 ///     if (const auto v = weir::brief_verdict(run.stats())) std::cerr << v->sentence << '\n';
 ///
 /// \param stats  of a whole run, or of a lap (a part of a run with statistics of its own).
-/// \returns the verdict. None if there is nothing to judge: if the consumer, or a stage, has had fewer than
-///          20 items. None, too, if the simulations would take longer than 0.1 s, or than `stats.elapsed`;
-///          `explain` has no such limits.
+/// \returns the verdict. None if the consumer, or a stage, has had fewer than 20 items, or if the simulations
+///          would take longer than 0.1 s, or than `stats.elapsed`; `explain` has no such limits. None if the
+///          run can't be predicted, and the states of its slots (workers of stages) tell nothing.
 /// Errors: `std::bad_alloc`. Cost: about 10 to 20 ms for five stages.
 [[nodiscard]] std::optional<verdict> brief_verdict(const pipeline_stats& stats);
 

@@ -18,7 +18,8 @@ namespace weir {
 
 namespace detail {
 
-inline constexpr double power_distance = 1.645;  // exceeded by 95 of 100 normal variables around it
+// A normal variable whose mean is so many standard errors above a limit exceeds it in 95 of 100 cases.
+inline constexpr double power_distance = 1.645;
 inline constexpr std::uint64_t fewest_compared = 10;
 
 // The distances, in standard errors, beyond which a difference is named. A stage has a test of the average

@@ -22,7 +22,7 @@ struct headspace_options {
     std::uint64_t items = 1'000;               ///< the most items of a measurement; at least 2
     duration time = duration(10'000'000'000);  ///< the longest time of a measurement, by the executor's clock
     std::size_t kept = 16;                     ///< how many items are kept in memory; at least 1
-    std::uint64_t skipped = 10;  ///< so many first items of a measurement don't count; at most half
+    std::uint64_t skipped = 10;  ///< the first items, which don't count; at most half of those measured
 };
 
 /// The result of `headspace`: three rates, in items per second. A time of 0 counts as 1 ns.
@@ -44,10 +44,10 @@ class paced_items {
     paced_items(const headspace_options& limits, time_point begin) noexcept
         : limits_(limits), begin_(begin) {}
     void got_at(time_point t) { times_.push_back(t); }
-    // The time that is left at instant `t`; 0 after the last item.
+    // The time that is left at instant `t`; 0 after `headspace_options::items` items.
     duration left_at(time_point t) const noexcept;
     // \returns items per second, without the skipped items.
-    // Errors: std::invalid_argument if fewer than 2 items were got. `whose`: the text of the message.
+    // Errors: std::invalid_argument if fewer than 2 items were got. `whose`: the measurement, in the message.
     double rate(const char* whose) const;
 
   private:
@@ -83,7 +83,7 @@ Result consume_run(Executor& ex, Run& run, Consumer& consumer, paced_items& pace
     }
 }
 
-// Sums the times of calls of the consumer, without the times of the copies that it gets.
+// Sums the times of calls of the consumer, without the times in which their items are copied.
 class call_times {
   public:
     explicit call_times(const headspace_options& limits) : pace_(limits, time_point()) { pace_.got_at(at_); }

@@ -112,8 +112,8 @@ WEIR_INLINE recording detail::calibrated(recording from, const prediction& today
     };
     // These simulations use the seed of `today.rate`, so they deviate from the mean as `today.rate` does.
     const double wanted = from.rate * today.rate / explained;
-    // The limit of the search is twice the time that each invocation lacks in a stage that is always at work.
-    // With a larger overhead, another stage would become the slowest.
+    // The search ends at twice the overhead that explains the rate if all slots of the stage with most slots
+    // always work. With a larger overhead, another stage would become the slowest.
     double high = 2e9 * (1 / from.rate - 1 / explained) * static_cast<double>(widest);
     double low = 0;
     if (rate_with(high) > wanted) high = 0;

@@ -26,7 +26,7 @@ class simulator : private simulated_pipeline {
     prediction run();
 
   private:
-    // A source without an end ends after so many items: else a simulation might not end if all are dropped.
+    // A source without an end ends after so many items: a simulation that drops all items ends, too.
     static constexpr std::uint64_t most_made = 10'000'000;
 
     // Continues a slot until it waits or ends.

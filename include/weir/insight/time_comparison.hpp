@@ -12,7 +12,7 @@
 namespace weir::detail {
 
 // std::log for numbers above 0; and the x that a standard normal variable exceeds with probability `p`, which
-// is at most 0.5. Not from <cmath>, which takes long to compile, because weir.hpp includes this header.
+// is at most 0.5. Not from <cmath>, which takes long to compile.
 // Source of the second: Abramowitz and Stegun, "Handbook of mathematical functions" (1964), 26.2.23.
 double natural_log(double x) noexcept;
 double normal_tail(double p) noexcept;
