@@ -33,8 +33,8 @@
 
 namespace weir::detail {
 
-// The rule of a wait queue: slots (workers of stages) wait while the run is paused, and are refused when the
-// run is over.
+// The rule by which a `wait_queue` decides: slots (workers of stages) wait while the run is paused, and are
+// refused when the run is over.
 struct pause_rule {
     using ticket = char;
     bool paused = false;
@@ -45,7 +45,7 @@ struct pause_rule {
     }
 };
 
-// The rule of a wait queue: sources wait while the queues of the run hold too many bytes.
+// The rule by which a `wait_queue` decides: sources wait while the queues of the run hold too many bytes.
 struct budget_rule {
     using ticket = std::uint64_t;  // the sources that wait, as bits
     const byte_budget* budget;
@@ -96,8 +96,9 @@ class run_context : public detached_task_owner {
 
     // Counts the failures of all stages without a limit of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }
-    // Whether a slot may have to wait before it begins with an item: for a pause, the limit of bytes, later
-    // stages, a profile. Costs one load for each item. If true, `stage_gate::must_wait` tests each cause.
+    // Whether a slot may have to wait before it begins with an item: for the end of a pause, the limit of
+    // bytes, later stages (`run_options::later_stages_first`), or the trials of a profile. Costs one load for
+    // each item. If true, `stage_gate::must_wait` tests each cause.
     bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
     // With `run_options::later_stages_first`: whether coroutines of later stages are ready, so that a slot on

@@ -153,8 +153,8 @@ class run_reports;
 ///
 /// Errors:  after an exception from a function, the `report_warning` is called, and no more functions of this
 ///          report; the run continues.
-/// Threads: `failed`: the stages' threads, several at once; `begins`: the thread that starts the run; others:
-///          the executor's threads, one call after the other.
+/// Threads: `around_invocations`, `begins`: the thread that starts the run; `failed`: the stages' threads,
+///          several at once; `lap`, `ends`: the executor's threads, one call after the other; `name`: any.
 class run_report {
   public:
     run_report() = default;
@@ -167,7 +167,7 @@ class run_report {
 
     /// Called before the run begins. `all`: its stages and queues, with figures of 0.
     virtual void begins(const pipeline_stats& all) { static_cast<void>(all); }
-    /// Called at the end of a lap: see `run_options::on_lap`.
+    /// Called at the end of a lap, with its statistics: see `run_options::lap`.
     virtual void lap(const pipeline_stats& one) { static_cast<void>(one); }
     /// Called for an item that failed: see `run_options::on_failure`.
     virtual void failed(const failure& what) { static_cast<void>(what); }

@@ -67,9 +67,9 @@ struct stage_options {
     duration time_limit = duration(0);
 
     /// For a function from a batch to a batch: element k of the result is made of element k of the argument,
-    /// and of no other. A checkpoint then has the draws of each element behind a `disaggregate`. If a
-    /// function sorts or replaces elements although this is true, a run that continues from a checkpoint
-    /// repeats some draws and loses others.
+    /// and of no other. A checkpoint then knows of which draws of a sampler each element behind a
+    /// `disaggregate` was made. If a function sorts or replaces elements although this is true, a run that
+    /// continues from a checkpoint repeats some draws and loses others.
     bool elementwise = false;
 
     /// Called around every invocation of this stage, inside of the hooks of the run, in this order.
@@ -112,8 +112,8 @@ struct run_options {
     /// functions lock.
     bool consumers_help = true;
 
-    /// The length of a lap by the executor's clock, from the start on; 0: no laps, but laps of a second if
-    /// there are `reports`.
+    /// The length of a lap, a part of the run with statistics of its own, by the executor's clock, from the
+    /// start on; 0: no laps, but laps of a second if there are `reports`.
     duration lap = duration(0);
 
     /// How many single invocations of each stage, and how many times of the consumer, the run keeps at most,

@@ -69,8 +69,9 @@ class item_quota {
     wait_queue<pause_rule> slots_{pause_rule{true}, "for the other stages to be tried", wait_kind::outside};
 };
 
-// Awaitable of bool: waits for the end of a pause, for later stages, or for the quota of the stage, but only
-// for the first of them that applies. False: the run ends. Resumes on the stage's executor.
+// Awaitable of bool: waits for the end of a pause, for coroutines of later stages that are ready
+// (`run_options::later_stages_first`), or for the quota of the stage; but only for the first of them that
+// applies. False: the run ends. Resumes on the stage's executor.
 template <class Slot>
 class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
     static constexpr bool is_measured = requires(Slot& s) { s.meter; };
@@ -113,8 +114,8 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
     bool yields_ = false;                 // the slot waits for later stages
 };
 
-// The rule of a wait queue: slots that a lower concurrency has taken out of service wait until the
-// concurrency grows again. All slots are refused when the stage ends.
+// The rule by which a `wait_queue` decides: slots that a lower concurrency has taken out of service wait
+// until the concurrency grows again. All slots are refused when the stage ends.
 struct service_rule {
     using ticket = const slot*;
     bool over = false;
