@@ -134,7 +134,7 @@ class no_meter {};  // for channels that are not measured
 struct sink_figures {
     std::uint64_t num_taken = 0;   // items taken from the queue before the sink
     std::uint64_t num_passed = 0;  // items put into the sink's own queue
-    std::uint64_t num_before = 0;  // items and marks that wait in the queue before the sink
+    std::uint64_t num_before = 0;  // items and end-of-epoch marks in the queue before the sink
     std::size_t bytes_before = 0;  // their bytes, if bytes are limited
     duration wait_get{};
     duration wait_put{};

@@ -180,8 +180,8 @@ class slot : public basic_state_meter<> {
     slot_trail* trail = nullptr;
 };
 
-// A slot whose invocations are timed. Only the chain uses the members of this class, so that other code is
-// independent of the policy; snapshots read `tasks`.
+// A slot whose invocations are timed. Only the chain uses the members of this class, so that other code does
+// not depend on the policy, which says what the run measures; snapshots read `tasks`.
 template <bool Histogram>
 class timed_slot final : public slot {
   public:

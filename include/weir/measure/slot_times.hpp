@@ -20,7 +20,8 @@ namespace weir {
 /// The time that one slot of a stage, one of its workers, spent in each state. A slot is always in exactly
 /// one state, so the times sum to the elapsed time.
 struct slot_times {
-    duration off{};        ///< not at work: not started yet, ended, or taken out of service
+    duration off{};        ///< not at work: not started yet, ended, or taken out of service; or the run is
+                           ///< paused, or profiles another stage
     duration wait_get{};   ///< from suspending in get until an item is handed over: starved
     duration runnable{};   ///< from being ready to run until a thread runs it: short of threads
     duration run{};        ///< the stage's function has a thread
