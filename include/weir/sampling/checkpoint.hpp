@@ -55,9 +55,9 @@ struct draw_sequence {
     [[nodiscard]] friend constexpr bool operator==(const draw_sequence&, const draw_sequence&) = default;
 };
 
-/// The draws that the consumer of one rank has taken; after a merge, those of all ranks. The draws are the
-/// rank's positions below `watermark()`, and the positions in `ahead()`. Draws that were produced but not
-/// taken are not included.
+/// The draws that the consumer of one rank (process) has taken; after a merge, those of all ranks. The draws
+/// are the rank's positions below `watermark()`, and the positions in `ahead()`. Draws that were produced but
+/// not taken are not included.
 ///
 ///     weir::progress done(sampler.start());                      // each rank, while it runs
 ///     done.took(draw);
