@@ -118,6 +118,13 @@ TEST_CASE("a stage that takes less time is named, too") {
     CHECK_FALSE(has(d.text(), "verdict"));
 }
 
+TEST_CASE("the share of the time of a stage that becomes a thousand times faster is right") {
+    const run_difference d = diff(run_of({.time = 10ms}), run_of({.time = 10us}), without_verdicts);
+    CHECK(stage_in(d, "decode").change == Approx(-0.999));
+    CHECK(stage_in(d, "decode").interval.low >= -1);
+    CHECK(d.sentence().starts_with("'decode' takes 99.9 % less time ("));
+}
+
 TEST_CASE("a change below the least change is not named, however certain it is") {
     const pipeline_stats a = run_of({.time = 10ms}), b = run_of({.time = 10'150us});
     CHECK_FALSE(diff(a, b, without_verdicts).has_difference());

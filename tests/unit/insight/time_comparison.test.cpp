@@ -25,6 +25,11 @@ TEST_CASE("logarithms are those of the standard library") {
     }
 }
 
+TEST_CASE("exponentials are those of the standard library") {
+    for (const double x : {-700.0, -30.0, -5.0, -2.3, -0.5, -0.1, 0.0, 0.4, 1.0, 20.0, 700.0})
+        CHECK(weir::detail::exponential(x) == Approx(std::exp(x)).epsilon(1e-8).margin(0));
+}
+
 TEST_CASE("quantiles of the normal distribution agree with the tables") {
     CHECK(normal_tail(0.5) == Approx(0).margin(1e-3));
     CHECK(normal_tail(0.025) == Approx(1.95996).margin(1e-3));
