@@ -33,12 +33,14 @@ WEIR_INLINE void check_recording(const pipeline_settings& settings, const record
             refuse(settings.stages[i].name);
         }
         bool gives_items = from.stages[i].tasks.empty();
+        bool is_negative = from.stages[i].overhead < duration(0);
         for (const recorded_task& each : from.stages[i].tasks) {
             gives_items = gives_items || each.results != 0;
-            if (each.run < duration(0) || each.await < duration(0)) {
-                throw std::invalid_argument("weir: the recording has a negative time for stage '" +
-                                            settings.stages[i].name + "'");
-            }
+            is_negative = is_negative || each.run < duration(0) || each.await < duration(0);
+        }
+        if (is_negative) {
+            throw std::invalid_argument("weir: the recording has a negative time for stage '" +
+                                        settings.stages[i].name + "'");
         }
         if (!gives_items) {
             throw std::invalid_argument("weir: no item of stage '" + settings.stages[i].name +
@@ -46,6 +48,7 @@ WEIR_INLINE void check_recording(const pipeline_settings& settings, const record
         }
     }
     if (from.stages.size() > settings.stages.size()) refuse(from.settings.stages.back().name);
+    refuse_if(!is_finite(from.rate), "weir: the rate of the recording is infinite, or is no number");
 }
 
 // The rate of a simulation with other samples: as many times, drawn from the recorded ones with replacement.
@@ -82,6 +85,10 @@ WEIR_INLINE prediction predict(const pipeline_settings& settings, const recordin
     detail::refuse_if(options.skipped == 0 || options.skipped >= options.items,
                       "weir: a prediction skips at least 1 item, and fewer than it simulates "
                       "(predict_options::skipped)");
+    detail::refuse_if(detail::was_negative(options.resamples),
+                      "weir: the resamples of a prediction were negative (predict_options::resamples)");
+    detail::refuse_if(options.until < duration(0),
+                      "weir: a prediction can't end before it begins (predict_options::until)");
     std::vector<std::span<const recorded_task>> samples;
     samples.reserve(from.stages.size());
     for (const recorded_stage& each : from.stages) samples.emplace_back(each.tasks);
@@ -106,7 +113,7 @@ WEIR_INLINE recording detail::calibrated(recording from, const prediction& today
     options.resamples = 0;
     const auto rate_with = [&](double nanoseconds) {
         for (recorded_stage& each : from.stages) {
-            each.overhead = duration(static_cast<std::int64_t>(nanoseconds));
+            each.overhead = duration(static_cast<std::int64_t>(smaller(nanoseconds, 9e18)));
         }
         return predict(from.settings, from, options).rate;
     };

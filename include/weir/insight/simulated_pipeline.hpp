@@ -154,7 +154,8 @@ class simulated_pipeline {
     bool put(queue& to, item what, index who);
     // Passes the item to a waiting slot, or adds it to the queue. The caller has called settle().
     void let_in(queue& to, item what);
-    void wake_at(instant at, index who);
+    // Makes the slot `who` continue after so long.
+    void wake_after(instant time, index who);
     // Makes the slot `who` continue with `next` at the current instant.
     void wake(index who, phase next);
 
@@ -179,6 +180,8 @@ class simulated_pipeline {
     std::vector<item> free_batches_;
     std::vector<event> events_;  // a heap
     fifo<index> ready_;          // the slots that continue at the instant `now_`
+    // No simulation goes beyond this instant. No sum of times over all slots overflows before.
+    instant end_ = 0;
     instant now_ = 0;
     std::uint64_t num_events_ = 0;
     std::uint64_t consumed_ = 0;

@@ -53,6 +53,7 @@ WEIR_INLINE simulated_pipeline::simulated_pipeline(const pipeline_settings& sett
             slots_.push_back({.stage = static_cast<index>(i)});
         }
     }
+    end_ = smaller(options.until.count(), INT64_MAX / static_cast<instant>(slots_.size()));
 }
 
 WEIR_INLINE recorded_task simulated_pipeline::draw(const stage& of, std::uint64_t k) const noexcept {
@@ -70,7 +71,8 @@ WEIR_INLINE recorded_task simulated_pipeline::draw(const stage& of, std::uint64_
         task.run = scaled(task.run);
         task.await = scaled(task.await);
     }
-    if (!are_equal(factor, 0)) (task.run > duration(0) ? task.run : task.await) += of.overhead;
+    duration& longer = task.run > duration(0) ? task.run : task.await;
+    if (!are_equal(factor, 0)) longer = sum(longer, of.overhead);
     return task;
 }
 
@@ -112,8 +114,8 @@ WEIR_INLINE void simulated_pipeline::let_in(queue& to, item what) {
     wake(getter, phase::begin);
 }
 
-WEIR_INLINE void simulated_pipeline::wake_at(instant at, index who) {
-    events_.push_back({at, num_events_++, who});
+WEIR_INLINE void simulated_pipeline::wake_after(instant time, index who) {
+    events_.push_back({now_ + smaller(time, end_ - now_), num_events_++, who});
     std::push_heap(events_.begin(), events_.end());
 }
 

@@ -21,8 +21,8 @@ WEIR_INLINE prediction simulator::run() {
         assign_threads();
         if (!ready_.empty()) continue;
         if (events_.empty()) break;
-        if (events_.front().at >= options_.until.count()) {
-            now_ = options_.until.count();
+        if (events_.front().at >= end_) {
+            now_ = end_;
             break;
         }
         now_ = events_.front().at;
@@ -151,7 +151,7 @@ WEIR_INLINE void simulator::begin_work(slot& me, index who) {
     if (!needs_thread || (me.run <= 0 && !threads.is_limited)) {
         me.next = phase::finish;
         enter(me, slot_state::await);
-        wake_at(now_ + me.await, who);
+        wake_after(me.await, who);
         return;
     }
     me.next = phase::end_run;
@@ -162,7 +162,7 @@ WEIR_INLINE void simulator::begin_work(slot& me, index who) {
         return;
     }
     enter(me, slot_state::run);
-    wake_at(now_ + me.run, who);
+    wake_after(me.run, who);
 }
 
 WEIR_INLINE void simulator::end_run(slot& me, index who) {
@@ -171,7 +171,7 @@ WEIR_INLINE void simulator::end_run(slot& me, index who) {
     me.next = phase::finish;
     if (me.await <= 0) return;
     enter(me, slot_state::await);
-    wake_at(now_ + me.await, who);
+    wake_after(me.await, who);
 }
 
 WEIR_INLINE void simulator::assign_threads() {
@@ -182,7 +182,7 @@ WEIR_INLINE void simulator::assign_threads() {
             threads.requests.pop_back();
             --threads.free;
             enter(slots_[who], slot_state::run);
-            wake_at(now_ + slots_[who].run, who);
+            wake_after(slots_[who].run, who);
         }
     }
 }

@@ -47,7 +47,7 @@ struct setting_change {
                                             const recording& from);
 
 /// \returns a description of the change, such as "decode: 4 slots instead of 2".
-/// Errors: `std::invalid_argument` if `before` has no such stage.
+/// Errors: `std::invalid_argument` if `before` has no such stage or pool.
 [[nodiscard]] std::string describe(const setting_change& change, const pipeline_settings& before);
 
 /// \returns the changes that `what_if` tries by default: half the time and twice the slots for each stage;

@@ -34,9 +34,15 @@ WEIR_INLINE void demand_role(const stage_settings& stage, stage_role role, const
     throw std::invalid_argument("weir: stage '" + stage.name + "' has no " + what + " to change");
 }
 
+WEIR_INLINE void demand_pool(const pipeline_settings& settings, std::size_t pool) {
+    if (pool < settings.pools.size()) return;
+    throw std::invalid_argument("weir: there is no pool number " + std::to_string(pool));
+}
+
 WEIR_INLINE double mean_seconds(const recorded_stage& stage) {
     double sum = 0;
-    for (const recorded_task& each : stage.tasks) sum += static_cast<double>((each.run + each.await).count());
+    for (const recorded_task& each : stage.tasks)
+        sum += static_cast<double>(each.run.count()) + static_cast<double>(each.await.count());
     return stage.tasks.empty() ? 0 : sum * 1e-9 / static_cast<double>(stage.tasks.size());
 }
 
@@ -72,6 +78,7 @@ WEIR_INLINE std::size_t much_room(std::size_t capacity) { return larger<std::siz
 
 WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const setting_change& change,
                                           const recording& from) {
+    detail::refuse_if(settings.stages.empty(), "weir: there is no stage to change");
     switch (change.kind) {
         case change_kind::faster:
             if (!detail::is_finite(change.value) || change.value < 0 || change.value > 1) {
@@ -103,9 +110,7 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
             settings.stage(change.stage).output_order = output_order::completion;
             break;
         case change_kind::threads:
-            if (change.pool >= settings.pools.size()) {
-                throw std::invalid_argument("weir: there is no pool number " + std::to_string(change.pool));
-            }
+            detail::demand_pool(settings, change.pool);
             settings.pools[change.pool] = detail::changed_count(change, "threads");
             break;
         case change_kind::consumer: {
@@ -135,7 +140,7 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
 }
 
 WEIR_INLINE std::string describe(const setting_change& change, const pipeline_settings& before) {
-    const auto count = [](double n) { return std::to_string(static_cast<std::uint64_t>(n)); };
+    const auto count = [](double n) { return units::fixed(n, 0); };
     const auto name = change.stage.empty() ? std::string() : change.stage + ": ";
     switch (change.kind) {
         case change_kind::faster:
@@ -153,12 +158,14 @@ WEIR_INLINE std::string describe(const setting_change& change, const pipeline_se
         case change_kind::completion_order:
             return name + "results as they are finished, instead of in order";
         case change_kind::threads:
-            return count(change.value) + " threads instead of " +
-                   std::to_string(before.pools.at(change.pool)) + detail::users_of(change.pool, before);
+            detail::demand_pool(before, change.pool);
+            return count(change.value) + " threads instead of " + std::to_string(before.pools[change.pool]) +
+                   detail::users_of(change.pool, before);
         case change_kind::consumer:
-            return change.value > 0 ? "a consumer that takes " +
-                                          units::time(duration(static_cast<std::int64_t>(change.value * 1e9)))
-                                    : "a consumer that takes no time";
+            return change.value > 0
+                       ? "a consumer that takes " +
+                             units::time(duration(detail::nearest<std::int64_t>(change.value * 1e9)))
+                       : "a consumer that takes no time";
         case change_kind::source:
             return "a source that takes no time";
         case change_kind::max_bytes:

@@ -4,7 +4,9 @@
 #include "support/recordings.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -123,9 +125,30 @@ TEST_CASE("options and settings that make no sense are refused") {
                       ContainsSubstring("skips at least 1"));
     CHECK_THROWS_WITH(weir::predict(from.settings, from, {.items = 10, .skipped = 10}),
                       ContainsSubstring("fewer"));
+    CHECK_THROWS_WITH(weir::predict(from.settings, from, {.until = -1ns}), ContainsSubstring("before"));
+    CHECK_THROWS_WITH(weir::predict(from.settings, from, {.resamples = static_cast<std::size_t>(-1)}),
+                      ContainsSubstring("resamples of a prediction were negative"));
     weir::pipeline_settings none = from.settings;
     none.stages[1].concurrency = 0;
     CHECK_THROWS_WITH(weir::predict(none, from), ContainsSubstring("'a'"));
+}
+
+TEST_CASE("a recording with figures that can't be is refused, and times of centuries are no rate") {
+    recording from = two();
+    from.stages[1].overhead = -1ns;
+    CHECK_THROWS_WITH(weir::predict(from.settings, from), ContainsSubstring("negative time for stage 'a'"));
+    from = two();
+    from.rate = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS_WITH(weir::calibrated(from), ContainsSubstring("rate of the recording"));
+    from.rate = 1e-300;
+    CHECK(weir::calibrated(from).stages[1].overhead >= 0ns);
+    from = two();
+    for (weir::recorded_task& each : from.stages[1].tasks) each.run = each.await = (weir::duration::max)();
+    from.stages[1].overhead = (weir::duration::max)();
+    const prediction p = weir::predict(from.settings, from);
+    CHECK(p.rate == 0);
+    CHECK(p.elapsed > 24h * 365);
+    CHECK(p.stages[1].times.total() == p.elapsed);
 }
 
 TEST_CASE("a recording of a slower run is calibrated: each invocation takes the time that its times lack") {

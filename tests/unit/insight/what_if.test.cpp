@@ -168,6 +168,9 @@ TEST_CASE("a change that does not fit is refused in a sentence") {
     CHECK_THROWS_WITH(refuse({change_kind::consumer, "", -1}), ContainsSubstring("must not be negative"));
     CHECK_THROWS_WITH(refuse({change_kind::consumer, "", 1}),
                       ContainsSubstring("takes no time in this recording"));
+    for (const auto kind : {change_kind::consumer, change_kind::source}) {
+        CHECK_THROWS_WITH(weir::with_change({}, {kind}, {}), ContainsSubstring("no stage to change"));
+    }
 }
 
 TEST_CASE("the consumer gets another average time") {
@@ -194,6 +197,8 @@ TEST_CASE("each change is described in words") {
     CHECK(weir::describe({change_kind::threads, "", 6, 1}, shared.settings) ==
           "6 threads instead of 3 for slow");
     CHECK(text({change_kind::consumer, "", 0.005}) == "a consumer that takes 5.0 ms");
+    CHECK_THROWS_WITH(text({change_kind::threads, "", 4, 7}), ContainsSubstring("no pool number 7"));
+    CHECK(text({change_kind::concurrency, "slow", -1}) == "slow: -1 slots instead of 1");
     CHECK(text({change_kind::consumer, "", 0}) == "a consumer that takes no time");
     CHECK(text({change_kind::source}) == "a source that takes no time");
 }
