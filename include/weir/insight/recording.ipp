@@ -193,6 +193,8 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         for (const std::size_t queue : stage.outputs) {
             if (queue >= stats.channels.size()) detail::refuse_recording("its statistics lack a queue");
         }
+        if (i == 0 && detail::role_of(stage) != stage_role::source)
+            detail::refuse_recording("its first stage is no source");
         const bool is_linear = stage.inputs.size() <= 1 && stage.outputs.size() <= 1 &&
                                (i == 0 || (stage.inputs.size() == 1 && !stats.stages[i - 1].outputs.empty() &&
                                            stats.stages[i - 1].outputs[0] == stage.inputs[0]));

@@ -91,8 +91,9 @@ class tuner {
     /// \param run   any object with `stats`, `set_concurrency` and `set_capacity`, as a `run`.
     /// \param pool  at most one `thread_pool`, if its number of workers may change.
     /// \returns the step, which is also in `log()`. Lifetime: until the next call.
-    /// Errors: `std::invalid_argument` if the least settings of the run exceed the budget. A change that the
-    ///         run or the pool refuses is not made, and not tried again; the sentence says this.
+    /// Errors: `std::invalid_argument` if the least settings of the run exceed the budget, for another run
+    ///         than before, and if not exactly one stage is called `tune_options::pool_stage`. A change that
+    ///         the run or the pool refuses is not made, and not tried again; the sentence says this.
     template <class Run, class... Pool>
     const tuning_step& step(Run& run, Pool&... pool);
 

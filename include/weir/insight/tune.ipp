@@ -39,6 +39,9 @@ WEIR_INLINE tuner::tuner(const tune_budget& budget, const tune_options& options)
                       "weir: tune measures at least 2 items in a lap (tune_options::fewest_items)");
     detail::refuse_if(options.most_slots == 0 || options.most_capacity == 0,
                       "weir: a stage needs a slot, and a queue room for an item (tune_options)");
+    detail::refuse_if(options.most_slots > detail::most_slots || detail::was_negative(options.most_capacity),
+                      "weir: a tuner gives a stage at most 100000 slots, and a queue no negative room "
+                      "(tune_options::most_slots, most_capacity)");
 }
 
 WEIR_INLINE void tuner::set_limits(const pipeline_stats& now, const recording& lap, std::size_t workers) {
@@ -68,10 +71,7 @@ WEIR_INLINE void tuner::set_limits(const pipeline_stats& now, const recording& l
                 static_cast<double>(lap.stages[i].num_tasks) / static_cast<double>(lap.num_items);
         }
     }
-    limits_.pool = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        if (now.stages[i].name == options_.pool_stage) limits_.pool = lap.settings.stages[i].pool;
-    }
+    limits_.pool = options_.pool_stage.empty() ? 0 : lap.settings.stage(options_.pool_stage).pool;
     if (workers == 0 || is_pool_fixed_) {
         limits_.threads = 0;
     } else if (limits_.threads == 0) {
@@ -80,6 +80,7 @@ WEIR_INLINE void tuner::set_limits(const pipeline_stats& now, const recording& l
 }
 
 WEIR_INLINE const tuning_step& tuner::decide(const pipeline_stats& now, std::size_t workers) {
+    detail::check_same_run(before_, now);
     tuning_step next;
     next.lap = log_.size() + 1;
     next.at = now.elapsed;

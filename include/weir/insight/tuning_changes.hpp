@@ -12,6 +12,10 @@
 
 namespace weir::detail {
 
+// Throws std::invalid_argument unless `now` are later statistics of the run of `before`. `before` without
+// stages: there are no earlier ones.
+void check_same_run(const pipeline_stats& before, const pipeline_stats& now);
+
 // Whether slots, room and threads are the same. Other settings are estimates, which differ from lap to lap.
 bool are_same(const pipeline_settings& a, const pipeline_settings& b);
 bool has_settings(const std::vector<pipeline_settings>& all, const pipeline_settings& one);

@@ -13,6 +13,15 @@
 
 namespace weir::detail {
 
+WEIR_INLINE void check_same_run(const pipeline_stats& before, const pipeline_stats& now) {
+    bool is_same = before.elapsed <= now.elapsed && before.num_items <= now.num_items;
+    for (std::size_t i = 0; is_same && i < before.stages.size(); ++i)
+        is_same = before.stages.size() == now.stages.size() && before.stages[i].name == now.stages[i].name;
+    refuse_if(!is_same,
+              "weir: a tuner is of one run, and these statistics are of another run, or earlier ones; make a "
+              "tuner for each run");
+}
+
 WEIR_INLINE bool are_same(const pipeline_settings& a, const pipeline_settings& b) {
     for (std::size_t i = 0; i < a.stages.size(); ++i) {
         if (a.stages[i].concurrency != b.stages[i].concurrency) return false;
@@ -43,6 +52,10 @@ WEIR_INLINE pipeline_settings fitted(pipeline_settings settings, const plan_limi
         const resources used = resources_of(settings, limits);
         if (is_within(used, limits)) return settings;
         const bool needs_slots = limits.num_slots != 0 && used.num_slots > limits.num_slots;
+        const bool needs_threads = limits.threads != 0 && used.threads > limits.threads;
+        const std::size_t over = needs_threads ? used.threads - limits.threads
+                                 : needs_slots ? used.num_slots - limits.num_slots
+                                               : used.items() - limits.items;
         std::size_t* most = nullptr;
         for (std::size_t i = 0; i < limits.fixed_room.size(); ++i) {
             std::size_t& num_slots = settings.stages[i].concurrency;
@@ -53,13 +66,15 @@ WEIR_INLINE pipeline_settings fitted(pipeline_settings settings, const plan_limi
                 most = &room;
             }
         }
-        if (limits.threads != 0 && used.threads > limits.threads) most = &settings.pools[limits.pool];
+        if (needs_threads) most = &settings.pools[limits.pool];
         if (most == nullptr) {
             throw std::invalid_argument(
                 "weir: the budget of tune is too small for this pipeline: each stage needs a slot, and each "
                 "queue room for an item");
         }
-        --*most;
+        // In the result, the greatest of the numbers is at least its share of `over` less than now.
+        const std::size_t share = larger<std::size_t>(1, over / (2 * limits.fixed_room.size()));
+        *most -= needs_threads ? over : smaller(share, *most - 1);
     }
 }
 
@@ -92,14 +107,18 @@ class cautious_changes {
         std::size_t& sum = kind == change_kind::concurrency ? used_.num_slots
                            : kind == change_kind::capacity  ? used_.places
                                                             : used_.threads;
-        const std::size_t before = number;
-        for (; number < target; ++number) {
-            ++sum;
-            if (is_within(used_, limits_)) continue;
-            --sum;
-            break;
+        if (target <= number) return;
+        // Binary search for as much more as fits.
+        const std::size_t before = sum;
+        std::size_t more = 0;
+        for (std::size_t too_much = target - number + 1; too_much - more > 1;) {
+            const std::size_t middle = more + (too_much - more) / 2;
+            sum = before + middle;
+            (is_within(used_, limits_) ? more : too_much) = middle;
         }
-        if (number != before) add(kind, stage, number);
+        sum = before + more;
+        number += more;
+        if (more != 0) add(kind, stage, number);
     }
     std::vector<setting_change> made() && { return std::move(made_); }
 

@@ -20,7 +20,7 @@ WEIR_INLINE resources resources_of(const pipeline_settings& settings, const plan
     for (std::size_t i = 0; i < settings.stages.size() && i < limits.fixed_room.size(); ++i) {
         const stage_settings& each = settings.stages[i];
         if (each.role != stage_role::sink) used.num_slots += each.concurrency;
-        used.places += each.capacity;
+        used.places += smaller(each.capacity, SIZE_MAX / 4 - used.places);  // a room may be without limit
     }
     if (limits.threads != 0) used.threads = settings.pools[limits.pool];
     return used;
@@ -89,8 +89,9 @@ class plan_search {
         for (std::size_t i = 0; i < best_.stages.size(); ++i) {
             if (!has_room(i) || !keeps_room(i)) continue;
             std::size_t& room = best_.stages[i].capacity;
-            while (room < from_.settings.stages[i].capacity && fits(best_)) ++room;
-            if (!fits(best_)) --room;
+            const std::size_t used = resources_of(best_, limits_).items();
+            const std::size_t free = limits_.items > used ? limits_.items - used : 0;
+            room = larger(room, smaller(from_.settings.stages[i].capacity, room + free));
         }
     }
     bool fits(const pipeline_settings& s) const { return is_within(resources_of(s, limits_), limits_); }
@@ -193,13 +194,17 @@ class plan_search {
     }
 
     // Lowers one number of `best_`, down to `least`, as long as the predicted rate stays close to `rate_`.
+    // Not by half, a great number is first reduced by an eighth of it, then by less, and by 1 in the end.
     void shrink_one(std::size_t& number, std::size_t least, bool by_half) {
+        constexpr std::size_t great = 64;
+        std::size_t step = number > great ? number / 8 : 1;
         while (number > least) {
             const std::size_t before = number;
-            number = larger(by_half ? number / 2 : number - 1, least);
+            number = larger(by_half ? number / 2 : number - smaller(step, number), least);
             if (planned_rate(best_, from_) >= rate_ * no_loss) continue;
             number = before;
-            return;
+            if (by_half || step == 1) return;
+            step /= 2;
         }
     }
     void shrink() {

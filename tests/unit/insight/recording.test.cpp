@@ -14,6 +14,7 @@
 #include <random>
 #include <ranges>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -211,6 +212,9 @@ TEST_CASE("a run with branches, without histograms or without statistics is refu
                       ContainsSubstring("no item has reached the consumer"));
     weir::pipeline_stats damaged =
         stats_of(weir::source(std::views::iota(0, 9)) | weir::pipe(same) | weir::sink());
+    std::swap(damaged.stages[0].kind, damaged.stages[1].kind);
+    CHECK_THROWS_WITH(weir::record_of(damaged), ContainsSubstring("its first stage is no source"));
+    std::swap(damaged.stages[0].kind, damaged.stages[1].kind);
     damaged.channels.pop_back();
     CHECK_THROWS_WITH(weir::record_of(damaged), ContainsSubstring("lack a queue"));
     weir::virtual_time clock;

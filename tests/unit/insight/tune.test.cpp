@@ -366,6 +366,22 @@ TEST_CASE("tune calls a function for each lap, and returns the log") {
     CHECK(log[1].at == 2s);
 }
 
+TEST_CASE("a tuner refuses another run, earlier statistics, and a pool of no stage") {
+    weir::virtual_time time;
+    auto run = (numbers() | weir::pipe(constant(10), {.name = "a"}) | weir::sink()).start(time);
+    auto other = (numbers() | weir::pipe(constant(10), {.name = "b"}) | weir::sink()).start(time);
+    take_for(time, run, 1s);
+    const weir::pipeline_stats before = run.stats();
+    take_for(time, run, 1s);
+    take_for(time, other, 9s);
+    tuner all;
+    static_cast<void>(all.step(run));
+    CHECK_THROWS_WITH(all.step(other), ContainsSubstring("a tuner is of one run"));
+    CHECK_THROWS_WITH(all.decide(before), ContainsSubstring("earlier"));
+    CHECK(all.log().size() == 1);
+    CHECK_THROWS_WITH(tuner({}, {.pool_stage = "c"}).step(run), ContainsSubstring("no stage is called 'c'"));
+}
+
 TEST_CASE("a budget or options that make no sense are refused with a sentence") {
     CHECK_THROWS_WITH(tuner({.max_bytes = 9}), ContainsSubstring("tune_budget::item_bytes"));
     CHECK_THROWS_WITH(tuner({.max_slots = static_cast<std::size_t>(-1)}), ContainsSubstring("negative"));
@@ -374,4 +390,7 @@ TEST_CASE("a budget or options that make no sense are refused with a sentence") 
                       ContainsSubstring("tune_options::worthwhile"));
     CHECK_THROWS_WITH(tuner({}, {.fewest_items = 1}), ContainsSubstring("tune_options::fewest_items"));
     CHECK_THROWS_WITH(tuner({}, {.most_slots = 0}), ContainsSubstring("tune_options"));
+    CHECK_THROWS_WITH(tuner({}, {.most_slots = 1'000'000}), ContainsSubstring("at most 100000 slots"));
+    CHECK_THROWS_WITH(tuner({}, {.most_capacity = static_cast<std::size_t>(-1)}),
+                      ContainsSubstring("negative"));
 }

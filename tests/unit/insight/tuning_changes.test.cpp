@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <vector>
 
@@ -101,6 +102,22 @@ TEST_CASE("settings above the limits lose slots, room and threads where there is
     CHECK(weir::detail::fitted(many, some).pools[0] == 2);
     CHECK_THROWS_AS(weir::detail::fitted(settings(), limits(2)), std::invalid_argument);
     CHECK_THROWS_AS(weir::detail::fitted(settings(), limits(0, 6)), std::invalid_argument);
+}
+
+TEST_CASE("numbers that stand for no limit are brought within limits, and back, at once") {
+    constexpr std::size_t endless = SIZE_MAX / 2;
+    plan_limits some = limits(0, 1'000'000);
+    pipeline_settings large = settings();
+    for (weir::stage_settings& each : large.stages) each.capacity = endless;
+    large.stage("b").concurrency = endless / 3;
+    pipeline_settings reached = weir::detail::fitted(large, some);
+    CHECK(resources_of(reached, some).items() == 1'000'000);
+    CHECK(reached.stage("a").capacity == reached.stage("b").concurrency);
+    CHECK(reached.stage("a").concurrency == 8);
+    some = limits(endless);
+    const auto changes = changes_towards(large, reached, some, resources_of(reached, some));
+    CHECK(changes.back() == setting_change{change_kind::capacity, "sink", static_cast<double>(endless)});
+    CHECK(weir::detail::are_same(reached, large));
 }
 
 TEST_CASE("reduced settings take the lesser of both numbers") {

@@ -103,6 +103,8 @@ TEST_CASE("a plan changes the threads of a pool only if it may, and takes as man
     CHECK(s.stage("a").concurrency == 3);
     some.threads = 1;
     CHECK(best_settings(from, some).pools[0] == 1);
+    some.threads = 1'000'000'000;  // is found without as many predictions
+    CHECK(best_settings(from, some).pools[0] == 3);
 }
 
 TEST_CASE("the queue before the consumer keeps its room, as far as the budget of items allows") {
@@ -113,4 +115,7 @@ TEST_CASE("the queue before the consumer keeps its room, as far as the budget of
     const plan_limits tight = limits(1, 0, 16);
     CHECK(resources_of(best_settings(from, tight), tight).items() == 16);
     CHECK(best_settings(from, tight).stage("sink").capacity == 10);
+    recording endless = from;
+    endless.settings.stage("sink").capacity = SIZE_MAX / 2;
+    CHECK(best_settings(endless, limits(1, 0, SIZE_MAX / 8)).stage("sink").capacity > SIZE_MAX / 16);
 }
