@@ -32,9 +32,8 @@ class item_iterator {
     [[nodiscard]] value_type& operator*() const noexcept { return *item_; }
     [[nodiscard]] value_type* operator->() const noexcept { return &*item_; }
     item_iterator& operator++() {
-        std::optional<value_type> next = items_->get();
-        item_.reset();  // not assigned: items need only a move constructor
-        if (next) item_.emplace(*std::move(next));
+        item_.reset();  // before the wait: the item may hold what the next one needs, as a block of a pool
+        if (std::optional<value_type> next = items_->get()) item_.emplace(*std::move(next));
         return *this;
     }
     void operator++(int) { ++*this; }
