@@ -200,7 +200,7 @@ class place_rule {
     gift take(place_request& t) noexcept {
         if (first_ && (mark_is_due_ || end_is_due_)) return {std::move(first_), std::nullopt};
         for (std::unique_ptr<open_batch>* at = &first_; *at; at = &(*at)->next) {
-            if ((*at)->is_full()) {
+            if ((*at)->is_full() && !has_refused(**at)) {
                 std::unique_ptr<open_batch> batch = std::move(*at);
                 *at = std::move(batch->next);
                 return {std::move(batch), std::nullopt};
@@ -219,6 +219,15 @@ class place_rule {
     std::optional<stop_source> stop_of_fetch() const noexcept {
         if (fetch_stop_ == nullptr) return std::nullopt;
         return *fetch_stop_;
+    }
+    // Whether the batch has an item that must not leave. Then the batch is given at the end, with all others,
+    // so that only the last of the batches is not full.
+    bool has_refused(const open_batch& batch) const noexcept {
+        if (last_number() == UINT64_MAX) return false;
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            if (batch.number_at(i) > last_number()) return true;
+        }
+        return false;
     }
     open_batch* batch_with_place() const noexcept {
         open_batch* b = first_.get();
@@ -262,6 +271,15 @@ template <class Own>
 struct counted_slot : Own {
     bool is_counted = false;
 };
+
+// Returns whether a pool has given a block to a wait that `stop` ends. Throws if the pool gave none without a
+// stop, because the slot would wait for ever.
+inline bool is_given(const auto& block, const stop_source& stop) {
+    refuse_if(!block && !stop.stop_requested(),
+              "weir: the pool of this batch_slots gave no block though its stop token was not stopped: its "
+              "acquire has to wait for a block, or to throw");
+    return static_cast<bool>(block);
+}
 
 using place_queue = wait_queue<place_rule>;
 

@@ -85,7 +85,10 @@ class batch_in_block final : public open_batch {
   public:
     batch_in_block(Block&& block, const batch_form& form)
         : open_batch(form.places), block_(std::move(block)), elements_(form.elements), first_(block_.data()),
-          provenances_(form.places) {}
+          provenances_(form.places) {
+        refuse_if(block_.size() < form.places * elements_,
+                  "weir: the pool of this batch_slots gave an array that has fewer elements than a batch");
+    }
 
     std::span<T> place(std::size_t i) const noexcept { return {first_ + i * elements_, elements_}; }
     Provenance& about(std::size_t i) noexcept { return provenances_[i]; }

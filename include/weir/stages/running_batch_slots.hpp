@@ -226,7 +226,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         const std::int64_t begin = this->now();
         try {
             auto block = co_await pool_.template acquire<T>(form_.places * form_.elements, stop.get_token());
-            if (block) add(it, *std::move(block));
+            if (is_given(block, stop)) add(it, *std::move(block));
         } catch (...) {
             it.error = std::current_exception();
         }

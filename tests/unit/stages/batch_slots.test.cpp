@@ -84,6 +84,20 @@ struct broken {
     int asked = 0;
 };
 
+// Gives half of an array, or nothing.
+struct stingy {
+    template <class T>
+    std::optional<std::vector<T>> try_acquire(std::size_t n) {
+        if (!gives) return std::nullopt;
+        return std::vector<T>(n / 2);
+    }
+    template <class T>
+    weir::task<std::optional<std::vector<T>>> acquire(std::size_t n, weir::stop_token) {
+        co_return try_acquire<T>(n);
+    }
+    bool gives = true;
+};
+
 }  // namespace
 
 TEST_CASE("batch_slots writes each item into its place of a batch, and the last batch may be smaller") {
@@ -379,6 +393,41 @@ TEST_CASE("a failure that is not tolerated stops the run, and what was filled be
     }
 }
 
+TEST_CASE(
+    "after a failure in order, only the last batch is not full, also if a later item took a free place") {
+    virtual_time time;
+    block_pool memory(2 * sizeof(int), 3);
+    const auto second_and_fourth_fail = [](int n, std::span<int> place) -> weir::task<> {
+        // Item 4 gets the place of item 1 after a second, and still writes when item 3 fails.
+        constexpr std::chrono::milliseconds times[] = {1500ms, 1s, 1500ms, 2s, 2s};
+        co_await weir::sleep_for(n < 5 ? times[n] : 1s);
+        if (n == 1 || n == 3) throw std::runtime_error("no");
+        place[0] = n;
+    };
+    auto run =
+        (weir::source(first_numbers(9)) |
+         weir::batch_slots<int>(memory, {.places = 2}, second_and_fourth_fail,
+                                {.concurrency = 4, .output_order = output_order::input, .max_failures = 1}) |
+         weir::sink(1))
+            .start(time);
+    lists all;
+    CHECK_THROWS_AS(
+        [&] {
+            while (auto batch = run.get()) all.emplace_back(batch->begin(), batch->end());
+        }(),
+        weir::pipeline_failure);
+    CHECK(all == lists{{0, 2}});
+}
+
+TEST_CASE("one block is enough: a loop over the run returns the block of a batch before it waits") {
+    virtual_time time;
+    block_pool memory(2 * sizeof(int), 1);
+    auto run =
+        (weir::source(first_numbers(5)) | weir::batch_slots<int>(memory, {.places = 2}, set) | weir::sink(1))
+            .start(time);
+    CHECK(lists_of(run) == lists{{0, 1}, {2, 3}, {4}});
+}
+
 TEST_CASE("a run that is stopped returns its blocks, also one for which a slot waits") {
     for (const std::size_t slots : {1U, 3U}) {
         virtual_time time;
@@ -492,6 +541,24 @@ TEST_CASE("an error of the pool fails the item that needs a block") {
                        .start(time);
         CHECK(sorted(lists_of(run)) == ints{1, 2, 3, 4});
         CHECK(run.stats().stages[1].num_failures == 1);
+    }
+}
+
+TEST_CASE("a pool that gives too little, or nothing without a stop, is refused with a sentence") {
+    for (const bool gives : {true, false}) {
+        virtual_time time;
+        stingy pool{gives};
+        auto run = (weir::source(first_numbers(5)) | weir::batch_slots<int>(pool, {.places = 4}, set) |
+                    weir::sink(1))
+                       .start(time);
+        std::string why;
+        try {
+            while (run.get()) continue;
+        } catch (const weir::pipeline_failure& e) {
+            why = items::message_inside(e);
+        }
+        CHECK(why.starts_with(gives ? "weir: the pool of this batch_slots gave an array that has fewer"
+                                    : "weir: the pool of this batch_slots gave no block though"));
     }
 }
 
