@@ -185,7 +185,7 @@ class slot : public basic_state_meter<> {
 template <bool Histogram>
 class timed_slot final : public slot {
   public:
-    // `times_each`: see `stopwatch`.
+    // `times_each`: each invocation gets a clock reading of its own: see `stopwatch`.
     timed_slot(const std::string& stage, std::size_t number, executor& clock,
                bool times_each = false) noexcept
         : slot(stage, number, clock), meter(times_each) {}

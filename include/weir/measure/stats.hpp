@@ -166,7 +166,7 @@ struct stage_setup {
 
 /// The statistics of a stage.
 struct stage_stats {
-    std::string name;                  ///< see `stage_options::name`
+    std::string name;                  ///< that of `stage_options::name`, or made from the function or kind
     std::string kind;                  ///< source, pipe, aggregate, ..., sink
     std::size_t concurrency = 1;       ///< slots in service at the snapshot
     duration elapsed{};                ///< from the stage's start to the snapshot
@@ -177,7 +177,7 @@ struct stage_stats {
     duration busy{};                   ///< time of all invocations, summed over slots, open ones included
     std::vector<slot_times> per_slot;  ///< one a slot; more than `concurrency` if that was lowered
     std::vector<std::size_t> inputs;   ///< its input channels, as indices into `pipeline_stats::channels`
-    std::vector<std::size_t> outputs;  ///< its output channels, likewise
+    std::vector<std::size_t> outputs;  ///< its output channels, as indices into `pipeline_stats::channels`
     histogram task_times;              ///< of the time of each successful invocation
     std::optional<transfer_stats> transfers = std::nullopt;  ///< if it copies, or has waited for blocks
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
@@ -247,7 +247,7 @@ struct pipeline_stats {
     duration elapsed{};                   ///< from the start of the run to the snapshot
     std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink; branches
                                           ///< one after the other
-    std::vector<channel_stats> channels;  ///< see `stage_stats::outputs`
+    std::vector<channel_stats> channels;  ///< the queues between the stages: see `stage_stats::outputs`
     std::optional<process_stats> process = std::nullopt;  ///< resources used meanwhile; none on virtual time
     /// For how long nothing has moved at the snapshot: no item came or went, and no slot changed its state. 0
     /// while a thread runs a stage's function, for however long; a function that awaits does not count as

@@ -113,7 +113,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
         std::size_t now = 0;     // as the profile has set
     };
     std::unique_ptr<run_profiler> profiler_;
-    pipeline_stats before_rest_;  // see `look_for_rest`
+    pipeline_stats before_rest_;  // the statistics that `conclude_profile` subtracts
     duration next_pause_ = first_pause;
     std::vector<changed> queue_capacities_;
     std::vector<changed> slots_;

@@ -146,7 +146,7 @@ class stage_gate {
     // the end of an epoch.
     bool must_wait(std::uint64_t sources, bool counted) const noexcept;
 
-    // See `admission_wait`.
+    // Waits for the end of a pause, for later stages, or for the quota: see `admission_wait`.
     template <class Slot>
     auto wait_for_admission(Slot& me) noexcept {
         return admission_wait<Slot>(run_, executor_, me, quota_.get());
