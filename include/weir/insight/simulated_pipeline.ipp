@@ -53,7 +53,7 @@ WEIR_INLINE simulated_pipeline::simulated_pipeline(const pipeline_settings& sett
             slots_.push_back({.stage = static_cast<index>(i)});
         }
     }
-    end_ = smaller(options.until.count(), INT64_MAX / static_cast<instant>(slots_.size()));
+    end_ = smaller<instant>(options.until.count(), INT64_MAX / static_cast<instant>(slots_.size()));
 }
 
 WEIR_INLINE recorded_task simulated_pipeline::draw(const stage& of, std::uint64_t k) const noexcept {
