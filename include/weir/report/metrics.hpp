@@ -87,6 +87,7 @@ class metrics_report : public run_report {
     explicit metrics_report(metrics_options options);
 
   private:
+    // Gets the text after each update, to write it or to pass it to the user's function.
     virtual void take(const std::string& text) = 0;
     void update(pipeline_stats all, const std::optional<verdict>& why);
 

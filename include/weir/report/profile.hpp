@@ -128,7 +128,9 @@ class profile_trials final : public stage_trials {
     void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                    const profile_trial& trial) override;
 
+    // Calls `profile_options::on_progress`.
     void tell(const std::string& stage, std::size_t num_slots, std::size_t done);
+    // Ends the run, and wakes the thread that called `profile`.
     void end(profiled_run& run) noexcept;
 
     profile_state& state_;

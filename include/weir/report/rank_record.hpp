@@ -19,7 +19,7 @@ namespace weir {
 /// names.
 struct stage_on_rank {
     bool exists = false;             ///< false: the rank has no such stage, and each figure is 0
-    std::size_t concurrency = 0;     ///< slots (workers) at work at the snapshot
+    std::size_t concurrency = 0;     ///< slots (workers) in service at the snapshot, working or not
     duration elapsed{};              ///< from the stage's start to the snapshot
     std::uint64_t num_tasks = 0;     ///< invocations finished
     std::uint64_t num_failures = 0;  ///< of these, the ones that failed

@@ -74,6 +74,7 @@ class run_recorder : public run_report {
 
   private:
     static pipeline_stats lap_in(const std::string& text);
+    // Joins two laps, as JSON; the result is in `earlier`. `join_pairs` joins each two adjacent laps.
     static void join(std::string& earlier, const std::string& later);
     void join_pairs();
 

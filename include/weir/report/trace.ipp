@@ -47,7 +47,7 @@ class trace_writer {
         std::int64_t begin;  // of the visit
         std::uint64_t item;
         std::uint32_t lane;
-        // The same for both ends of a step.
+        // Equal for the two ends of one step.
         auto name() const noexcept { return std::tuple(where, number); }
     };
 

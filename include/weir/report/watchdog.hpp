@@ -251,7 +251,7 @@ class watchdog {
         }
     }
 
-    void work();
+    void work();  // the loop of the watchdog's thread
 
     // Why a report is true, though an inspection reads one object after the other while they change. The
     // previous inspection has found every reported wait, too, and each is still the same wait. So at an
