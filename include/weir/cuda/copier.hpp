@@ -203,7 +203,7 @@ struct copier {
         check_place(account->of(), gpu, "to_device");
     }
 
-    stream copies;
+    stream copies;  // runs the copies
     pinned_pool* pool;
     bool when_copied;
     pending_copies pending;

@@ -217,6 +217,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         used_ += bytes;
         return true;
     }
+    // Counts the bytes as free, and wakes a waiter.
     void came_back(std::size_t bytes) noexcept {
         bool waits = false;
         {

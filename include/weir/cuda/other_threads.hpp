@@ -19,9 +19,9 @@ namespace weir::cuda::detail {
 // Makes a CUDA call that needs a current device on the context's thread, waits for its end, and returns its
 // result. `call` must not throw. After the end of the context's thread, uses a new thread. Must not be called
 // on the context's thread.
-// Reason: streams and memory are created on the current device of the calling thread. For a thread that never
-// chose a device this is GPU 0. To choose another GPU for a moment and then GPU 0 again would initialize GPU
-// 0, which takes memory there. The context's thread has chosen its device for good.
+// Reason: streams and memory are created on the calling thread's current device: GPU 0, unless the thread has
+// chosen another. To choose another GPU for a moment and then GPU 0 again would initialize GPU 0, which takes
+// memory there. The context's thread has chosen its device for good.
 // Errors: std::bad_alloc; std::system_error if a thread can't be started.
 template <class Call>
 cudaError_t run_on_context_thread(const std::shared_ptr<mailbox>& box, int device, Call call) {

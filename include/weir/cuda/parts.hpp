@@ -153,6 +153,7 @@ class rows {
             },
             views_);
     }
+    // Returns `there`, which has the copies of the parts, as `device_buffer` or `device_buffers`.
     auto on_device(device_memory there) const {
         if constexpr (number == 1) {
             return device_buffer<element<Views>...>(std::move(there));
@@ -205,6 +206,7 @@ struct found_parts {
     found_parts(std::array<fetched, number> from, const std::array<std::size_t, sizeof...(Ts)>& each)
         : memory(std::move(from)), sizes(each) {}
 
+    // Returns `block`, which has the copies of the pieces, as arrays; copy_of() copies these to vectors.
     pinned in(lease block) const { return pinned(std::move(block), sizes); }
     static vectors copy_of(const pinned& there) {
         return std::apply(

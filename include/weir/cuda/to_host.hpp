@@ -57,7 +57,7 @@ struct fetcher {
         check_place(copies.shared()->of(), gpu, "to_host");
     }
 
-    stream copies;
+    stream copies;  // runs the copies
     pinned_pool* pool;
     item_order order;
     std::shared_ptr<transfer_log> log;
