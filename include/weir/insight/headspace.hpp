@@ -184,8 +184,7 @@ constexpr bool can_start_twice() {
 
 }  // namespace detail
 
-/// Measures how much a program would gain if loading cost nothing. As people do by hand, the function
-/// replaces the pipeline by items in memory, and the consumer by one that takes no time.
+/// Measures how much a program would gain if loading cost nothing, as people do by hand:
 ///
 ///     auto result = weir::headspace(loader, pool, [](batch& b) { train(b); });
 ///     std::cout << result.sentence << '\n';

@@ -27,6 +27,7 @@ constexpr bool is_copyable_item() {
     }
 }
 
+// How a consumer gets an item of type T: by reference or moved; and whether it is a function or a coroutine.
 template <class Consumer, class T>
 struct consumer_of {
     static constexpr bool takes_lvalue = std::is_invocable_v<Consumer&, T&>;

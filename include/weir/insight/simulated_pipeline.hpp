@@ -60,7 +60,8 @@ class simulated_pipeline {
 
     static constexpr index none = static_cast<index>(-1);
 
-    // The step of a slot (a worker of a stage) that comes when the slot continues.
+    // The next step of a slot (a worker of a stage): take an item; begin the invocation; end its `run`;
+    // finish it after its `await`; put a result; count a result that was put; end, as the input has ended.
     enum class phase : std::uint8_t { take, begin, end_run, finish, give, gave, input_ended };
 
     struct slot {
@@ -100,8 +101,8 @@ class simulated_pipeline {
         bool keeps_order = false;
         std::uint64_t seed = 0;
         std::uint64_t num_made = 0;  // of a source: the items that it has begun
-        std::uint64_t finished = 0;
-        std::size_t working = 0;  // slots that have not ended
+        std::uint64_t finished = 0;  // invocations
+        std::size_t working = 0;     // slots that have not ended
         std::array<instant, slot_states> spent{};
         item batch = 0;                 // of an aggregate: the batch that is filled, or 0
         std::size_t full_size = 0;      // of an aggregate: the number of items in this batch when it is full

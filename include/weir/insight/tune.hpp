@@ -123,6 +123,7 @@ class tuner {
     bool judge(tuning_step& next, const recording& times, std::uint64_t num_items);
     // `noise`: how much the rate of the lap varies by chance, as a share.
     void plan(tuning_step& next, const recording& times, double noise);
+    // The settings with the one change towards `best` that has the greatest predicted rate.
     pipeline_settings best_single(const pipeline_settings& best, const recording& times) const;
     // Adds the changes towards `target_` that the budget allows now.
     void approach(tuning_step& next, const pipeline_stats& now, const pipeline_stats& lap,
