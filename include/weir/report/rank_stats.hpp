@@ -25,8 +25,8 @@ namespace weir {
 struct rank_stats {
     /// All ranks together, with histograms of all invocations and waits. Counts, sizes, concurrency and times
     /// of slots are sums over the ranks. `elapsed` is the longest of any rank, so that rates are those of the
-    /// job. `empty` is the average over the ranks, so that `readiness()` is, too. `idle` is the shortest of
-    /// any rank; `first_item` begins with the first item that any consumer got.
+    /// job. `empty` is the average over the ranks that have the queue, so that `readiness()` is, too. `idle`
+    /// is the shortest of any rank; `first_item` begins with the first item that any consumer got.
     pipeline_stats all;
     std::vector<rank_record> ranks;  ///< by rank
 

@@ -76,7 +76,7 @@ class lap_figures {
     std::vector<duration> starts_ = {duration(0)};          // of each lap, and the end of the last one
 };
 
-// \returns the state with the most time; of equal ones the first.
+// \returns the state with the most time; of equal ones the first; if all times are 0, the last state.
 [[nodiscard]] const state_in_reports& chief_state(const slot_times& t);
 
 // \returns the state with the most time, and its share: `83 % starved`.
@@ -112,7 +112,8 @@ class run_view {
     static constexpr std::size_t most_stages = 128;
     static constexpr std::size_t most_queues = 512;
 
-    // `laps`: the figures of the run's laps; `run.laps` is not read. `most`: how many stages are shown.
+    // `laps`: the figures of the run's laps; `run.laps` is not read. `most`: the most stages, and the most
+    // queues, that have labels and figures.
     run_view(const run_record& run, const lap_figures& laps, std::size_t most = most_stages);
 
     [[nodiscard]] const run_record& run() const noexcept { return run_; }
@@ -141,7 +142,7 @@ class run_view {
     [[nodiscard]] std::string branch_of(std::size_t from, std::size_t to) const;
 
     const run_record& run_;
-    std::size_t limit_;  // how many stages are shown
+    std::size_t limit_;  // `most` of the constructor
     lap_figures laps_;
     bool has_laps_ = false;
     std::vector<std::string> stages_;  // labels

@@ -36,9 +36,9 @@ struct straggler {
 ///          that wait for a slow rank are not named. The time awaiting of a source or a `sink_to` does not
 ///          count either: it may await others, at a channel. A rank is a straggler if the time is at least
 ///          1.25 times the median (of two middle ranks, the faster one), the rank loses at least 1 % of the
-///          slots' time by that, and the difference is at least five times its standard error. The last
-///          condition needs enough invocations: with an exponential distribution, for a factor of 1.5, about
-///          400 per rank.
+///          slots' time by that, and the difference is at least five times its standard error, plus the time
+///          of invocations that the ends of a lap cut. This needs enough invocations: with an exponential
+///          distribution, for a factor of 1.5, about 400 per rank.
 /// Cost: O(stages x (ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 

@@ -114,7 +114,7 @@ class slot_trace final : public slot_trail {
     const std::uint64_t stage_;
     trace_event came_{};                 // the event `came` of the current item
     trace_event visit_{};                // the visit in progress, or the last one
-    bool gave_current_ = false;          // a result that is made of the current item, too, has been put
+    bool gave_current_ = false;          // a result has been made of the current item, which then isn't kept
     std::uint64_t first_state_ = 0;      // the first state in the journal that may have to be written
     std::int64_t last_end_ = INT64_MIN;  // the end of the last visit
     std::uint64_t kept_ = 0;             // the tag of the first kept item

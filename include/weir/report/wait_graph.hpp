@@ -20,8 +20,9 @@ namespace weir::detail {
 // caller holds the lock of the registry, in which all runs and sites are, while the graph reads them. So none
 // of them is destroyed meanwhile.
 // At first, a slot (a worker of a stage) is alive unless it has ended or waits. A wait becomes alive if a
-// slot that could end it is alive; then the slot that waits becomes alive, too. This is repeated until
-// nothing changes. The waits that are not alive then never end.
+// slot that could end it is alive, or if a time limit or code outside of the graph may end it; then the slot
+// that waits becomes alive, too. This is repeated until nothing changes. The waits that are not alive then
+// never end.
 // Source: E. Knapp, "Deadlock detection in distributed databases" (1987), section 4, or-graphs.
 class wait_graph {
   public:
