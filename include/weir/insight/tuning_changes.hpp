@@ -23,7 +23,7 @@ bool has_settings(const std::vector<pipeline_settings>& all, const pipeline_sett
 // `from`, with each number of slots, room and threads lowered to that of `to` if the latter is less.
 pipeline_settings reduced(const pipeline_settings& from, const pipeline_settings& to);
 
-// Brings settings within the limits: lowers room and numbers of slots one by one, always the greatest.
+// Brings settings within the limits: lowers the threads, and always the greatest number of slots or of room.
 // Errors: std::invalid_argument if the least settings exceed the limits.
 pipeline_settings fitted(pipeline_settings settings, const plan_limits& limits);
 

@@ -72,7 +72,7 @@ WEIR_INLINE pipeline_settings fitted(pipeline_settings settings, const plan_limi
                 "weir: the budget of tune is too small for this pipeline: each stage needs a slot, and each "
                 "queue room for an item");
         }
-        // In the result, the greatest of the numbers is at least its share of `over` less than now.
+        // Not one by one: in the end, the greatest number will be lower by at least this share of `over`.
         const std::size_t share = larger<std::size_t>(1, over / (2 * limits.fixed_room.size()));
         *most -= needs_threads ? over : smaller(share, *most - 1);
     }

@@ -41,8 +41,8 @@ double planned_rate(const pipeline_settings& settings, const recording& from);
 
 // Finds settings with nearly the greatest rate within the limits, and hardly more resources than that takes:
 // 1. Begins with one slot for each stage, little room, and all threads.
-// 2. Adds a slot, again and again, to the stage whose slots allow the least rate, until something else that
-//    can't be changed limits the rate.
+// 2. Adds a slot, again and again, to the stage whose slots allow the least rate, until the limits allow no
+//    more, or something else that can't be changed limits the rate.
 // 3. Of more slots for a stage, more room in a queue and more room in all queues, makes the change with the
 //    greatest predicted rate, as long as the rate rises.
 // 4. Lowers all numbers, as long as this costs hardly anything.

@@ -193,8 +193,8 @@ class plan_search {
         return true;
     }
 
-    // Lowers one number of `best_`, down to `least`, as long as the predicted rate stays close to `rate_`.
-    // Not by half, a great number is first reduced by an eighth of it, then by less, and by 1 in the end.
+    // Lowers one number of `best_`, down to `least`, as long as the predicted rate stays close to `rate_`: by
+    // half; or a number above 64 first by an eighth of it, then by less, at last by 1.
     void shrink_one(std::size_t& number, std::size_t least, bool by_half) {
         constexpr std::size_t great = 64;
         std::size_t step = number > great ? number / 8 : 1;

@@ -61,7 +61,7 @@ struct what_if_options {
     std::vector<setting_change> changes = {};        ///< the changes to predict; empty: `usual_changes`
     predict_options simulation = {.resamples = 10};  ///< of each prediction
     double tolerance = 0.05;  ///< the greatest difference between prediction and run, as a share of the rate
-    std::uint64_t fewest_tasks = 20;  ///< the least number of invocations that each stage needs
+    std::uint64_t fewest_tasks = 20;  ///< the least number of invocations of a stage, unless `in_sequence`
     bool calibrate = true;            ///< whether changes are predicted with the overhead of `calibrated`
 };
 
