@@ -132,9 +132,9 @@ class completion_pool {
 
 inline constinit weir::detail::no_destroy<completion_pool> all_completions;
 
-// The queue of new completions. The reactor polls it: on the context's thread, or, if a coroutine on a pool
-// waits, on an idle worker of that pool. The driver may release the last reference to the mailbox, and the
-// driver's thread must not make a CUDA call: so the destructor makes none.
+// The queue of new completions. The reactor polls it: on the context's thread, or on an
+// idle thread of the `thread_pool` or `run_loop` whose coroutine waits. The driver may release the last
+// reference to the mailbox, and the driver's thread must not make a CUDA call: so the destructor makes none.
 class mailbox final : public weir::detail::polled_source {
   public:
     // The object that takes the completions out of the mailbox and polls the device: the reactor.
@@ -155,7 +155,7 @@ class mailbox final : public weir::detail::polled_source {
     // Adds a completion, and makes a thread poll. Returns false, and adds nothing, if the mailbox is closed.
     bool put(completion& c) noexcept {
         const bool needs_guard = c.needs_guard();
-        // The executor whose idle workers may poll. Null: the context's thread polls, for a completion with a
+        // The executor whose idle threads may poll. Null: the context's thread polls, for a completion with a
         // host function when the driver has called it.
         executor* const waits = needs_guard || c.has_function ? nullptr : weir::detail::current_executor();
         c.submitted = standard_platform::now();

@@ -1,4 +1,4 @@
-// weir cuda: a GPU in use, and the thread that finishes work where no worker of a pool polls
+// weir cuda: a GPU in use, and the thread that finishes work where no executor polls
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_CONTEXT_HPP
 #define WEIR_CUDA_CONTEXT_HPP
@@ -224,8 +224,8 @@ class core {
 /// Threads:  any.
 /// Watchdog: each wait counts as an `external_wait`. Coroutines on virtual time can't wait: it has no events
 ///           from outside.
-/// Cost:     a thread, which sleeps while no work is awaited, and while idle workers of the `thread_pool` of
-///           the waiting coroutine poll the GPU.
+/// Cost:     a thread, which sleeps while no work is awaited, and while idle threads of the `thread_pool` or
+///           `run_loop` of the waiting coroutine poll the GPU.
 ///
 /// After an error that breaks the device (`status`), each pending wait, and each wait that begins later,
 /// throws that error.

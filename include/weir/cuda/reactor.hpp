@@ -1,4 +1,4 @@
-// weir cuda: finds out which work on a device is done, on an idle worker of a pool or on the context's thread
+// weir cuda: finds out which work on a device is done, on an idle thread of an executor or on the context's
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_REACTOR_HPP
 #define WEIR_CUDA_REACTOR_HPP
@@ -21,7 +21,7 @@ namespace weir::cuda {
 
 /// How a `context` finds out that work on the device is done.
 enum class completion_by : std::uint8_t {
-    polling,       ///< an idle worker of a pool, or the context's thread, queries the device again and
+    polling,       ///< an idle thread of the executor, or the context's, queries the device again and
                    ///< again while work is pending
     host_function  ///< the driver calls a host function from its own thread; later work of the stream waits
                    ///< for the call, which makes gaps between copies. After an error the driver never calls;
@@ -106,7 +106,7 @@ class device_status {
 };
 
 // Finds out which completions (pending operations) of a context are over, and finishes them. The thread that
-// polls the mailbox calls `look`: an idle worker of a pool, or the context's thread (the guard of the
+// polls the mailbox calls `look`: an idle thread of an executor, or the context's thread (the guard of the
 // mailbox), whose current device is the context's.
 class reactor final : private mailbox::reader {
     using platform = standard_platform;

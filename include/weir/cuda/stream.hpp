@@ -179,7 +179,7 @@ class stream {
 
     /// \returns  awaitable of nothing: waits for all work that is queued when it is awaited.
     /// Suspends: always, except in a context without a device.
-    /// Resumes:  on the coroutine's executor; posted by an idle worker of the executor or by the context's
+    /// Resumes:  on the coroutine's executor; posted by an idle thread of the executor or by the context's
     ///           thread, never by the driver's.
     /// Errors:   `weir::cuda::error` if the device breaks before, with the error that broke it, or if the
     ///           stream is captured into a graph; `std::logic_error` if the context is gone.

@@ -1,4 +1,4 @@
-// weir executor, internal: sources of completions that idle workers poll, as a GPU or a message library
+// weir executor, internal: sources of completions that idle threads of executors poll, as a GPU or MPI
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_POLLED_SOURCE_HPP
 #define WEIR_EXECUTOR_POLLED_SOURCE_HPP
@@ -17,8 +17,9 @@
 
 namespace weir::detail {
 
-// A source of completions, as an executor sees it. An idle worker of a pool polls the source, and resumes the
-// coroutines that became ready: no other thread and no system call is on that way.
+// A source of completions, as an executor sees it. An idle worker of a pool, or the thread in
+// `run_loop::drive`, polls the source, and resumes the coroutines that became ready: no other thread and no
+// system call is on that way.
 class pollable : public std::enable_shared_from_this<pollable> {
   public:
     static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::max)();
@@ -28,30 +29,31 @@ class pollable : public std::enable_shared_from_this<pollable> {
     pollable(const pollable&) = delete;
     pollable& operator=(const pollable&) = delete;
 
-    // Called by one worker of `pool` at a time. Posts the coroutines whose operations have ended. Returns
-    // when the pool has to poll again, in ns of its clock: at once, if that is not after `now`; `never`:
-    // not before the next `executor::polls`; or `closed`: never again.
+    // Called by one thread of `pool` (or of an event loop) at a time. Posts the coroutines whose operations
+    // have ended. Returns when the pool has to poll again, in ns of its clock: at once, if that is not after
+    // `now`; `never`: not before the next `executor::polls`; or `closed`: never again.
     virtual std::int64_t poll_for(const executor& pool, std::int64_t now) noexcept = 0;
 
   protected:
     ~pollable() = default;
 };
 
-// The sources that the workers of one pool poll. Any thread adds; only the watcher (idle_workers.hpp) polls.
+// The sources that the threads of one executor poll. Any thread adds. One thread at a time polls: the watcher
+// of a pool (idle_workers.hpp), or the thread that runs an event loop.
 template <class Platform = standard_platform>
 class basic_pollables {
     template <class T>
     using atomic = typename Platform::template atomic<T>;
 
   public:
-    // The watcher polls this source soon. Returns false if the list of sources is full.
+    // The executor polls this source soon. Returns false if the list of sources is full.
     bool add(pollable& source) noexcept {
         if (!has(source) && !enter(source)) return false;
         next_.store(at_once, std::memory_order_seq_cst);  // pairs with next(), read after a nap is announced
         return true;
     }
 
-    // The instant at which the watcher has to poll. seq_cst; pairs with add()
+    // The instant at which the executor has to poll. seq_cst; pairs with add()
     std::int64_t next() const noexcept { return next_.load(std::memory_order_seq_cst); }
 
     void poll(const executor& pool, std::int64_t now) noexcept {
@@ -112,8 +114,9 @@ class basic_pollables {
 };
 
 // A source with a thread of its own, the guard, which polls while no worker does: all are busy, or the
-// executor of the waiting coroutine polls nothing. A worker polls from the moment at which it finds nothing
-// to run. The guard then sleeps until shortly after the instant at which a worker promised to poll again.
+// executor of the waiting coroutine polls nothing. A worker of a pool, or the thread of an event loop, polls
+// from the moment at which it finds nothing to run. The guard then sleeps until shortly after the instant at
+// which a worker promised to poll again.
 class polled_source : public pollable {
     using platform = standard_platform;
 

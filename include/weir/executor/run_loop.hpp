@@ -4,6 +4,7 @@
 #define WEIR_EXECUTOR_RUN_LOOP_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/executor/polled_source.hpp>
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
@@ -128,7 +129,8 @@ class loop_turns {
 ///
 /// Threads: the constructing thread drives; any thread may post.
 /// Lifetime: destroyed when no coroutine uses it any more.
-/// Cost:     a short lock for each post and for each resumption.
+/// Cost:     a short lock for each post and for each resumption. While coroutines of the loop wait for a GPU
+///           or for MPI, and none is ready, the thread in `drive` polls as an idle worker of a pool does.
 class run_loop final : public executor, detail::loop_turns::loop {
   public:
     run_loop();
@@ -148,6 +150,8 @@ class run_loop final : public executor, detail::loop_turns::loop {
 
     void waits_for(executor& other) noexcept override { lender_ = &other; }
 
+    bool polls(detail::pollable& source) noexcept override;
+
   private:
     friend detail::foreign_run_loop;
     explicit run_loop(const executor_traits& traits) : executor(traits) {}
@@ -161,6 +165,7 @@ class run_loop final : public executor, detail::loop_turns::loop {
     detail::spin_lock lock_;
     detail::ready_queue ready_;
     timer_queue timers_;
+    detail::basic_pollables<> sources_;
     detail::parker* sleeper_ = nullptr;  // the flag on which the thread that runs the loop sleeps; or null
     bool looks_again_ = false;           // the thread that runs the loop skips its next sleep
     // Used only by the thread that holds the loop. The executor of a run, if the coroutine that was resumed

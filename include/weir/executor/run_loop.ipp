@@ -160,6 +160,13 @@ WEIR_INLINE void run_loop::cancel(timer& t) noexcept {
     if (sleeper_ != nullptr) sleeper_->poke();
 }
 
+WEIR_INLINE bool run_loop::polls(detail::pollable& source) noexcept {
+    if (!sources_.add(source)) return false;
+    const std::lock_guard guard(lock_);
+    if (sleeper_ != nullptr) sleeper_->poke();
+    return true;
+}
+
 WEIR_INLINE bool run_loop::drive(detail::parker& done, time_point limit) {
     if (!turns_.is_held_here() && detail::standard_platform::this_thread() != thread_) return false;
     turns_.drive(*this, done, limit);
@@ -180,6 +187,7 @@ WEIR_INLINE void run_loop::turn(detail::parker& done, time_point limit) {
             next = ready_.take_front();
         } else {
             if (std::exchange(looks_again_, false)) return;
+            until = detail::smaller(until, time_point(duration(sources_.next())));
             sleeper_ = &done;
         }
     }
@@ -195,7 +203,12 @@ WEIR_INLINE void run_loop::turn(detail::parker& done, time_point limit) {
         here.wait(done);
     } else {
         const time_point t = now();
-        if (until > t) done.wait((until - t).count());
+        if (until > t) {
+            done.wait((until - t).count());
+        } else if (sources_.next() <= t.time_since_epoch().count()) {
+            sources_.poll(*this, t.time_since_epoch().count());
+            detail::standard_platform::pause();
+        }
     }
     const std::lock_guard guard(lock_);
     sleeper_ = nullptr;

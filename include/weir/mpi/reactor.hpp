@@ -20,8 +20,8 @@
 
 namespace weir::mpi {
 
-/// How often MPI is asked whether operations are complete: by an idle worker of the pool whose coroutine
-/// waits, or else by the world's thread.
+/// How often MPI is asked whether operations are complete: by an idle thread of the executor whose
+/// coroutine waits, or else by the world's thread.
 struct polling_options {
     /// How long MPI is asked without a pause, after an operation has begun or ended.
     duration spin = std::chrono::microseconds(200);
@@ -46,9 +46,9 @@ class periodic_work {
 };
 
 // A lock around `operations`, and a list of new ones. The thread that submits an operation begins it, if the
-// lock is free; else the holder of the lock does. Any thread may poll: an idle worker of a pool whose
-// coroutine waits; the reactor's thread (the guard of polled_source) while no worker does; and callers of
-// `poll`. With MPI_THREAD_FUNNELED, only the reactor's thread calls MPI: see `set_thread`.
+// lock is free; else the holder of the lock does. Any thread may poll: an idle thread of the executor
+// whose coroutine waits; the reactor's thread (the guard of polled_source) while no worker does; and callers
+// of `poll`. With MPI_THREAD_FUNNELED, only the reactor's thread calls MPI: see `set_thread`.
 class reactor : public weir::detail::polled_source {
     using platform = standard_platform;
     using thread_id = decltype(platform::this_thread());

@@ -51,7 +51,8 @@ class only_one {
 ///
 /// The world's thread initialises and finalises MPI, and polls it while operations are pending. So
 /// MPI_THREAD_FUNNELED is enough. From MPI_THREAD_SERIALIZED on, other threads begin operations, too, and an
-/// idle worker of the pool whose coroutine waits polls: the world's thread only does so while no worker does.
+/// idle thread of the `thread_pool` or `run_loop` whose coroutine waits polls: the world's thread only does
+/// so while no such thread does.
 ///
 /// If the program has initialised MPI already, the world uses that MPI, and does not finalise it. The program
 /// then has to ask for MPI_THREAD_MULTIPLE; or for MPI_THREAD_SERIALIZED, if its other threads call no MPI.

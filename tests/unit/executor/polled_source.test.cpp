@@ -6,11 +6,14 @@
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <coroutine>
 #include <cstdint>
 #include <memory>
@@ -22,6 +25,8 @@ using weir::detail::basic_pollables;
 using weir::detail::pollable;
 using weir::detail::polled_source;
 using weir::detail::standard_platform;
+
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -62,6 +67,7 @@ class device final : public polled_source {
         return never;
     }
     void finish() { left_ = 0; }
+    bool is_awaited() const { return waiter_.load() != nullptr; }
     // Ends the loop of the guard.
     void end() {
         ending_ = true;
@@ -134,6 +140,19 @@ struct guarded {
     std::thread thread{[this] { source->run(); }};
 };
 
+// An event loop of a user.
+class loop_without_polls final : public weir::executor {
+  public:
+    using executor::post;
+    void post(std::coroutine_handle<> h) noexcept override { loop_.post(h); }
+    void add(weir::timer& t) noexcept override { loop_.add(t); }
+    void cancel(weir::timer& t) noexcept override { loop_.cancel(t); }
+    bool drive(flag& done, weir::time_point limit) override { return loop_.drive(done, limit); }
+
+  private:
+    weir::run_loop loop_;
+};
+
 }  // namespace
 
 TEST_CASE("an idle worker polls, and resumes the coroutine on the spot: no other thread is woken") {
@@ -147,9 +166,47 @@ TEST_CASE("an idle worker polls, and resumes the coroutine on the spot: no other
     }
 }
 
+TEST_CASE("an event loop with nothing to run polls, and resumes the coroutine on the spot") {
+    const auto source = std::make_shared<device>(100);  // without a guard: nobody else can poll
+    weir::run_loop loop;
+    for (int i = 0; i < 3; ++i) {
+        const way found = weir::sync_wait(loop, wait_for(source, loop));
+        CHECK(found.same_thread);
+        CHECK(found.wakes == 0);
+    }
+}
+
+TEST_CASE("an event loop that sleeps polls a source that another thread adds") {
+    const auto source = std::make_shared<device>(100);
+    weir::run_loop loop;
+    const auto here = std::this_thread::get_id();
+    const auto waits = [&]() -> task<bool> {
+        co_await source->done(loop, false);  // the loop does not know yet
+        co_return source->polled_by == here;
+    };
+    std::thread other([&] {
+        while (!source->is_awaited()) std::this_thread::yield();
+        CHECK(loop.polls(*source));
+    });
+    CHECK(weir::sync_wait(loop, waits()));
+    other.join();
+}
+
+TEST_CASE("what is posted to an event loop runs while a source asks to be polled again and again") {
+    const auto source = std::make_shared<device>(1'000'000'000);
+    weir::run_loop loop;
+    const auto waits = [&]() -> task<> { co_await source->done(loop); };
+    const auto ends = [&]() -> task<> {
+        co_await weir::sleep_for(1ms);
+        for (int i = 0; i < 10; ++i) co_await weir::schedule(loop);
+        source->finish();
+    };
+    weir::sync_wait(loop, weir::when_all(waits(), ends()));
+}
+
 TEST_CASE("where the executor polls nothing, the source's own thread does") {
     guarded g(3);
-    weir::run_loop loop;
+    loop_without_polls loop;
     const auto waits = [&]() -> task<bool> {
         co_await g.source->done(loop);
         co_return g.source->polled_by == g.thread.get_id();
