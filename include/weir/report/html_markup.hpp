@@ -108,7 +108,7 @@ struct plot_unit {
 // the unit of their `figure_kind`.
 class plot_axis {
   public:
-    // From 0 up, in steps of 1, 2 or 5.
+    // From 0 up, in at most `most_steps` steps of 1, 2 or 5 times a power of ten.
     [[nodiscard]] static plot_axis linear(figure_kind kind, double greatest, double most_steps = 5);
     // From 0 to exactly the greatest figure.
     [[nodiscard]] static plot_axis of_length(figure_kind kind, double greatest);

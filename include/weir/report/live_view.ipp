@@ -172,7 +172,8 @@ inline std::string live_row(const stage_stats& s, const pipeline_stats& lap, con
     return line;
 }
 
-// \returns the verdict in up to three lines if all stages remain visible, else in up to one.
+// \returns the verdict in up to three lines if all stages remain visible, else in up to one; without six rows
+//          in none.
 inline std::vector<std::string> live_verdict(const live_progress& progress, const live_frame& frame,
                                              std::size_t stages) {
     std::vector<std::string> lines;
