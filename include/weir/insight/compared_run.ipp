@@ -25,8 +25,8 @@ WEIR_INLINE std::string without_library(const char* message) {
     return std::string(text.starts_with(library_prefix) ? text.substr(library_prefix.size()) : text);
 }
 
-// Adds the consumer. If only the average of its times is known, they count as varying more than times of an
-// exponential distribution, as much as times of a log-normal distribution with sigma 1.
+// Adds the consumer. If only the average of its times is known, their deviation counts as 1.5 times the
+// average: more than that of an exponential distribution (1), or a log-normal one with sigma 1 (1.31).
 WEIR_INLINE void compared_run::add(const recorded_stage& consumer) {
     constexpr double unknown_variation = 1.5;
     compared_stage next{.name = "consumer", .num_tasks = num_items};

@@ -63,7 +63,7 @@ std::string state_text(const slot_times& times);
 visible_limit limit_by_states(const pipeline_stats& stats);
 
 // Looks for the reason behind a limit that a prediction has found, in figures that predictions don't use:
-// processor time, failures, copies, limits of bytes. `found`, `stage`: what the prediction says.
+// processor time, failures, repeated calls, copies, waits for blocks. `found`, `stage`: the predicted limit.
 std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cause found,
                                           std::string_view stage);
 

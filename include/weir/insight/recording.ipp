@@ -84,8 +84,8 @@ WEIR_INLINE double factor_to(double mean, bool failed, const task_samples& sampl
     return sum > 0 && mean > 0 ? mean * count / sum : 1;
 }
 
-// Replaces invocations by others of the sample, at random, until the mean number of results is at least
-// `wanted` if it was less, or at most `wanted` if it was more.
+// Replaces invocations by others of the sample, at random, until the sum of their results differs from that
+// of the mean `wanted` by less than half a result.
 WEIR_INLINE void correct_results(std::vector<recorded_task>& tasks, double wanted) {
     const std::vector<recorded_task> all = tasks;
     const auto n = static_cast<double>(tasks.size());

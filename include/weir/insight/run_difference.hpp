@@ -63,8 +63,8 @@ struct run_difference {
     /// \returns the difference in a sentence, without a full stop at its end; or why there is none.
     [[nodiscard]] std::string sentence() const;
 
-    /// \returns everything in lines of text: the sentence; settings, rates and states that changed; the
-    ///          verdicts; and which changes the runs are long enough to show.
+    /// \returns everything in lines of text: the sentence; the rates; the states that changed; the verdicts;
+    ///          and which changes the runs are long enough to show.
     [[nodiscard]] std::string text() const;
 
     /// Writes what `text` returns.
