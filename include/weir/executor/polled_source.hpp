@@ -29,8 +29,8 @@ class pollable : public std::enable_shared_from_this<pollable> {
     pollable(const pollable&) = delete;
     pollable& operator=(const pollable&) = delete;
 
-    // Called by one thread of `pool` (or of an event loop) at a time. Posts the coroutines whose operations
-    // have ended. Returns when the pool has to poll again, in ns of its clock: at once, if that is not after
+    // Called by one thread of `pool`, a pool or a run_loop, at a time. Posts the coroutines whose operations
+    // have ended. Returns when `pool` has to poll again, in ns of its clock: at once, if that is not after
     // `now`; `never`: not before the next `executor::polls`; or `closed`: never again.
     virtual std::int64_t poll_for(const executor& pool, std::int64_t now) noexcept = 0;
 
@@ -39,7 +39,7 @@ class pollable : public std::enable_shared_from_this<pollable> {
 };
 
 // The sources that the threads of one executor poll. Any thread adds. One thread at a time polls: the watcher
-// of a pool (idle_workers.hpp), or the thread that runs an event loop.
+// of a pool (idle_workers.hpp), or the thread that runs a run_loop.
 template <class Platform = standard_platform>
 class basic_pollables {
     template <class T>
@@ -104,7 +104,7 @@ class basic_pollables {
     void leave(place& p) noexcept {
         std::shared_ptr<pollable> last;  // destroyed after the lock is released
         const std::lock_guard guard(lock_);
-        p.source.store(nullptr, std::memory_order_relaxed);  // relaxed: only the watcher follows it
+        p.source.store(nullptr, std::memory_order_relaxed);  // relaxed: only the polling thread follows it
         last.swap(p.kept);
     }
 
@@ -113,10 +113,10 @@ class basic_pollables {
     place places_[8];
 };
 
-// A source with a thread of its own, the guard, which polls while no worker does: all are busy, or the
-// executor of the waiting coroutine polls nothing. A worker of a pool, or the thread of an event loop, polls
-// from the moment at which it finds nothing to run. The guard then sleeps until shortly after the instant at
-// which a worker promised to poll again.
+// A source with a thread of its own, the guard, which polls while no thread of an executor does: all are
+// busy, or the executor of the waiting coroutine polls nothing. A worker of a pool, or the thread that runs a
+// run_loop, polls from the moment at which it finds nothing to run. The guard then sleeps until shortly after
+// the instant at which that thread promised to poll again.
 class polled_source : public pollable {
     using platform = standard_platform;
 
@@ -177,7 +177,7 @@ class polled_source : public pollable {
     }
 
   protected:
-    // `nap`: the longest nap of the guard while an operation is pending, in ns. If a worker that has promised
+    // `nap`: the longest nap of the guard while an operation is pending, in ns. If a thread that has promised
     // to poll is busy instead, an operation that ends meanwhile is found so much later.
     explicit polled_source(std::int64_t nap = 1'000'000) noexcept : longest_nap_(nap) {}
     ~polled_source() = default;
@@ -216,7 +216,7 @@ class polled_source : public pollable {
         promised_.store(until, std::memory_order_relaxed);
     }
     // Until when a thread other than `whom` is trusted to poll: its promise plus `grace`, as it may be late;
-    // 0: no other thread has promised. A promise of the guard does not keep a worker from polling.
+    // 0: no other thread has promised. A promise of the guard does not keep an executor from polling.
     std::int64_t promised_beside(const void* whom, std::int64_t grace) const noexcept {
         const void* const by = keeper_.load(std::memory_order_relaxed);
         return by == whom || by == this || by == nullptr ? 0
@@ -237,7 +237,7 @@ class polled_source : public pollable {
         guards_.store(true, std::memory_order_seq_cst);
     }
 
-    // In ns. `retry`: when a worker tries again while another thread, maybe preempted, holds `seat_`.
+    // In ns. `retry`: when an executor tries again while another thread, maybe preempted, holds `seat_`.
     static constexpr std::int64_t retry = 10'000;
     static constexpr std::int64_t first_grace = 50'000;
     static constexpr std::int64_t last_grace = 250'000;
@@ -245,7 +245,7 @@ class polled_source : public pollable {
     const std::int64_t longest_nap_;
     spin_lock seat_;                                 // held by the thread that polls
     bool closed_ = false;                            // under the lock
-    platform::atomic<const void*> keeper_{nullptr};  // who promised: a pool, or this for the guard
+    platform::atomic<const void*> keeper_{nullptr};  // who promised: an executor, or this for the guard
     platform::atomic<std::int64_t> promised_{0};
     platform::atomic<bool> asked_{false};   // `expect` was called since the last `rest`
     platform::atomic<bool> guards_{false};  // false: the guard rests, or has not begun

@@ -39,9 +39,9 @@ class loop_turns {
     // The interface of the loop.
     class loop {
       public:
-        // Called on the thread that holds the loop: resumes a coroutine. If none is ready, a `run_loop`
-        // sleeps until one is, or until `done` is set; `virtual_time` moves its clock. Neither goes past
-        // `limit`. Errors: `deadlock_error`.
+        // Called on the thread that holds the loop: resumes a coroutine. If none is ready, a `run_loop` polls
+        // its sources, or sleeps until a coroutine is ready or `done` is set; `virtual_time` moves its clock.
+        // Neither goes past `limit`. Errors: `deadlock_error`.
         virtual void turn(parker& done, time_point limit) = 0;
         virtual time_point instant() const noexcept = 0;
         // Called on a thread that blocks and has passed the loop on: sleeps until `done` is set, or until
@@ -142,9 +142,9 @@ class run_loop final : public executor, detail::loop_turns::loop {
 
     void cancel(timer& t) noexcept override;
 
-    /// Runs the next coroutine. If none is ready, sleeps until one is posted, a timer is due, `done` is set,
-    /// or `limit`. Called by a coroutine of the loop: sleeps until `done` is set, or until `limit`, while
-    /// another thread runs the loop.
+    /// Runs the next coroutine. If none is ready, sleeps until one is posted, a timer or a poll is due,
+    /// `done` is set, or `limit`. Called by a coroutine of the loop: sleeps until `done` is set, or until
+    /// `limit`, while another thread runs the loop.
     /// \returns false if the calling thread neither constructed the loop nor runs it now.
     bool drive(detail::parker& done, time_point limit) override;
 
@@ -165,7 +165,7 @@ class run_loop final : public executor, detail::loop_turns::loop {
     detail::spin_lock lock_;
     detail::ready_queue ready_;
     timer_queue timers_;
-    detail::basic_pollables<> sources_;
+    detail::basic_pollables<> sources_;  // polled in `turn`, if no coroutine is ready
     detail::parker* sleeper_ = nullptr;  // the flag on which the thread that runs the loop sleeps; or null
     bool looks_again_ = false;           // the thread that runs the loop skips its next sleep
     // Used only by the thread that holds the loop. The executor of a run, if the coroutine that was resumed
