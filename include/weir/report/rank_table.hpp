@@ -36,8 +36,8 @@ struct spread_row {
     std::size_t num_ranks;           // that have it
     std::vector<std::string> cells;  // for the columns of `stage_spread_heads()` or `queue_spread_heads()`
 };
-// What differs of a stage: the time at work of an invocation, the rate, the share of the slots' time in which
-// they wait. What differs of a queue: its readiness, the share of time in which it had an item.
+// Of a stage: the time at work and awaiting of an invocation, the rate, the share of the slots' time in which
+// they wait. Of a queue: its readiness, the share of time in which it had an item.
 [[nodiscard]] std::vector<spread_row> stage_spreads(const rank_stats& stats);
 [[nodiscard]] std::vector<spread_row> queue_spreads(const rank_stats& stats);
 [[nodiscard]] std::vector<std::string> stage_spread_heads();

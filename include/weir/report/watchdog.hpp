@@ -46,7 +46,7 @@ struct stuck_wait {
     duration seen{};           ///< the time since an inspection first found the wait, which may be older
     bool in_function = false;  ///< the user's function waits, not the code of the library around it
     /// The waits of the slots that could end this wait, as indices in `deadlock_report::waits`. Empty: all
-    /// slots that could have ended, or `by_anyone`.
+    /// slots that could end this wait have ended themselves, or `by_anyone`.
     std::vector<std::size_t> needs;
     bool by_anyone = false;  ///< any coroutine or thread could end the wait, but all of them wait
 };
