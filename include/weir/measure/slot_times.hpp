@@ -127,10 +127,10 @@ class basic_state_meter {
         return state_;
     }
 
-    // The state, and the later of two instants: the beginning of the state and the last snapshot.
+    // As `entered`; takes the lock.
     std::pair<slot_state, std::int64_t> state_since() noexcept {
         const typename lock_type::guard held(lock_);
-        return {state_, since_};
+        return entered();
     }
 
     // For snapshots, which lock all slots of a stage and then read them at one instant.

@@ -74,7 +74,7 @@ class watched_run : public registered {
 struct stage_activity {
     bool is_idle;        // every slot waits for an item, for room or for its turn, or is off
     bool is_starved;     // a slot waits for an item
-    std::int64_t since;  // when a slot last changed its state, or the last snapshot; in ns of the run's clock
+    std::int64_t since;  // when a slot last changed its state; in ns of the run's clock
 };
 
 // Figures of a stage since the start of the run. Figures of queues are sums over all queues of the stage.

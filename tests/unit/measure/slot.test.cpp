@@ -122,6 +122,7 @@ TEST_CASE("a slot knows since when it is in its state, whatever snapshots there 
     s.enter(slot_state::wait_put, 120);
     CHECK(spent(s, slot_state::wait_put, 150) == 30);
     CHECK(s.entered() == std::pair(slot_state::wait_put, std::int64_t{120}));
+    CHECK(s.state_since() == s.entered());
     s.enter(slot_state::wait_get, 140);  // before the snapshot, and so at it
     CHECK(s.entered() == std::pair(slot_state::wait_get, std::int64_t{150}));
 }
