@@ -2,6 +2,7 @@
 
 #include "mpi/support.hpp"
 
+#include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <cstddef>
@@ -195,6 +196,72 @@ TEST_CASE("an operation that fails at its end fails its await alone") {
             }
         }) == 0);
         CHECK(num_errors == 1);
+    }
+}
+
+TEST_CASE("a stop ends a receive also if the first MPI_Cancel fails") {
+    cluster ranks(1);
+    stand_in::fail("MPI_Cancel");
+    weir::stop_source source;
+    CHECK(ranks.run([&](communicator c) -> weir::task<> {
+        int x = 0;
+        const auto receiving = [&]() -> weir::task<> {
+            const auto none = co_await c.recv(std::span(&x, 1), 0, 1, source.get_token());
+            CHECK_FALSE(none.has_value());
+        };
+        const auto stopping = [&]() -> weir::task<> {
+            co_await weir::yield();
+            source.request_stop();
+        };
+        co_await weir::when_all(receiving(), stopping());
+    }) == 0);
+    CHECK(stand_in::num_calls("MPI_Cancel") == 2);
+}
+
+TEST_CASE("if MPI can't tell what became of a receive, the receive is an error") {
+    cluster ranks(1);
+    stand_in::fail("MPI_Test_cancelled", 0, MPI_ERR_INTERN);
+    weir::stop_source source;
+    CHECK(ranks.run<error>([&](communicator c) -> weir::task<> {
+        int x = 0;
+        const auto receiving = [&]() -> weir::task<> {
+            co_await c.recv(std::span(&x, 1), 0, 1, source.get_token());
+        };
+        const auto stopping = [&]() -> weir::task<> {
+            co_await weir::yield();
+            source.request_stop();
+        };
+        co_await weir::when_all(receiving(), stopping());
+    }) == 1);
+    CHECK(ranks.message == "weir: MPI_Irecv with rank 0 failed: MPI_ERR_INTERN");
+}
+
+TEST_CASE("a message whose number of elements is unknown is an error") {
+    const auto receive = [](communicator c) -> weir::task<> {
+        const std::vector<char> data(6);
+        std::vector<int> into(2);
+        const auto sending = [&]() -> weir::task<> { co_await c.send(std::span<const char>(data), 0); };
+        const auto receiving = [&]() -> weir::task<> { co_await c.recv(std::span(into)); };
+        co_await weir::when_all(sending(), receiving());
+    };
+    {
+        cluster ranks(1);
+        CHECK(ranks.run<error>(receive) == 1);
+        CHECK(ranks.message == "weir: MPI_Get_count failed: MPI_ERR_TYPE");
+    }
+    cluster ranks(1);
+    stand_in::fail("MPI_Get_count", 0, MPI_ERR_INTERN);
+    CHECK(ranks.run<error>(receive) == 1);
+    CHECK(ranks.message == "weir: MPI_Get_count failed: MPI_ERR_INTERN");
+}
+
+TEST_CASE("a group that can't be made names the call that failed, and leaves nothing") {
+    for (const char* const name : {"MPI_Comm_group", "MPI_Group_incl", "MPI_Comm_create_group",
+                                   "MPI_Comm_set_errhandler", "MPI_Comm_rank", "MPI_Comm_size"}) {
+        cluster ranks(1);
+        stand_in::fail(name);
+        CHECK(ranks.run<error>([](communicator c) -> weir::task<> { co_await c.duplicate(); }) == 1);
+        CHECK(ranks.message == "weir: " + std::string(name) + " failed: MPI_ERR_OTHER");
     }
 }
 

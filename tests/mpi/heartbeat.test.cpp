@@ -76,6 +76,19 @@ TEST_CASE("all ranks hear of a rank that is silent, and the lowest of the others
     }
 }
 
+TEST_CASE("a failure is told again if the message can't be sent or received at first") {
+    for (const char* const name : {"MPI_Isend", "MPI_Recv", "MPI_Get_count", "MPI_Iprobe"}) {
+        for (int nth = 0; nth < 2; ++nth) {
+            hearts ranks(3);
+            stand_in::fail(name, nth);
+            ranks.connections[1]->locked([&] { ranks.all[1]->fail(1, "disk full"); });
+            ranks.live(1s);
+            CHECK(stand_in::failed().size() == 1);
+            for (std::size_t r = 0; r < 3; ++r) CHECK(ranks.failure(r) == "weir: rank 1 failed: disk full");
+        }
+    }
+}
+
 TEST_CASE("after a failure the job ends when all ranks have left, with the status") {
     hearts ranks(3);
     ranks.connections[1]->locked([&] { ranks.all[1]->fail(1, "disk full"); });

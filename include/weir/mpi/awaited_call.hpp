@@ -17,6 +17,7 @@
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstdint>      // for std::int64_t
+#include <exception>    // for std::current_exception
 #include <memory>       // for std::shared_ptr
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::logic_error
@@ -119,7 +120,11 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
         return begin_(request, again, this->status_);
     }
     void ended() noexcept override {
-        if constexpr (!std::is_void_v<value>) value_.set_value(result_(*this));
+        try {
+            if constexpr (!std::is_void_v<value>) value_.set_value(result_(*this));
+        } catch (const error&) {
+            value_.set_exception(std::current_exception());
+        }
         is_over_.store(true, std::memory_order_release);  // pairs with the destructor
         waiting_->answer();
     }

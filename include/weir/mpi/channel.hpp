@@ -13,6 +13,7 @@
 #include <weir/mpi/communicator.hpp>
 #include <weir/mpi/group.hpp>
 #include <weir/mpi/item_link.hpp>
+#include <weir/mpi/lasting.hpp>
 #include <weir/mpi/link.hpp>
 #include <weir/mpi/wire.hpp>
 #include <weir/stages/sink_to.hpp>
@@ -22,6 +23,7 @@
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 
+#include <array>       // for std::array
 #include <cstddef>     // for std::size_t
 #include <cstdint>     // for std::uint64_t
 #include <functional>  // for std::reference_wrapper, std::ref
@@ -199,11 +201,12 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         co_await of.barrier();
         const rank_channel_stats mine = stats();
         const std::uint64_t here = mine.out.size + mine.in.size;
-        std::uint64_t all[] = {mine.out.num_put, mine.in.num_get,
-                               mine.out.num_discarded + mine.in.num_discarded + mine.num_returned,
-                               here + mine.num_sent - mine.num_received};  // modulo 2^64
-        co_await of.all_reduce(std::span<std::uint64_t>(all), reduction::sum);
-        co_return channel_balance{all[0], all[1], all[2], all[3]};
+        detail::lasting<std::array<std::uint64_t, 4>> all(of);
+        *all = {mine.out.num_put, mine.in.num_get,
+                mine.out.num_discarded + mine.in.num_discarded + mine.num_returned,
+                here + mine.num_sent - mine.num_received};  // modulo 2^64
+        co_await of.all_reduce(std::span<std::uint64_t>(*all), reduction::sum);
+        co_return channel_balance{(*all)[0], (*all)[1], (*all)[2], (*all)[3]};
     }
 
   private:

@@ -4,6 +4,7 @@
 #define WEIR_MPI_CHANNEL_PLAN_HPP
 
 #include <weir/mpi/communicator.hpp>
+#include <weir/mpi/lasting.hpp>
 #include <weir/task/task.hpp>
 
 #include <cstddef>    // for std::size_t
@@ -46,8 +47,10 @@ inline task<channel_plan> plan_channel(communicator of, const channel_options op
                     static_cast<std::uint32_t>(options.capacity)};
     channel_plan plan;
     plan.of = co_await of.duplicate();
-    plan.roles.resize(static_cast<std::size_t>(of.size()));
-    co_await of.all_gather(std::span(&mine, 1), std::span(plan.roles));
+    lasting<role> given(of, mine);
+    lasting<std::vector<role>> roles(of, std::vector<role>(static_cast<std::size_t>(of.size())));
+    co_await of.all_gather(std::span<const role>(&*given, 1), std::span(*roles));
+    plan.roles = *roles;
     role all;
     bool has_room = true;
     for (const role& r : plan.roles) {

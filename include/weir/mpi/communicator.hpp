@@ -33,6 +33,8 @@ enum class reduction : std::uint8_t {
 
 namespace detail {
 class link;
+template <class>
+class lasting;
 
 inline MPI_Op op_of(reduction how) noexcept {
     return how == reduction::sum ? MPI_SUM : how == reduction::smallest ? MPI_MIN : MPI_MAX;
@@ -49,7 +51,8 @@ struct received {
 /// A group of ranks, in which each has a number from 0. All operations are awaitable, and begin when they are
 /// awaited: `co_await w.barrier()`, or `weir::sync_wait(w.barrier())` on a plain thread.
 ///
-/// Memory:   the caller's, without a copy; it stays until the await ends, and is not touched meanwhile.
+/// Memory:   the caller's, without a copy; it stays until the await ends, and is not touched meanwhile. After
+///           a failure MPI may still use it, except that of a receive, until the job ends.
 /// Order:    between two ranks, messages with one tag arrive in the order in which they were sent.
 ///           Collective operations (from `barrier` on) begin on all ranks of the group in one order: await
 ///           one after the other, and use `split` or `duplicate` for coroutines that do so independently.
@@ -59,11 +62,12 @@ struct received {
 ///           `stopped`; other operations can't be ended early. If a coroutine is destroyed while it waits,
 ///           the destructor blocks until MPI has finished with the memory.
 /// Threads:  any, at all levels of MPI from MPI_THREAD_FUNNELED on: see `world`.
-/// Lifetime: a value; copies share a communicator of MPI, which the last one frees. The world outlives the
-///           operations.
+/// Lifetime: a value; copies share a communicator of MPI. The world outlives the operations.
 /// Cost:     no allocation.
 class communicator {
     friend class detail::link;
+    template <class>
+    friend class detail::lasting;
     using bytes = std::vector<std::byte>;
 
     const detail::group& all() const {
@@ -89,11 +93,11 @@ class communicator {
     }
 
     template <class T>
-    static received found(const detail::operation& o) noexcept {
+    static received found(const detail::operation& o) {
         return {o.status().MPI_SOURCE, o.status().MPI_TAG, detail::elements<T>::count_in(o.status())};
     }
     template <class T>
-    static std::optional<received> maybe_found(const detail::operation& o) noexcept {
+    static std::optional<received> maybe_found(const detail::operation& o) {
         if (o.is_cancelled()) return std::nullopt;
         return found<T>(o);
     }
@@ -181,7 +185,7 @@ class communicator {
 
     /// Receives a message of at most `into.size()` elements.
     /// \returns awaitable of `received`. Errors: those of `send`; `error` of the class MPI_ERR_TRUNCATE if
-    ///          the message is longer.
+    ///          the message is longer; of MPI_ERR_TYPE if its bytes are no whole number of elements.
     template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T> into, int from = any_rank,
                                                                  int tag = any_tag) const {

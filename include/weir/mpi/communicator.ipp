@@ -5,9 +5,11 @@
 
 #include <weir/mpi/communicator.hpp>
 #include <weir/mpi/group.hpp>
+#include <weir/mpi/lasting.hpp>
 #include <weir/platform/bounds.hpp>
 
 #include <algorithm>  // for std::sort
+#include <exception>  // for std::current_exception, std::exception_ptr, std::rethrow_exception
 
 namespace weir::mpi {
 
@@ -15,42 +17,71 @@ namespace detail {
 
 inline task<std::vector<std::vector<std::byte>>> gather_bytes(communicator of,
                                                               std::span<const std::byte> mine, int root) {
-    const std::uint64_t size = mine.size();
-    std::vector<std::uint64_t> sizes(static_cast<std::size_t>(of.size()));
-    co_await of.all_gather(std::span(&size, 1), std::span(sizes));
-    std::vector<int> counts;
-    std::vector<int> places;
+    struct memory {
+        std::vector<std::uint64_t> size;
+        std::vector<std::uint64_t> sizes;
+        std::vector<int> counts;
+        std::vector<int> places;
+        std::vector<std::byte> all;
+    };
+    lasting<memory> its(of);
+    its->size.push_back(mine.size());
+    its->sizes.resize(static_cast<std::size_t>(of.size()));
+    co_await of.all_gather(std::span<const std::uint64_t>(its->size), std::span(its->sizes));
     std::size_t sum = 0;
-    for (const std::uint64_t n : sizes) {
-        counts.push_back(elements<std::byte>(n).count);
-        places.push_back(elements<std::byte>(sum).count);
+    for (const std::uint64_t n : its->sizes) {
+        its->counts.push_back(elements<std::byte>(n).count);
+        its->places.push_back(elements<std::byte>(sum).count);
         sum += n;
     }
     static_cast<void>(elements<std::byte>(sum));
     const bool is_root = of.rank() == root;
-    std::vector<std::byte> all(is_root ? sum : 0);
+    its->all.resize(is_root ? sum : 0);
     co_await of.request("MPI_Igatherv", [&](MPI_Comm comm, MPI_Request* r) noexcept {
-        return MPI_Igatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(),
-                            places.data(), MPI_BYTE, root, comm, r);
+        return MPI_Igatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, its->all.data(),
+                            its->counts.data(), its->places.data(), MPI_BYTE, root, comm, r);
     });
     std::vector<std::vector<std::byte>> parts;
-    for (std::size_t i = 0; is_root && i < sizes.size(); ++i) {
-        const auto begin = all.begin() + places[i];
-        parts.emplace_back(begin, begin + counts[i]);
+    for (std::size_t i = 0; is_root && i < its->sizes.size(); ++i) {
+        const auto begin = its->all.begin() + its->places[i];
+        parts.emplace_back(begin, begin + its->counts[i]);
     }
     co_return parts;
 }
 
 inline task<std::vector<std::byte>> broadcast_bytes(communicator of, std::vector<std::byte> mine, int root) {
-    std::uint64_t size = mine.size();
-    co_await of.broadcast(std::span(&size, 1), root);
-    mine.resize(size);
+    lasting<std::uint64_t> size(of, mine.size());
+    co_await of.broadcast(std::span(&*size, 1), root);
+    lasting<std::vector<std::byte>> all(of, std::move(mine));
+    all->resize(*size);
     constexpr std::size_t most = std::size_t{1} << 30U;
-    for (std::size_t at = 0; at < mine.size(); at += most) {
-        co_await of.broadcast(std::span(mine).subspan(at, weir::detail::smaller(most, mine.size() - at)),
+    for (std::size_t at = 0; at < all->size(); at += most) {
+        co_await of.broadcast(std::span(*all).subspan(at, weir::detail::smaller(most, all->size() - at)),
                               root);
     }
-    co_return mine;
+    co_return std::move(*all);
+}
+
+// Calls MPI. Errors: `error` of the call that failed.
+inline std::shared_ptr<const group> make_group(std::shared_ptr<connection> its, MPI_Comm of,
+                                               const std::vector<int>& members) {
+    struct owned {
+        owned() = default;
+        owned(const owned&) = delete;
+        owned& operator=(const owned&) = delete;
+        ~owned() {
+            if (handle != MPI_GROUP_NULL) MPI_Group_free(&handle);
+        }
+        MPI_Group handle = MPI_GROUP_NULL;
+    };
+    owned all;
+    owned chosen;
+    MPI_Comm made = MPI_COMM_NULL;
+    check(MPI_Comm_group(of, &all.handle), "MPI_Comm_group");
+    check(MPI_Group_incl(all.handle, static_cast<int>(members.size()), members.data(), &chosen.handle),
+          "MPI_Group_incl");
+    check(MPI_Comm_create_group(of, chosen.handle, 0, &made), "MPI_Comm_create_group");
+    return std::make_shared<const group>(std::move(its), made);
 }
 
 // MPI_Comm_create_group blocks a thread until all ranks of the new group have called it. That takes long if a
@@ -60,9 +91,10 @@ inline task<communicator> split(communicator of, std::shared_ptr<connection> its
         int colour;
         int key;
     };
-    const wish mine{colour, key};
-    std::vector<wish> all(static_cast<std::size_t>(of.size()));
-    co_await of.all_gather(std::span(&mine, 1), std::span(all));
+    lasting<wish> mine(of, wish{colour, key});
+    lasting<std::vector<wish>> wishes(of, std::vector<wish>(static_cast<std::size_t>(of.size())));
+    co_await of.all_gather(std::span<const wish>(&*mine, 1), std::span(*wishes));
+    const std::vector<wish>& all = *wishes;
     std::vector<int> members;
     for (int r = 0; r < of.size(); ++r) {
         if (all[static_cast<std::size_t>(r)].colour == colour) members.push_back(r);
@@ -73,20 +105,17 @@ inline task<communicator> split(communicator of, std::shared_ptr<connection> its
         return key_of_a != key_of_b ? key_of_a < key_of_b : a < b;
     });
     std::shared_ptr<const group> made;
+    std::exception_ptr wrong;
     if (colour == any_rank) co_return communicator();
     co_await of.request("MPI_Comm_create_group", [&](MPI_Comm comm, MPI_Request*) noexcept {
-        MPI_Group old = MPI_GROUP_NULL;
-        MPI_Group chosen = MPI_GROUP_NULL;
-        MPI_Comm handle = MPI_COMM_NULL;
-        int code = MPI_Comm_group(comm, &old);
-        if (code == MPI_SUCCESS)
-            code = MPI_Group_incl(old, static_cast<int>(members.size()), members.data(), &chosen);
-        if (code == MPI_SUCCESS) code = MPI_Comm_create_group(comm, chosen, 0, &handle);
-        if (code == MPI_SUCCESS) made = std::make_shared<const group>(its, handle);
-        if (chosen != MPI_GROUP_NULL) MPI_Group_free(&chosen);
-        if (old != MPI_GROUP_NULL) MPI_Group_free(&old);
-        return code;
+        try {
+            made = make_group(its, comm, members);
+        } catch (...) {
+            wrong = std::current_exception();
+        }
+        return MPI_SUCCESS;
     });
+    if (wrong) std::rethrow_exception(wrong);
     co_return communicator(std::move(made));
 }
 

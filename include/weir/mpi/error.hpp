@@ -85,6 +85,20 @@ class error : public std::system_error {
     int peer_;
 };
 
+namespace detail {
+
+inline int class_of(int code) noexcept {
+    int error_class = MPI_ERR_UNKNOWN;
+    return MPI_Error_class(code, &error_class) == MPI_SUCCESS ? error_class : MPI_ERR_UNKNOWN;
+}
+
+// `code`: what the call has returned. Errors: `error`, unless the code is MPI_SUCCESS.
+inline void check(int code, const char* call) {
+    if (code != MPI_SUCCESS) throw error(class_of(code), call);
+}
+
+}  // namespace detail
+
 /// Another rank threw an exception, or was not heard from. From then on all awaits of weir::mpi throw this.
 class rank_failed : public std::runtime_error {
   public:

@@ -66,10 +66,11 @@ struct elements {
             return MPI_BYTE;
         }
     }
-    // Of a status.
-    static std::size_t count_in(const MPI_Status& status) noexcept {
+    // Of a status. Errors: `error`, also if the message is not of whole elements.
+    static std::size_t count_in(const MPI_Status& status) {
         int n = 0;
-        if (MPI_Get_count(&status, type(), &n) != MPI_SUCCESS || n < 0) return 0;
+        check(MPI_Get_count(&status, type(), &n), "MPI_Get_count");
+        if (n < 0 || static_cast<std::size_t>(n) % scale != 0) throw error(MPI_ERR_TYPE, "MPI_Get_count");
         return static_cast<std::size_t>(n) / scale;
     }
 
@@ -90,12 +91,17 @@ class group {
     };
 
   public:
-    // Calls MPI.
+    // Calls MPI. Errors: `error`; the communicator is free then.
     group(std::shared_ptr<connection> of, MPI_Comm handle)
         : its(std::move(of)), comm(handle), freeing_(std::make_unique<freeing>(handle)) {
-        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        MPI_Comm_rank(comm, &rank);
-        MPI_Comm_size(comm, &size);
+        try {
+            check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+            check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+            check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+        } catch (...) {
+            MPI_Comm_free(&handle);
+            throw;
+        }
     }
     group(const group&) = delete;
     group& operator=(const group&) = delete;

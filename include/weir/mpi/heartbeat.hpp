@@ -43,10 +43,10 @@ class heartbeat final : public periodic_work {
 
   public:
     // `comm`: a duplicate of the world's, for this object alone.
-    heartbeat(connection& of, MPI_Comm comm, const failure_options& how) noexcept
-        : loop_(of), comm_(comm), how_(how) {
-        MPI_Comm_rank(comm, &rank_);
-        MPI_Comm_size(comm, &size_);
+    // Errors: `error`.
+    heartbeat(connection& of, MPI_Comm comm, const failure_options& how) : loop_(of), comm_(comm), how_(how) {
+        check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+        check(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
         heard_ = next_beat_ = standard_platform::now();
     }
     ~heartbeat() = default;
@@ -56,12 +56,10 @@ class heartbeat final : public periodic_work {
     void fail(int rank, const std::string& why) {
         if (loop_.failure() != nullptr) return;
         said_ = std::to_string(rank) + ' ' + why.substr(0, longest);
-        notices_.reserve(static_cast<std::size_t>(size_) + 1);
         for (int r = 0; r < size_; ++r) {
-            if (r == rank_ || r == rank) continue;
-            MPI_Request& sent = notices_.emplace_back(MPI_REQUEST_NULL);
-            MPI_Isend(said_.data(), static_cast<int>(said_.size()), MPI_CHAR, r, failure, comm_, &sent);
+            if (r != rank_ && r != rank) untold_.push_back(r);
         }
+        tell();
         give_up(rank, why);
     }
 
@@ -74,11 +72,11 @@ class heartbeat final : public periodic_work {
         receive_all();
         if (loop_.failure() != nullptr) return end_together(now);
         if (std::exchange(was_heard_, false)) heard_ = now;
-        if (how_.heartbeat.count() <= 0 || size_ == 1) return now + interval;
+        if (how_.heartbeat.count() <= 0 || size_ == 1 || has_stopped_) return now + interval;
         if (now >= next_beat_) {
             next_beat_ = now + how_.heartbeat.count();
-            int is_sent = 1;
-            if (beat_ != MPI_REQUEST_NULL) MPI_Test(&beat_, &is_sent, MPI_STATUS_IGNORE);
+            int is_sent = beat_ == MPI_REQUEST_NULL ? 1 : 0;
+            if (is_sent == 0) MPI_Test(&beat_, &is_sent, MPI_STATUS_IGNORE);
             if (is_sent != 0) MPI_Isend(nullptr, 0, MPI_BYTE, (rank_ + 1) % size_, beat, comm_, &beat_);
         }
         if (now - heard_ > how_.dead_after.count()) {
@@ -89,9 +87,9 @@ class heartbeat final : public periodic_work {
         return now + interval;
     }
 
-    // Sends nothing from now on: all ranks have ended their work without a failure.
+    // Sends no heartbeat from now on, and misses none: all ranks have ended their work without a failure.
     int stop() noexcept {
-        loop_.set_periodic(nullptr);
+        has_stopped_ = true;
         return MPI_Wait(&beat_, MPI_STATUS_IGNORE);  // the next rank listens
     }
 
@@ -106,17 +104,32 @@ class heartbeat final : public periodic_work {
         loop_.fail(std::make_shared<const rank_failed>(rank, why));
     }
 
+    void tell() noexcept {
+        std::erase_if(untold_, [this](int rank) {
+            return send(failure, rank, said_.data(), static_cast<int>(said_.size()));
+        });
+    }
+    // Returns whether the send has begun; if not, the next call of at() tries again.
+    bool send(tags tag, int to, const char* text, int size) {
+        MPI_Request begun = MPI_REQUEST_NULL;
+        if (MPI_Isend(text, size, MPI_CHAR, to, tag, comm_, &begun) != MPI_SUCCESS) return false;
+        notices_.push_back(begun);
+        return true;
+    }
+
+    // What fails is tried again by the next call.
     void receive_all() noexcept {
         for (;;) {
             int is_there = 0;
-            MPI_Status status{};
-            const int code = MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, &status);
-            if (code != MPI_SUCCESS || is_there == 0) return;
-            char text[longest + 16];
             int size = 0;
-            MPI_Recv(text, static_cast<int>(sizeof text), MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, comm_,
-                     &status);
-            MPI_Get_count(&status, MPI_CHAR, &size);
+            char text[longest + 16];
+            MPI_Status status{};
+            int code = MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &is_there, &status);
+            if (code != MPI_SUCCESS || is_there == 0) return;
+            code = MPI_Get_count(&status, MPI_CHAR, &size);
+            if (code != MPI_SUCCESS) return;
+            code = MPI_Recv(text, size, MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, comm_, &status);
+            if (code != MPI_SUCCESS) return;
             if (status.MPI_TAG == beat) {
                 was_heard_ = true;
             } else if (status.MPI_TAG == left) {
@@ -134,15 +147,13 @@ class heartbeat final : public periodic_work {
         if (failed_at_ == 0) failed_at_ = now;
         const bool leads = rank_ == lowest() || size_ == 1;
         const bool has_left = has_left_.load(std::memory_order_relaxed);  // see leave()
-        if (has_left && !leads && !told_) {
-            told_ = true;
-            MPI_Isend(nullptr, 0, MPI_BYTE, lowest(), left, comm_, &notices_.emplace_back(MPI_REQUEST_NULL));
-        }
+        tell();
+        if (has_left && !leads && !told_) told_ = send(left, lowest(), nullptr, 0);
         int are_sent = 0;
         MPI_Testall(static_cast<int>(notices_.size()), notices_.data(), &are_sent, MPI_STATUSES_IGNORE);
         const bool have_left = has_left && num_left_ >= size_ - 2;  // without this rank and the failed one
         const std::int64_t limit = (leads ? 1 : 2) * how_.grace.count();
-        if ((leads && have_left && are_sent != 0) || now - failed_at_ > limit) {
+        if ((leads && have_left && are_sent != 0 && untold_.empty()) || now - failed_at_ > limit) {
             std::fflush(nullptr);
             MPI_Abort(MPI_COMM_WORLD, how_.status);
         }
@@ -159,10 +170,12 @@ class heartbeat final : public periodic_work {
     std::int64_t next_beat_ = 0;
     std::int64_t failed_at_ = 0;
     standard_platform::atomic<bool> has_left_{false};
+    bool has_stopped_ = false;
     bool told_ = false;  // the lowest rank, that this one has left
     int num_left_ = 0;
     MPI_Request beat_ = MPI_REQUEST_NULL;
     std::string said_;
+    std::vector<int> untold_;  // ranks that have to be told
     std::vector<MPI_Request> notices_;
 };
 

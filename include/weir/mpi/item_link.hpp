@@ -8,6 +8,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/mpi/channel_plan.hpp>
 #include <weir/mpi/error.hpp>
+#include <weir/mpi/lasting.hpp>
 #include <weir/mpi/link.hpp>
 #include <weir/mpi/operations.hpp>
 #include <weir/mpi/wire.hpp>
@@ -69,13 +70,14 @@ class item_link : public link {
         : link(std::move(plan), clock), out(2, clock, name), in(link::room(), clock, name),
           arriving_(link::num_ranks()) {}
 
-    // After a failure another rank, which has not heard of it, may still read items that were not sent in
-    // whole: they stay for the rest of the process.
+    // After a failure MPI may still read and write items that are on their way, because of a rank that has
+    // not heard of it: they stay for the rest of the process.
     ~item_link() override {
         if (its().failure() == nullptr) return;
         its().locked([this] {
-            static auto* const kept = new std::vector<parcels<sending>>;
-            kept->push_back(std::move(sendings_));
+            keep_for_good(std::move(sendings_));
+            keep_for_good(std::move(receivings_));
+            this->keep_notes();
         });
     }
 
@@ -145,7 +147,7 @@ class item_link : public link {
             figures().wire += now() - s.begun;
             sendings_.give(s);
         }
-        parcel_ended(s);
+        parcel_ended(s, s.to);
     }
     bool has_items() noexcept override { return out.size() != 0; }
     bool is_drained() noexcept override { return out.closed() && out.size() == 0; }
@@ -172,7 +174,8 @@ class item_link : public link {
     // An item that has arrived waits for all items that the same rank sent before.
     void received(receiving& r) noexcept {
         r.is_complete = !r.is_cancelled() && r.error_class() == MPI_SUCCESS;
-        row& its = arriving_[static_cast<std::size_t>(r.from)];
+        const int from = r.from;
+        row& its = arriving_[static_cast<std::size_t>(from)];
         while (its.first != nullptr && its.first->is_complete) {
             receiving& first = *std::exchange(its.first, its.first->next);
             ++figures().received;
@@ -183,7 +186,7 @@ class item_link : public link {
             --num_arriving_;
         }
         if (all_have_ended_ && num_arriving_ == 0) in.close();
-        parcel_ended(r);
+        parcel_ended(r, from);
     }
     void all_have_ended() noexcept override {
         all_have_ended_ = true;

@@ -8,6 +8,7 @@
 #include <weir/mpi/channel_plan.hpp>
 #include <weir/mpi/communicator.hpp>
 #include <weir/mpi/error.hpp>
+#include <weir/mpi/lasting.hpp>
 #include <weir/mpi/operations.hpp>
 #include <weir/mpi/reactor.hpp>
 #include <weir/platform/bounds.hpp>
@@ -104,7 +105,7 @@ class link : operation {
     void open() noexcept {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         its_->submit(*this, &clock_);
-        begin_parcel(listener_);
+        if (expects_notes()) begin_parcel(listener_);
         kick();
     }
     // Blocks until nothing more can arrive.
@@ -121,8 +122,8 @@ class link : operation {
         its_->submit(o, &clock_);
     }
     // The parcel has ended. The link may be destroyed when this returns.
-    void parcel_ended(const operation& o) noexcept {
-        if (o.error_class() != MPI_SUCCESS) give_up(o.error_class(), o.call(), o.peer());
+    void parcel_ended(const operation& o, int with) noexcept {
+        if (o.error_class() != MPI_SUCCESS) give_up(o.error_class(), o.call(), with);
         one_ended();
     }
     void give_up(int error_class, const char* call, int rank) noexcept {
@@ -132,6 +133,8 @@ class link : operation {
     std::int64_t now() const noexcept { return clock_.now().time_since_epoch().count(); }
     const communicator& comm() const noexcept { return comm_; }
     std::size_t num_ranks() const noexcept { return peers_.size(); }
+    // After a failure MPI may still send the notes: they stay for the rest of the process. Under the lock.
+    void keep_notes() { keep_for_good(std::move(peers_)); }
     // For how many items there has to be room; at least 1.
     std::size_t room() const noexcept {
         return weir::detail::larger(capacity_ * producers_.size(), std::size_t{1});
@@ -166,7 +169,7 @@ class link : operation {
         void ended() noexcept override {
             is_free_ = true;
             if (!is_cancelled()) of_.return_credit();  // of items that were got meanwhile
-            of_.parcel_ended(*this);
+            of_.parcel_ended(*this, peer());
         }
         link& of_;
         note_text said_;
@@ -176,7 +179,7 @@ class link : operation {
     // Receives notes, one after the other, until no rank sends any more.
     class listener final : public operation {
       public:
-        explicit listener(link& of) noexcept : operation("MPI_Irecv", any_rank, false), of_(of) {}
+        explicit listener(link& of) noexcept : operation("MPI_Irecv", any_rank, true), of_(of) {}
 
       private:
         int begin(MPI_Request& request, bool&) noexcept override {
@@ -188,7 +191,7 @@ class link : operation {
                 of_.take(*of_.peers_[static_cast<std::size_t>(status().MPI_SOURCE)], heard_);
                 if (of_.expects_notes()) of_.begin_parcel(*this);
             }
-            of_.parcel_ended(*this);
+            of_.parcel_ended(*this, any_rank);
         }
         link& of_;
         note_text heard_;
@@ -240,6 +243,7 @@ class link : operation {
     int begin(MPI_Request&, bool& again) noexcept override;
     void ended() noexcept override {
         has_stopped_ = true;
+        if (error_class() != MPI_SUCCESS) give_up(error_class(), call(), any_rank);
         if (is_cancelled() || its_->failure() != nullptr) failed();
         one_ended();
     }

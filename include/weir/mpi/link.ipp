@@ -13,12 +13,15 @@ inline int link::begin(MPI_Request&, bool& again) noexcept {
         MPI_Message message = MPI_MESSAGE_NULL;
         MPI_Status status{};
         const int code = MPI_Improbe(MPI_ANY_SOURCE, item_tag, comm_.handle(), &is_there, &message, &status);
-        if (code != MPI_SUCCESS) {
-            give_up(MPI_ERR_OTHER, "MPI_Improbe", any_rank);
+        if (code != MPI_SUCCESS) return code;
+        if (is_there == 0) break;
+        int size = 0;
+        const int sized = MPI_Get_count(&status, MPI_BYTE, &size);
+        if (sized != MPI_SUCCESS) {
+            give_up(class_of(sized), "MPI_Get_count", status.MPI_SOURCE);
             return MPI_SUCCESS;
         }
-        if (is_there == 0) break;
-        receive(status.MPI_SOURCE, message, elements<std::byte>::count_in(status));
+        receive(status.MPI_SOURCE, message, static_cast<std::size_t>(size));
         peer& from = *peers_[static_cast<std::size_t>(status.MPI_SOURCE)];
         ++from.num_received;
         look_for_the_end(from);

@@ -75,12 +75,12 @@ class operations {
         MPI_Request request = MPI_REQUEST_NULL;
         bool again = false;
         int code = o.begin(request, again);
-        int is_complete = again ? 0 : 1;
-        if (code == MPI_SUCCESS && request != MPI_REQUEST_NULL) {
-            code = MPI_Test(&request, &is_complete, &o.status_);
-        }
-        if (code != MPI_SUCCESS || is_complete != 0) return end(o, code);
-        if (request == MPI_REQUEST_NULL) {
+        const bool has_request = code == MPI_SUCCESS && request != MPI_REQUEST_NULL;
+        int is_complete = has_request || again ? 0 : 1;
+        // If only the test fails, MPI still uses the memory: test() asks again.
+        if (has_request) code = MPI_Test(&request, &is_complete, &o.status_);
+        if (is_complete != 0 || (code != MPI_SUCCESS && !has_request)) return end(o, code);
+        if (!has_request) {
             repeated_.push_back(&o);
         } else {
             requests_.push_back(request);
@@ -91,16 +91,19 @@ class operations {
 
     // Ends what is complete. Returns whether anything has ended.
     bool test() noexcept {
-        const bool ended = repeat();
+        bool ended = has_failed_to_cancel_ && cancel_marked();
+        ended = repeat() || ended;
         return test_requests() || ended;
     }
 
     // Cancels the operations that are marked by `must_cancel_`. Returns whether anything has ended.
     bool cancel_marked() noexcept {
+        has_failed_to_cancel_ = false;
         for (std::size_t i = 0; i < owners_.size(); ++i) {
             operation& o = *owners_[i];
             if (o.cancel_was_called_ || !o.must_cancel_.load(std::memory_order_relaxed)) continue;
             o.cancel_was_called_ = MPI_Cancel(&requests_[i]) == MPI_SUCCESS;
+            has_failed_to_cancel_ = has_failed_to_cancel_ || !o.cancel_was_called_;
         }
         return end_repeated([](operation& o) noexcept {
             // relaxed: see begin()
@@ -108,9 +111,14 @@ class operations {
         });
     }
 
-    // Gives up all operations. MPI must not be called any more: it would use their memory.
+    // Gives up all operations. Receives that have found no message are cancelled, as their callers free the
+    // memory. MPI may use that of other operations whenever it is called.
     void give_up_all() noexcept {
         const std::vector<operation*> requested = std::exchange(owners_, {});
+        for (std::size_t i = 0; i < requested.size(); ++i) {
+            if (!requested[i]->may_cancel_ || MPI_Cancel(&requests_[i]) != MPI_SUCCESS) continue;
+            MPI_Request_free(&requests_[i]);
+        }
         requests_.clear();
         for (operation* const o : requested) give_up(*o);
         end_repeated([](operation& o) noexcept { return give_up(o); });
@@ -125,11 +133,9 @@ class operations {
   private:
     static bool end(operation& o, int code) noexcept {
         int cancelled = 0;
-        if (code != MPI_SUCCESS) {
-            if (MPI_Error_class(code, &o.error_class_) != MPI_SUCCESS) o.error_class_ = MPI_ERR_UNKNOWN;
-        } else if (o.cancel_was_called_ && MPI_Test_cancelled(&o.status_, &cancelled) == MPI_SUCCESS) {
-            o.is_cancelled_ = cancelled != 0;
-        }
+        if (code == MPI_SUCCESS && o.cancel_was_called_) code = MPI_Test_cancelled(&o.status_, &cancelled);
+        o.is_cancelled_ = cancelled != 0;
+        if (code != MPI_SUCCESS) o.error_class_ = class_of(code);
         o.ended();
         return true;
     }
@@ -201,6 +207,7 @@ class operations {
     std::vector<operation*> repeated_;  // without a request
     std::vector<int> places_;           // of complete requests, and their statuses: for MPI_Testsome
     std::vector<MPI_Status> statuses_;
+    bool has_failed_to_cancel_ = false;
 };
 
 }  // namespace weir::mpi::detail

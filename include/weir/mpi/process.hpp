@@ -74,7 +74,7 @@ class process {
 
     // Tells all ranks that this one has failed. Blocks until a thread that may call MPI has done so.
     void fail(const std::string& why) {
-        do_there([&](MPI_Request&) {
+        do_there("MPI_Isend", [&](MPI_Request&) {
             health_->fail(all_->rank, why);
             return MPI_SUCCESS;
         });
@@ -82,8 +82,8 @@ class process {
     // Returns when all ranks have called it, and none has failed; otherwise the process ends.
     void leave() noexcept {
         for (int i = 0; i < 2; ++i) {  // the second barrier ends when no rank sends heartbeats any more
-            do_there([&](MPI_Request& r) noexcept { return MPI_Ibarrier(control_, &r); });
-            do_there([&](MPI_Request&) noexcept { return health_->stop(); });
+            do_there("MPI_Ibarrier", [&](MPI_Request& r) noexcept { return MPI_Ibarrier(control_, &r); });
+            do_there("MPI_Wait", [&](MPI_Request&) noexcept { return health_->stop(); });
         }
         if (its_->failure() == nullptr) return;
         health_->leave();
@@ -91,11 +91,12 @@ class process {
     }
 
   private:
+    // If the call fails, so has this rank.
     template <class Function>
-    void do_there(Function function) {
+    void do_there(const char* name, Function function) {
         class one_call final : public operation {
           public:
-            explicit one_call(Function& f) noexcept : operation("MPI_Ibarrier", any_rank, false), call_(f) {}
+            one_call(const char* name, Function& f) noexcept : operation(name, any_rank, false), call_(f) {}
             weir::detail::parker done;
 
           private:
@@ -103,10 +104,12 @@ class process {
             void ended() noexcept override { done.set(); }
             Function& call_;
         };
-        one_call o(function);
+        one_call o(name, function);
         its_->submit(o);
         while (!o.done.is_set()) its_->wait(o.done);
-        its_->locked([]() noexcept {});  // until the thread that set the flag has left the object
+        its_->locked([&]() noexcept {  // when the thread that set the flag has left the object
+            if (o.error_class() != MPI_SUCCESS) its_->report(error(o.error_class(), name).what());
+        });
     }
     void run() noexcept {
         standard_platform::name_thread("weir-mpi");
@@ -122,8 +125,8 @@ class process {
     void begin() noexcept try {
         int is_initialised = 0;
         int is_finalised = 0;
-        MPI_Initialized(&is_initialised);
-        MPI_Finalized(&is_finalised);
+        if (MPI_Initialized(&is_initialised) != MPI_SUCCESS) return refuse("MPI_Initialized failed");
+        if (MPI_Finalized(&is_finalised) != MPI_SUCCESS) return refuse("MPI_Finalized failed");
         if (is_finalised != 0)
             return refuse(
                 "MPI was finalised in this process, and can't begin again; keep one "
@@ -133,7 +136,7 @@ class process {
             if (MPI_Init_thread(nullptr, nullptr, how_.threads, &level_) != MPI_SUCCESS)
                 return refuse("MPI_Init_thread failed");
         } else {
-            MPI_Query_thread(&level_);
+            check(MPI_Query_thread(&level_), "MPI_Query_thread");
         }
         const int needed = finalises_ || !how_.own_thread ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
         if (level_ < needed) {
@@ -147,21 +150,23 @@ class process {
         its_->set_thread(level_ < MPI_THREAD_SERIALIZED);
         MPI_Comm all = MPI_COMM_NULL;
         MPI_Comm apart = MPI_COMM_NULL;
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        if (MPI_Comm_dup(MPI_COMM_WORLD, &all) != MPI_SUCCESS ||
-            MPI_Comm_dup(MPI_COMM_WORLD, &apart) != MPI_SUCCESS)
-            return refuse("MPI_Comm_dup failed");
+        check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        check(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
         all_ = std::make_shared<const group>(its_, all);
-        MPI_Comm_set_errhandler(apart, MPI_ERRORS_RETURN);
+        check(MPI_Comm_dup(MPI_COMM_WORLD, &apart), "MPI_Comm_dup");
+        check(MPI_Comm_set_errhandler(apart, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
         control_ = apart;
         health_.emplace(*its_, apart, how_.failures);
         its_->set_periodic(&*health_);
+    } catch (const error& e) {
+        refuse(std::string(e.call()) + " failed: " + e.code().message());
     } catch (const std::exception& e) {
         refuse(e.what());
     }
-    void refuse(const char* why) noexcept { refused_ = why; }
+    void refuse(const std::string& why) { refused_ = why; }
 
     void finish() noexcept {
+        its_->locked([this]() noexcept { its_->set_periodic(nullptr); });
         MPI_Comm all = all_->comm;
         MPI_Comm_free(&all);
         MPI_Comm_free(&control_);

@@ -7,6 +7,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/mpi/communicator.hpp>
+#include <weir/mpi/lasting.hpp>
 #include <weir/report/rank_stats.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/straggler.hpp>
@@ -105,7 +106,8 @@ class rank_report final : public run_report {
         if (lap) names = *std::move(lap);
         const rank_layout layout = co_await agree(std::move(names));
         straggler_watch watch;
-        std::vector<std::uint64_t> words;
+        detail::lasting<std::vector<std::uint64_t>> all_words(all_);
+        std::vector<std::uint64_t>& words = *all_words;
         for (bool some = true; some;) {
             lap = co_await laps_.get();
             // The channel is closed, and nobody adds any more.

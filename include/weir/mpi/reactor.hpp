@@ -128,7 +128,7 @@ class reactor : public weir::detail::polled_source {
 
     // The loop of the reactor's thread, until `end` is called.
     void run() noexcept {
-        guard([this](std::int64_t now) noexcept {
+        guard([this](std::int64_t now) noexcept -> std::int64_t {
             if (is_ending_.load(std::memory_order_acquire)) {  // pairs with end()
                 return poll_here(now, [](std::int64_t) { return true; });
             }

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
 
 struct stand_in_group {
     std::vector<int> members;  // ranks in the world
@@ -31,7 +34,7 @@ struct stand_in_request {
     int source = 0, tag = 0;  // of a receive
     std::byte* into = nullptr;
     std::size_t room = 0;
-    bool matched = false, complete = false, cancelled = false;
+    bool matched = false, complete = false, cancelled = false, is_freed = false;
     int delay = 0;
     int error = MPI_SUCCESS;
     MPI_Status status{};
@@ -95,6 +98,8 @@ struct machine {
     std::set<std::unique_ptr<stand_in_group>> groups;
     std::map<std::pair<std::string, int>, collective> collectives;
     std::vector<fault> faults;
+    std::vector<stand_in::failed_call> failed;
+    std::function<void()> meanwhile;
     std::map<std::string, std::size_t> called;
     stand_in::report told;
 };
@@ -118,32 +123,59 @@ std::size_t size_of(MPI_Datatype type) {
 std::size_t bytes_of(int n, MPI_Datatype type) { return static_cast<std::size_t>(n) * size_of(type); }
 void wrong(const std::string& what) { all().told.wrong.push_back(what); }
 
-// A call for a rank: under the lock of the machine; checks the rules for threads.
+int world_rank(MPI_Comm comm) { return comm->members[static_cast<std::size_t>(comm->rank)]; }
+thread_local bool is_inside = false;
+
+// A call: under the lock of the machine; checks the rules for threads, if it is known for which rank.
 class call {
   public:
-    call(const char* name, int rank) : held_(all().lock) {
-        machine& m = all();
-        ++m.called[name];
-        ++m.told.calls;
-        for (fault& f : m.faults) {
-            if (f.function == name && f.left-- == 0) (f.at_end ? at_end_ : error_) = f.error;
-        }
-        rank_state& r = *m.ranks.at(static_cast<std::size_t>(rank));
-        if (!r.initialised) wrong(std::string(name) + " before MPI_Init_thread");
-        if (r.finalised) wrong(std::string(name) + " after MPI_Finalize");
-        if (r.level < MPI_THREAD_SERIALIZED && r.thread != std::this_thread::get_id()) {
-            wrong(std::string(name) + " on another thread than MPI_Init_thread, which granted FUNNELED");
-        }
+    explicit call(const char* name) : held_(lock()) { begin(name, ""); }
+    call(const char* name, const rank_state& r, bool needs_mpi = true) : held_(lock()) {
+        begin(name, "");
+        if (needs_mpi) check(name, r);
+    }
+    call(const char* name, MPI_Comm comm) : held_(lock()) {
+        begin(name, comm->context);
+        check(name, *all().ranks.at(static_cast<std::size_t>(world_rank(comm))));
+    }
+    call(const char* name, int rank, const std::string& context) : held_(lock()) {
+        begin(name, context);
+        check(name, *all().ranks.at(static_cast<std::size_t>(rank)));
     }
     int error() const { return error_; }
     int at_end() const { return at_end_; }
 
   private:
-    std::lock_guard<std::recursive_mutex> held_;
+    static std::unique_lock<std::recursive_mutex> lock() {
+        machine& m = all();
+        if (m.meanwhile && !std::exchange(is_inside, true)) {
+            m.meanwhile();
+            is_inside = false;
+        }
+        return std::unique_lock(m.lock);
+    }
+    void begin(const char* name, const std::string& context) {
+        machine& m = all();
+        ++m.called[name];
+        ++m.told.calls;
+        for (fault& f : m.faults) {
+            if (f.function != name || f.left-- != 0) continue;
+            (f.at_end ? at_end_ : error_) = f.error;
+            m.failed.push_back({name, context});
+        }
+    }
+    static void check(const std::string& name, const rank_state& r) {
+        if (!r.initialised) wrong(name + " before MPI_Init_thread");
+        if (r.finalised) wrong(name + " after MPI_Finalize");
+        if (r.level < MPI_THREAD_SERIALIZED && r.thread != std::this_thread::get_id()) {
+            wrong(name + " on another thread than MPI_Init_thread, which granted FUNNELED");
+        }
+    }
+
+    std::unique_lock<std::recursive_mutex> held_;
     int error_ = MPI_SUCCESS;
     int at_end_ = MPI_SUCCESS;
 };
-int world_rank(MPI_Comm comm) { return comm->members[static_cast<std::size_t>(comm->rank)]; }
 
 bool fits(const stand_in_message& m, const std::string& context, int owner, int source, int tag) {
     return m.context == context && m.to == owner && (source == MPI_ANY_SOURCE || source == m.source) &&
@@ -257,7 +289,7 @@ stand_in_request* add(stand_in_request::kind what, MPI_Comm comm, int at_end) {
 int collect(const char* name, const std::string& what, MPI_Comm comm, MPI_Request* request, const void* from,
             std::size_t bytes, void* to, int root = -1, MPI_Datatype type = MPI_BYTE, MPI_Op op = MPI_SUM,
             std::vector<std::size_t> places = {}) {
-    const call c(name, world_rank(comm));
+    const call c(name, comm);
     if (c.error() != MPI_SUCCESS) return c.error();
     const int number = comm->collectives++;
     collective& one = all().collectives[{comm->context, number}];
@@ -300,6 +332,7 @@ void progress(int rank) {
         }
         if (r->matched && !r->complete && r->delay-- <= 0) r->complete = true;
     }
+    std::erase_if(m.requests, [](const auto& r) { return r->is_freed && r->complete; });
 }
 
 // Takes a complete request away. Returns its error.
@@ -341,6 +374,8 @@ void reset(const settings& how) {
     m.groups.clear();
     m.collectives.clear();
     m.faults.clear();
+    m.failed.clear();
+    m.meanwhile = nullptr;
     m.called.clear();
     m.told = {};
     std::vector<int> members;
@@ -368,6 +403,18 @@ std::size_t num_calls(const std::string& function) {
     return all().called[function];
 }
 
+std::vector<failed_call> failed() {
+    const std::lock_guard held(all().lock);
+    return all().failed;
+}
+std::vector<std::string> called() {
+    const std::lock_guard held(all().lock);
+    std::vector<std::string> names;
+    for (const auto& one : all().called) names.push_back(one.first);
+    return names;
+}
+void during_calls(std::function<void()> what) { all().meanwhile = std::move(what); }
+
 }  // namespace stand_in
 
 MPI_Comm stand_in_world() {
@@ -375,74 +422,82 @@ MPI_Comm stand_in_world() {
     return all().ranks.at(static_cast<std::size_t>(me))->world.get();
 }
 
+namespace {
+rank_state& mine() { return *all().ranks.at(static_cast<std::size_t>(me)); }
+}  // namespace
+
 int MPI_Init_thread(int*, char***, int required, int* provided) {
-    machine& m = all();
-    const std::lock_guard held(m.lock);
-    rank_state& r = *m.ranks.at(static_cast<std::size_t>(me));
+    rank_state& r = mine();
+    const call c("MPI_Init_thread", r, false);
+    if (c.error() != MPI_SUCCESS) return c.error();
     if (r.initialised) wrong("MPI_Init_thread twice");
     r.initialised = true;
     r.thread = std::this_thread::get_id();
-    *provided = r.level = std::min(required, m.how.level);
+    *provided = r.level = std::min(required, all().how.level);
     return MPI_SUCCESS;
 }
 int MPI_Initialized(int* flag) {
-    const std::lock_guard held(all().lock);
-    *flag = all().ranks.at(static_cast<std::size_t>(me))->initialised ? 1 : 0;
-    return MPI_SUCCESS;
+    const call c("MPI_Initialized", mine(), false);
+    if (c.error() == MPI_SUCCESS) *flag = mine().initialised ? 1 : 0;
+    return c.error();
 }
 int MPI_Finalized(int* flag) {
-    const std::lock_guard held(all().lock);
-    *flag = all().ranks.at(static_cast<std::size_t>(me))->finalised ? 1 : 0;
-    return MPI_SUCCESS;
+    const call c("MPI_Finalized", mine(), false);
+    if (c.error() == MPI_SUCCESS) *flag = mine().finalised ? 1 : 0;
+    return c.error();
 }
 int MPI_Query_thread(int* provided) {
-    const call c("MPI_Query_thread", me);
-    *provided = all().ranks.at(static_cast<std::size_t>(me))->level;
+    const call c("MPI_Query_thread", mine());
+    if (c.error() == MPI_SUCCESS) *provided = mine().level;
     return c.error();
 }
 int MPI_Finalize() {
-    const call c("MPI_Finalize", me);
-    rank_state& r = *all().ranks.at(static_cast<std::size_t>(me));
+    rank_state& r = mine();
+    const call c("MPI_Finalize", r);
     if (r.thread != std::this_thread::get_id()) wrong("MPI_Finalize on another thread than MPI_Init_thread");
     r.finalised = true;
     return c.error();
 }
 int MPI_Abort(MPI_Comm comm, int status) {
-    const call c("MPI_Abort", world_rank(comm));
-    all().told.aborted = status;
+    const call c("MPI_Abort", comm);
+    if (c.error() == MPI_SUCCESS) all().told.aborted = status;
+    if (all().how.abort_exits) std::_Exit(status);
     return c.error();
 }
 int MPI_Error_class(int code, int* error_class) {
-    *error_class = code;
-    return MPI_SUCCESS;
+    const call c("MPI_Error_class");
+    if (c.error() == MPI_SUCCESS) *error_class = code;
+    return c.error();
 }
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
-    const call c("MPI_Comm_dup", world_rank(comm));
+    const call c("MPI_Comm_dup", comm);
     if (c.error() == MPI_SUCCESS) *made = make(comm, "dup", comm->members);
     return c.error();
 }
 int MPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
-    const call c("MPI_Comm_group", world_rank(comm));
+    const call c("MPI_Comm_group", comm);
+    if (c.error() != MPI_SUCCESS) return c.error();
     *group =
         all().groups.insert(std::make_unique<stand_in_group>(stand_in_group{comm->members})).first->get();
-    return c.error();
+    return MPI_SUCCESS;
 }
 int MPI_Group_incl(MPI_Group group, int n, const int* ranks, MPI_Group* made) {
-    const std::lock_guard held(all().lock);
+    const call c("MPI_Group_incl");
+    if (c.error() != MPI_SUCCESS) return c.error();
     auto one = std::make_unique<stand_in_group>();
     for (int i = 0; i < n; ++i) one->members.push_back(group->members.at(static_cast<std::size_t>(ranks[i])));
     *made = all().groups.insert(std::move(one)).first->get();
     return MPI_SUCCESS;
 }
 int MPI_Group_free(MPI_Group* group) {
-    const std::lock_guard held(all().lock);
+    const call c("MPI_Group_free");
     std::erase_if(all().groups, [&](const auto& one) { return one.get() == *group; });
     *group = MPI_GROUP_NULL;
-    return MPI_SUCCESS;
+    return c.error();
 }
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int, MPI_Comm* made) {
-    const call c("MPI_Comm_create_group", world_rank(comm));
+    const call c("MPI_Comm_create_group", comm);
     if (c.error() != MPI_SUCCESS) return c.error();
     std::string kind = "group";
     for (const int r : group->members) kind += '.' + std::to_string(r);
@@ -450,30 +505,30 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int, MPI_Comm* made) {
     return MPI_SUCCESS;
 }
 int MPI_Comm_free(MPI_Comm* comm) {
-    const call c("MPI_Comm_free", world_rank(*comm));
+    const call c("MPI_Comm_free", *comm);
     std::erase_if(all().comms, [&](const auto& one) { return one.get() == *comm; });
     --all().told.communicators;
     *comm = MPI_COMM_NULL;
     return c.error();
 }
 int MPI_Comm_rank(MPI_Comm comm, int* rank) {
-    const call c("MPI_Comm_rank", world_rank(comm));
-    *rank = comm->rank;
+    const call c("MPI_Comm_rank", comm);
+    if (c.error() == MPI_SUCCESS) *rank = comm->rank;
     return c.error();
 }
 int MPI_Comm_size(MPI_Comm comm, int* size) {
-    const call c("MPI_Comm_size", world_rank(comm));
-    *size = static_cast<int>(comm->members.size());
+    const call c("MPI_Comm_size", comm);
+    if (c.error() == MPI_SUCCESS) *size = static_cast<int>(comm->members.size());
     return c.error();
 }
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler) {
-    const call c("MPI_Comm_set_errhandler", world_rank(comm));
+    const call c("MPI_Comm_set_errhandler", comm);
     return c.error();
 }
 
 int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request) {
-    const call c("MPI_Isend", world_rank(comm));
+    const call c("MPI_Isend", comm);
     if (c.error() != MPI_SUCCESS) return c.error();
     stand_in_request* const r = add(stand_in_request::send, comm, c.at_end());
     *request = r;
@@ -499,7 +554,7 @@ int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, M
 }
 int MPI_Irecv(void* into, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
               MPI_Request* request) {
-    const call c("MPI_Irecv", world_rank(comm));
+    const call c("MPI_Irecv", comm);
     if (c.error() != MPI_SUCCESS) return c.error();
     stand_in_request* const r = add(stand_in_request::receive, comm, c.at_end());
     r->source = from;
@@ -510,7 +565,7 @@ int MPI_Irecv(void* into, int count, MPI_Datatype type, int from, int tag, MPI_C
     return MPI_SUCCESS;
 }
 int MPI_Recv(void* into, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
-    const call c("MPI_Recv", world_rank(comm));
+    const call c("MPI_Recv", comm);
     if (c.error() != MPI_SUCCESS) return c.error();
     const auto found = find_message(comm->context, world_rank(comm), from, tag);
     if (found == all().messages.end()) {
@@ -526,7 +581,7 @@ int MPI_Recv(void* into, int count, MPI_Datatype type, int from, int tag, MPI_Co
     return r.error;
 }
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-    const call c("MPI_Iprobe", world_rank(comm));
+    const call c("MPI_Iprobe", comm);
     if (c.error() != MPI_SUCCESS) return c.error();
     progress(world_rank(comm));
     const auto found = find_message(comm->context, world_rank(comm), from, tag);
@@ -535,7 +590,7 @@ int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) 
     return MPI_SUCCESS;
 }
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
-    const call c("MPI_Improbe", world_rank(comm));
+    const call c("MPI_Improbe", comm);
     if (c.error() != MPI_SUCCESS) return c.error();
     progress(world_rank(comm));
     const auto found = find_message(comm->context, world_rank(comm), from, tag);
@@ -547,24 +602,10 @@ int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* messag
     all().messages.erase(found);
     return MPI_SUCCESS;
 }
-int MPI_Mrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-    const std::lock_guard held(all().lock);
-    stand_in_message& m = **message;
-    const call c("MPI_Mrecv", m.to);
-    if (c.error() != MPI_SUCCESS) return c.error();
-    stand_in_request r;
-    r.into = static_cast<std::byte*>(into);
-    r.room = bytes_of(count, type);
-    deliver(r, m);
-    if (status != MPI_STATUS_IGNORE) *status = r.status;
-    all().matched.remove_if([&](const auto& one) { return one.get() == &m; });
-    *message = MPI_MESSAGE_NULL;
-    return r.error;
-}
 int MPI_Imrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
     const std::lock_guard held(all().lock);
     stand_in_message& m = **message;
-    const call c("MPI_Imrecv", m.to);
+    const call c("MPI_Imrecv", m.to, m.context);
     if (c.error() != MPI_SUCCESS) return c.error();
     auto r = std::make_unique<stand_in_request>();
     r->what = stand_in_request::receive;
@@ -579,57 +620,82 @@ int MPI_Imrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, M
     return MPI_SUCCESS;
 }
 
-int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-    *flag = 1;
-    if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
-    const call c("MPI_Test", (*request)->owner);
-    if (c.error() != MPI_SUCCESS) return c.error();
+namespace {
+int test(MPI_Request* request, int* flag, MPI_Status* status) {
     progress((*request)->owner);
     *flag = (*request)->complete ? 1 : 0;
     return *flag != 0 ? take(request, status) : MPI_SUCCESS;
 }
+}  // namespace
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+    if (*request == MPI_REQUEST_NULL) {
+        *flag = 1;
+        return MPI_SUCCESS;
+    }
+    const call c("MPI_Test", (*request)->owner, (*request)->context);
+    return c.error() != MPI_SUCCESS ? c.error() : test(request, flag, status);
+}
 int MPI_Testsome(int count, MPI_Request* requests, int* num_done, int* places, MPI_Status* statuses) {
-    *num_done = 0;
-    bool any = false;
-    int code = MPI_SUCCESS;
+    std::vector<int> pending;
     for (int i = 0; i < count; ++i) {
-        if (requests[i] == MPI_REQUEST_NULL) continue;
-        if (!any) {
-            const call c("MPI_Testsome", requests[i]->owner);
-            if (c.error() != MPI_SUCCESS) return c.error();
-            progress(requests[i]->owner);
-        }
-        any = true;
-        const std::lock_guard held(all().lock);
-        if (!requests[i]->complete) continue;
-        places[*num_done] = i;
-        if (take(&requests[i], &statuses[*num_done]) != MPI_SUCCESS) code = MPI_ERR_IN_STATUS;
+        if (requests[i] != MPI_REQUEST_NULL) pending.push_back(i);
+    }
+    *num_done = MPI_UNDEFINED;
+    if (pending.empty()) return MPI_SUCCESS;
+    const MPI_Request first = requests[pending[0]];
+    const call c("MPI_Testsome", first->owner, first->context);
+    if (c.error() != MPI_SUCCESS) return c.error();
+    progress(first->owner);
+    *num_done = 0;
+    int code = MPI_SUCCESS;
+    // In any order, and from any one on: the standard doesn't say.
+    const auto begin = static_cast<std::size_t>(draw());
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+        const int place = pending[(begin + i) % pending.size()];
+        if (!requests[place]->complete) continue;
+        places[*num_done] = place;
+        if (take(&requests[place], &statuses[*num_done]) != MPI_SUCCESS) code = MPI_ERR_IN_STATUS;
         ++*num_done;
     }
-    if (!any) *num_done = MPI_UNDEFINED;
     return code;
 }
 int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status*) {
-    *flag = 1;
+    std::vector<MPI_Request*> pending;
     for (int i = 0; i < count; ++i) {
-        int complete = 0;
-        static_cast<void>(MPI_Test(&requests[i], &complete, MPI_STATUS_IGNORE));
-        if (complete == 0) *flag = 0;
+        if (requests[i] != MPI_REQUEST_NULL) pending.push_back(&requests[i]);
+    }
+    const call c("MPI_Testall");
+    if (c.error() != MPI_SUCCESS) return c.error();
+    if (!pending.empty()) progress((*pending[0])->owner);
+    *flag = std::all_of(pending.begin(), pending.end(), [](auto r) { return (*r)->complete; }) ? 1 : 0;
+    for (MPI_Request* const r : pending) {
+        if (*flag != 0) static_cast<void>(take(r, MPI_STATUS_IGNORE));
     }
     return MPI_SUCCESS;
 }
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+    if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
+    const call c("MPI_Wait", (*request)->owner, (*request)->context);
+    if (c.error() != MPI_SUCCESS) return c.error();
     for (int i = 0; i < 1000; ++i) {
         int complete = 0;
-        const int code = MPI_Test(request, &complete, status);
-        if (complete != 0 || code != MPI_SUCCESS) return code;
+        const int code = test(request, &complete, status);
+        if (complete != 0) return code;
     }
     wrong("MPI_Wait would block");
     return MPI_ERR_OTHER;
 }
+int MPI_Request_free(MPI_Request* request) {
+    const call c("MPI_Request_free", (*request)->owner, (*request)->context);
+    if (c.error() != MPI_SUCCESS) return c.error();
+    (*request)->is_freed = true;
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
 int MPI_Cancel(MPI_Request* request) {
     stand_in_request& r = **request;
-    const call c("MPI_Cancel", r.owner);
+    const call c("MPI_Cancel", r.owner, r.context);
     if (c.error() != MPI_SUCCESS) return c.error();
     if (r.what == stand_in_request::collective) wrong("MPI_Cancel of a collective operation");
     if (r.what == stand_in_request::send) wrong("MPI_Cancel of a send");
@@ -637,12 +703,15 @@ int MPI_Cancel(MPI_Request* request) {
     return MPI_SUCCESS;
 }
 int MPI_Test_cancelled(const MPI_Status* status, int* flag) {
-    *flag = status->cancelled;
-    return MPI_SUCCESS;
+    const call c("MPI_Test_cancelled");
+    if (c.error() == MPI_SUCCESS) *flag = status->cancelled;
+    return c.error();
 }
 int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
-    *count = status->bytes / static_cast<int>(size_of(type));
-    return MPI_SUCCESS;
+    const call c("MPI_Get_count");
+    const auto size = static_cast<int>(size_of(type));
+    if (c.error() == MPI_SUCCESS) *count = status->bytes % size == 0 ? status->bytes / size : MPI_UNDEFINED;
+    return c.error();
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {

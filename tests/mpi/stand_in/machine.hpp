@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct settings {
     std::uint64_t seed = 0;           // of delays; 0: none
     int longest_delay = 8;            // in calls that make progress
     std::size_t eager = 64;
+    bool abort_exits = false;  // MPI_Abort ends the process, with its status
 };
 
 // Everything back to the beginning.
@@ -47,6 +49,18 @@ struct report {
 report look();
 // How often the function was called.
 std::size_t num_calls(const std::string& function);
+// The names of all functions that were called.
+std::vector<std::string> called();
+
+struct failed_call {
+    std::string function;
+    std::string context;  // the name of the communicator; empty: the function has none
+};
+// The calls that failed as asked for, in order.
+std::vector<failed_call> failed();
+
+// From now on each call calls this first: where one rank blocks, the others go on. Not within itself.
+void during_calls(std::function<void()> what);
 
 }  // namespace stand_in
 

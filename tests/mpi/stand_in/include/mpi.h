@@ -73,13 +73,13 @@ int MPI_Irecv(void* into, int count, MPI_Datatype type, int from, int tag, MPI_C
 int MPI_Recv(void* into, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status);
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status);
-int MPI_Mrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status);
 int MPI_Imrecv(void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request);
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status);
 int MPI_Testsome(int count, MPI_Request requests[], int* num_done, int places[], MPI_Status statuses[]);
 int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]);
 int MPI_Wait(MPI_Request* request, MPI_Status* status);
+int MPI_Request_free(MPI_Request* request);
 int MPI_Cancel(MPI_Request* request);
 int MPI_Test_cancelled(const MPI_Status* status, int* flag);
 int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count);
