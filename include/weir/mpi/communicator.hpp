@@ -51,8 +51,8 @@ struct received {
 /// A group of ranks, in which each has a number from 0. All operations are awaitable, and begin when they are
 /// awaited: `co_await w.barrier()`, or `weir::sync_wait(w.barrier())` on a plain thread.
 ///
-/// Memory:   the caller's, without a copy; it stays until the await ends, and is not touched meanwhile. After
-///           a failure MPI may still use it, except that of a receive, until the job ends.
+/// Memory:   the caller's, without a copy. The caller keeps it, untouched, until the await ends; after a
+///           failure until the job ends, as MPI may still use it, unless the operation is a receive.
 /// Order:    between two ranks, messages with one tag arrive in the order in which they were sent.
 ///           Collective operations (from `barrier` on) begin on all ranks of the group in one order: await
 ///           one after the other, and use `split` or `duplicate` for coroutines that do so independently.

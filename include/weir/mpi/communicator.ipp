@@ -62,7 +62,8 @@ inline task<std::vector<std::byte>> broadcast_bytes(communicator of, std::vector
     co_return std::move(*all);
 }
 
-// Calls MPI. Errors: `error` of the call that failed.
+// Called on a thread that may call MPI. Blocks until all members have called it. Errors: `error` of the MPI
+// function that failed.
 inline std::shared_ptr<const group> make_group(std::shared_ptr<connection> its, MPI_Comm of,
                                                const std::vector<int>& members) {
     struct owned {

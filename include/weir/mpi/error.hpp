@@ -92,7 +92,7 @@ inline int class_of(int code) noexcept {
     return MPI_Error_class(code, &error_class) == MPI_SUCCESS ? error_class : MPI_ERR_UNKNOWN;
 }
 
-// `code`: what the call has returned. Errors: `error`, unless the code is MPI_SUCCESS.
+// Throws `error` unless `code`, the result of the MPI function `call`, is MPI_SUCCESS.
 inline void check(int code, const char* call) {
     if (code != MPI_SUCCESS) throw error(class_of(code), call);
 }

@@ -66,7 +66,8 @@ struct elements {
             return MPI_BYTE;
         }
     }
-    // Of a status. Errors: `error`, also if the message is not of whole elements.
+    // The number of elements in the message of a status. Errors: `error`; its class is MPI_ERR_TYPE if the
+    // message does not consist of whole elements.
     static std::size_t count_in(const MPI_Status& status) {
         int n = 0;
         check(MPI_Get_count(&status, type(), &n), "MPI_Get_count");
@@ -91,7 +92,7 @@ class group {
     };
 
   public:
-    // Calls MPI. Errors: `error`; the communicator is free then.
+    // Called on a thread that may call MPI. Errors: `error`; the constructor has then freed the communicator.
     group(std::shared_ptr<connection> of, MPI_Comm handle)
         : its(std::move(of)), comm(handle), freeing_(std::make_unique<freeing>(handle)) {
         try {

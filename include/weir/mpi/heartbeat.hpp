@@ -87,10 +87,10 @@ class heartbeat final : public periodic_work {
         return now + interval;
     }
 
-    // Sends no heartbeat from now on, and misses none: all ranks have ended their work without a failure.
+    // Sends no heartbeat from now on, and expects none: all ranks have ended their work without a failure.
     int stop() noexcept {
         has_stopped_ = true;
-        return MPI_Wait(&beat_, MPI_STATUS_IGNORE);  // the next rank listens
+        return MPI_Wait(&beat_, MPI_STATUS_IGNORE);  // ends, as the next rank still receives
     }
 
   private:
@@ -117,7 +117,7 @@ class heartbeat final : public periodic_work {
         return true;
     }
 
-    // What fails is tried again by the next call.
+    // If a call of MPI fails, the next call of at() repeats it.
     void receive_all() noexcept {
         for (;;) {
             int is_there = 0;
@@ -175,7 +175,7 @@ class heartbeat final : public periodic_work {
     int num_left_ = 0;
     MPI_Request beat_ = MPI_REQUEST_NULL;
     std::string said_;
-    std::vector<int> untold_;  // ranks that have to be told
+    std::vector<int> untold_;  // ranks that have still to be told of the failure
     std::vector<MPI_Request> notices_;
 };
 

@@ -70,8 +70,8 @@ class item_link : public link {
         : link(std::move(plan), clock), out(2, clock, name), in(link::room(), clock, name),
           arriving_(link::num_ranks()) {}
 
-    // After a failure MPI may still read and write items that are on their way, because of a rank that has
-    // not heard of it: they stay for the rest of the process.
+    // After a failure, a rank that has not heard of it may still send to this rank, or receive from it: MPI
+    // then reads and writes items that are on their way. So these stay for the rest of the process.
     ~item_link() override {
         if (its().failure() == nullptr) return;
         its().locked([this] {

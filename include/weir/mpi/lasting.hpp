@@ -11,15 +11,16 @@
 
 namespace weir::mpi::detail {
 
-// Stays for the rest of the process. Under the reactor's lock.
+// Keeps an object for the rest of the process. Called under the reactor's lock.
 template <class T>
 void keep_for_good(T what) {
     static auto* const kept = new std::vector<T>;
     kept->push_back(std::move(what));
 }
 
-// Memory of collective operations. MPI can't cancel these: after the failure of a rank, a call of MPI for the
-// heartbeats may still write what other ranks have sent before they heard of it. The memory stays then.
+// The memory of a collective operation, which MPI can't cancel. After the failure of a rank, this rank still
+// calls MPI for its heartbeats, and such a call may write what another rank had sent before it heard of the
+// failure. So the destructor then keeps the memory for the rest of the process.
 template <class T>
 class lasting {
   public:

@@ -121,7 +121,7 @@ class link : operation {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         its_->submit(o, &clock_);
     }
-    // The parcel has ended. The link may be destroyed when this returns.
+    // Called when a parcel to or from the rank `with` has ended. The link may be destroyed when this returns.
     void parcel_ended(const operation& o, int with) noexcept {
         if (o.error_class() != MPI_SUCCESS) give_up(o.error_class(), o.call(), with);
         one_ended();
@@ -133,7 +133,8 @@ class link : operation {
     std::int64_t now() const noexcept { return clock_.now().time_since_epoch().count(); }
     const communicator& comm() const noexcept { return comm_; }
     std::size_t num_ranks() const noexcept { return peers_.size(); }
-    // After a failure MPI may still send the notes: they stay for the rest of the process. Under the lock.
+    // Called after a failure, under the lock: the notes stay for the rest of the process, as MPI may still
+    // send them.
     void keep_notes() { keep_for_good(std::move(peers_)); }
     // For how many items there has to be room; at least 1.
     std::size_t room() const noexcept {

@@ -111,8 +111,8 @@ class operations {
         });
     }
 
-    // Gives up all operations. Receives that have found no message are cancelled, as their callers free the
-    // memory. MPI may use that of other operations whenever it is called.
+    // Gives up all operations. Cancels receives that have found no message, as their callers free the memory.
+    // Later calls of MPI may use the memory of other operations.
     void give_up_all() noexcept {
         const std::vector<operation*> requested = std::exchange(owners_, {});
         for (std::size_t i = 0; i < requested.size(); ++i) {

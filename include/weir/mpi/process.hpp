@@ -91,7 +91,8 @@ class process {
     }
 
   private:
-    // If the call fails, so has this rank.
+    // Calls the function on a thread that may call MPI, and blocks until the operation that it begins is
+    // over. `name`: that of the MPI function. If this fails, so has this rank: tells all ranks.
     template <class Function>
     void do_there(const char* name, Function function) {
         class one_call final : public operation {
