@@ -41,12 +41,12 @@ struct basic_waiter {
         coroutine = h.address();
         set_owner(on, nullptr, nullptr, works_for);
     }
-    void set_thread(basic_parker<Platform>* flag, bool for_some_time = false) noexcept {
-        has_limit = for_some_time;
+    void set_thread(basic_parker<Platform>* flag, bool until_a_deadline = false) noexcept {
+        has_limit = until_a_deadline;
         set_owner(nullptr, flag, nullptr, nullptr);
     }
-    void set_choice(basic_choice<Platform>& all, bool for_some_time, slot* works_for) noexcept {
-        has_limit = for_some_time;
+    void set_choice(basic_choice<Platform>& all, bool until_a_deadline, slot* works_for) noexcept {
+        has_limit = until_a_deadline;
         set_owner(nullptr, nullptr, &all, works_for);
     }
 

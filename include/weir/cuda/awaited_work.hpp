@@ -63,9 +63,9 @@ class ticket {
         c.on = stream;
         if (core_.uses_host_functions()) {
             c.own();
-            c.has_function = without_last_error(cudaLaunchHostFunc(stream, &completion::on_host_function,
-                                                                   &c)) == cudaSuccess;
-            if (!c.has_function) c.disown();  // then the event is polled
+            c.has_host_function = without_last_error(cudaLaunchHostFunc(stream, &completion::on_host_function,
+                                                                        &c)) == cudaSuccess;
+            if (!c.has_host_function) c.disown();  // then the event is polled
         }
         submit_recorded(stream);
     }

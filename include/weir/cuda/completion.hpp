@@ -45,14 +45,14 @@ class completion {
     cudaEvent_t event = nullptr;           // recorded after the operation
     std::optional<cudaStream_t> captured;  // if set: the operation ends when the capture of this stream ends
     bool returns_event = true;             // `event` goes back to the context's pool
-    bool has_function = false;             // the driver calls on_host_function() after success
+    bool has_host_function = false;        // the driver calls on_host_function() after success
     standard_platform::atomic<bool> called{false};  // by the driver: the operation has succeeded
     cudaError_t result = cudaSuccess;
     reaction then;
     completion* next = nullptr;  // in the list of the mailbox or of the reactor
     // Whether only the context's thread, the guard of the mailbox, may finish the completion: it is for a
     // call that needs a current device, or for the end of a capture.
-    bool needs_guard() const noexcept { return event == nullptr || captured.has_value(); }
+    bool needs_context_thread() const noexcept { return event == nullptr || captured.has_value(); }
 
     // From these the reactor estimates the end (usual_times.hpp). Instants in ns of the platform's clock.
     cudaStream_t on = nullptr;   // the operation's stream; null: unknown
@@ -154,13 +154,14 @@ class mailbox final : public weir::detail::polled_source {
 
     // Adds a completion, and makes a thread poll. Returns false, and adds nothing, if the mailbox is closed.
     bool put(completion& c) noexcept {
-        const bool needs_guard = c.needs_guard();
+        const bool needs_context_thread = c.needs_context_thread();
         // The executor whose idle threads may poll. Null: the context's thread polls, for a completion with a
         // host function when the driver has called it.
-        executor* const waits = needs_guard || c.has_function ? nullptr : weir::detail::current_executor();
+        executor* const waits =
+            needs_context_thread || c.has_host_function ? nullptr : weir::detail::current_executor();
         c.submitted = standard_platform::now();
         // relaxed: expect() below wakes the context's thread, which then reads the number
-        if (needs_guard) for_guard_.fetch_add(1, std::memory_order_relaxed);
+        if (needs_context_thread) for_context_thread_.fetch_add(1, std::memory_order_relaxed);
         completion* head = newest_.load(std::memory_order_relaxed);
         // release; pairs with take_all(), which reads the completion
         do {
@@ -176,8 +177,12 @@ class mailbox final : public weir::detail::polled_source {
     completion* take_all() noexcept { return newest_.exchange(nullptr, std::memory_order_acquire); }
 
     // Whether some completion needs the context's thread. relaxed: put() wakes that thread after the addition
-    bool has_work_for_guard() const noexcept { return for_guard_.load(std::memory_order_relaxed) != 0; }
-    void finished_for_guard() noexcept { for_guard_.fetch_sub(1, std::memory_order_relaxed); }
+    bool has_work_for_guard() const noexcept {
+        return for_context_thread_.load(std::memory_order_relaxed) != 0;
+    }
+    void finished_for_context_thread() noexcept {
+        for_context_thread_.fetch_sub(1, std::memory_order_relaxed);
+    }
 
     // Calls the reader on the context's thread, which finishes all kinds of completions. If `is_last(next)`
     // returns true, the mailbox is closed, and no thread polls it any more.
@@ -212,7 +217,7 @@ class mailbox final : public weir::detail::polled_source {
 
     standard_platform::atomic<completion*> newest_{nullptr};
     standard_platform::atomic<bool> ending_{false};
-    standard_platform::atomic<std::uint32_t> for_guard_{0};
+    standard_platform::atomic<std::uint32_t> for_context_thread_{0};
     reader* reader_ = nullptr;
 };
 

@@ -178,7 +178,7 @@ class reactor final : private mailbox::reader {
         if (asks_all) next_watch_ = now + options_.watchdog.count();
         completion** at = &first_;
         while (completion* const c = *at) {
-            if ((c->needs_guard() && !by_guard) || !is_over(*c, asks_all)) {
+            if ((c->needs_context_thread() && !by_guard) || !is_over(*c, asks_all)) {
                 at = &c->next;
                 continue;
             }
@@ -214,8 +214,8 @@ class reactor final : private mailbox::reader {
         return next;
     }
     std::int64_t next_look_at(const completion& c, std::int64_t now, bool by_guard) const noexcept {
-        if (c.needs_guard()) return by_guard ? now + options_.period.count() : never;
-        if (c.has_function) return next_watch_;
+        if (c.needs_context_thread()) return by_guard ? now + options_.period.count() : never;
+        if (c.has_host_function) return next_watch_;
         if (c.begun == 0) return never;  // the stream's operation before it is polled
         const std::int64_t usual = is_predictable(c) ? times_.of(c.bytes) : usual_times::unknown;
         if (usual != usual_times::unknown) {
@@ -234,7 +234,7 @@ class reactor final : private mailbox::reader {
         if (c.captured) return box_.is_ending() || !is_captured(*c.captured);
         // The driver calls the host function only after success. acquire; pairs with on_host_function()
         if (c.called.load(std::memory_order_acquire)) return true;
-        if (c.has_function && !asks_all) return false;
+        if (c.has_host_function && !asks_all) return false;
         c.result = without_last_error(cudaEventQuery(c.event));
         const bool says = c.result == cudaSuccess || c.result == cudaErrorNotReady;
         broken_.set_refusal(says ? cudaSuccess : c.result);
@@ -251,7 +251,7 @@ class reactor final : private mailbox::reader {
 
     void finish(completion& c) noexcept {
         if (c.returns_event && c.result != cudaErrorInvalidResourceHandle) events_.give(c.event);
-        if (c.needs_guard()) box_.finished_for_guard();
+        if (c.needs_context_thread()) box_.finished_for_context_thread();
         c.then(c);
         // Reset here: these destructors may make CUDA calls, and the driver's thread, which must make none,
         // may be the last owner of the completion.

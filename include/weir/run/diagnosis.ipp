@@ -33,9 +33,9 @@ WEIR_INLINE std::string profile_lines::head() const {
     std::snprintf(
         text, sizeof text,
         "%*s%s%s%s\n%-*s  slots     items  failed      rate%*s  speed-up%*s       ave%s  readiness\n",
-        width_ + 53 + of_rate + of_speed_up, "", std::string(dashes / 2, '-').c_str(), title.c_str(),
-        std::string(dashes - dashes / 2, '-').c_str(), width_, "stage", of_rate, "95 %", of_speed_up, "95 %",
-        names.c_str());
+        width_ + 53 + rate_width + speed_up_width, "", std::string(dashes / 2, '-').c_str(), title.c_str(),
+        std::string(dashes - dashes / 2, '-').c_str(), width_, "stage", rate_width, "95 %", speed_up_width,
+        "95 %", names.c_str());
     return text;
 }
 
@@ -68,7 +68,7 @@ WEIR_INLINE std::string profile_lines::line(const std::string& name, const profi
         std::snprintf(text, sizeof text, "%-*.*s  %5zu  %8s  %6s  %8s%*s  %8s%*s  %8s%s  %9s%s\n", width_,
                       width_, name.c_str(), t.concurrency, units::count(t.num_items, 8).c_str(),
                       units::count(t.num_failures, 6).c_str(), has_rate ? units::rate(t.rate()).c_str() : "-",
-                      of_rate, or_dash(rates), or_dash(ratio), of_speed_up, or_dash(ratios),
+                      rate_width, or_dash(rates), or_dash(ratio), speed_up_width, or_dash(ratios),
                       t.ave_time == duration(0) ? "-" : units::time(t.ave_time).c_str(), shares.c_str(),
                       t.readiness ? share(*t.readiness, 1, " %").c_str() : "-", remark(t));
     for (int i = 0; i + 1 < size; ++i) {

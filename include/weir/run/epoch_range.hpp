@@ -117,7 +117,7 @@ class epoch_range {
     epoch_range(const epoch_range&) = delete;
     epoch_range& operator=(const epoch_range&) = delete;
     ~epoch_range() {
-        if (ahead_ && !over_) run_->left_.put(*std::move(ahead_));
+        if (ahead_ && !epoch_is_over_) run_->left_.put(*std::move(ahead_));
     }
 
     /// The current epoch.
@@ -170,14 +170,14 @@ class epoch_range {
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
     /// \returns whether no epoch is left.
-    [[nodiscard]] bool is_over() const noexcept { return ended_; }
+    [[nodiscard]] bool is_over() const noexcept { return stream_is_over_; }
 
   private:
     // Begins the next epoch, if an item, or the mark that ends an epoch, is left.
     void seek() {
-        if (!ahead_ || over_) fetch();
+        if (!ahead_ || epoch_is_over_) fetch();
         if (ahead_) number_ = ahead_->epoch();
-        over_ = ended_ = !ahead_;
+        epoch_is_over_ = stream_is_over_ = !ahead_;
     }
 
     void fetch() {
@@ -192,11 +192,11 @@ class epoch_range {
 
     // The next item of the epoch; nothing at its end.
     std::optional<value_type> next() {
-        if (over_) return std::nullopt;
+        if (epoch_is_over_) return std::nullopt;
         if (!ahead_) fetch();
-        over_ = !ahead_ || item_traits::is_mark(*ahead_);
+        epoch_is_over_ = !ahead_ || item_traits::is_mark(*ahead_);
         std::optional<value_type> item;
-        if (!over_) {
+        if (!epoch_is_over_) {
             item.emplace(Run::deliver(*ahead_));
             ahead_.reset();
         }
@@ -206,8 +206,8 @@ class epoch_range {
     Run* run_;
     std::optional<queued> ahead_;  // fetched, but not delivered: an item, or the mark of an epoch's end
     std::uint64_t number_ = 0;
-    bool over_ = false;   // the current epoch has ended
-    bool ended_ = false;  // the stream has ended
+    bool epoch_is_over_ = false;   // the current epoch has ended
+    bool stream_is_over_ = false;  // the stream has ended
 };
 
 }  // namespace weir

@@ -87,7 +87,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     bool has_conclusion() const noexcept { return profiler_->has_conclusion(); }
     // After the profile: keeps the current statistics, which `conclude_profile` subtracts. Returns when to be
     // called again, as long as a queue holds more items than its capacity; then nothing.
-    std::optional<time_point> look_for_rest() noexcept;
+    std::optional<time_point> mark_begin_of_rest() noexcept;
     // Called when all stages have ended.
     void conclude_profile() noexcept;
     // The run ends: refuses slots that wait for their quota.
@@ -103,8 +103,8 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     stage_activity look_at_slots(std::size_t stage, std::uint64_t& sum) const;
     site_seen look(std::size_t queue) const;
 
-    // The pause between two calls of `look_for_rest`: doubled from call to call, from 1 ms to an hour. Then
-    // the calls end: virtual time notices no deadlock as long as a timer is set.
+    // The pause between two calls of `mark_begin_of_rest`: doubled from call to call, from 1 ms to an hour.
+    // Then the calls end: virtual time notices no deadlock as long as a timer is set.
     static constexpr duration first_pause{1'000'000};
     static constexpr duration longest_pause{3'600'000'000'000};
 

@@ -118,7 +118,7 @@ WEIR_INLINE void profiled_graph<Policy>::release_stages() noexcept {
 }
 
 template <class Policy>
-WEIR_INLINE auto profiled_graph<Policy>::look_for_rest() noexcept -> std::optional<time_point> {
+WEIR_INLINE auto profiled_graph<Policy>::mark_begin_of_rest() noexcept -> std::optional<time_point> {
     try {
         pipeline_stats all = this->stats();
         bool is_long = false;

@@ -148,7 +148,7 @@ class run_core final : public profiled_graph<Policy> {
         }
         this->release_stages();
         if (!this->has_conclusion()) co_return;
-        while (const std::optional<time_point> next = this->look_for_rest()) {
+        while (const std::optional<time_point> next = this->mark_begin_of_rest()) {
             static_cast<void>(co_await weir::sleep_until(*next, this->all_left()));
         }
         co_await weir::sleep_until((time_point::max)(), this->all_left());

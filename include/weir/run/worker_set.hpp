@@ -79,17 +79,17 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
   public:
     admission_wait(run_context& run, executor& ex, Slot& me, item_quota* quota) noexcept
         : run_(run), executor_(ex), me_(me), quota_(quota),
-          closed_(quota == nullptr || run.is_paused() ? run.wait_for_resume(me) : quota->wait(me)) {}
+          wait_(quota == nullptr || run.is_paused() ? run.wait_for_resume(me) : quota->wait(me)) {}
     bool await_ready() noexcept {
         // If a pause begins or ends meanwhile, the worker's next call of `must_wait` takes account of it.
-        is_closed_ = run_.is_paused() || (quota_ != nullptr && !run_.yields_to_later_stages(executor_));
-        return is_closed_ ? closed_.await_ready() : !run_.yields_to_later_stages(executor_);
+        uses_wait_ = run_.is_paused() || (quota_ != nullptr && !run_.yields_to_later_stages(executor_));
+        return uses_wait_ ? wait_.await_ready() : !run_.yields_to_later_stages(executor_);
     }
     // Resumes on the stage's executor: behind the coroutines that are posted there, or posted by the thread
     // that ends the pause.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
-        if (is_closed_) return closed_.await_suspend(h);
+        if (uses_wait_) return wait_.await_suspend(h);
         yields_ = true;
         if constexpr (is_measured) {
             me_.catch_up(detail::clock_of(me_));
@@ -100,7 +100,7 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
     }
     bool await_resume() noexcept {
         if (yields_) detail::slot_resumed(me_);
-        return !is_closed_ || closed_.await_resume();
+        return !uses_wait_ || wait_.await_resume();
     }
 
   private:
@@ -109,9 +109,9 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
     Slot& me_;
     item_quota* quota_;
     decltype(std::declval<run_context&>().wait_for_resume(
-        std::declval<Slot&>())) closed_;  // waits for the end of a pause, or for a quota
-    bool is_closed_ = false;              // the slot waits by `closed_`
-    bool yields_ = false;                 // the slot waits for later stages
+        std::declval<Slot&>())) wait_;  // waits for the end of a pause, or for a quota
+    bool uses_wait_ = false;            // the slot waits by `wait_`
+    bool yields_ = false;               // the slot waits for later stages
 };
 
 // The rule by which a `wait_queue` decides: slots that a lower concurrency has taken out of service wait

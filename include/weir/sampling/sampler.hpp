@@ -38,8 +38,8 @@ class basic_sampler {
     /// Errors:  `std::overflow_error` if an epoch would go beyond position 2^64 - 2.
     [[nodiscard]] std::optional<draw> next() {
         if (!entered_) enter();
-        if (j_ < share_) {
-            const std::uint64_t position = partition_.at(epoch_, j_++);
+        if (num_returned_ < share_) {
+            const std::uint64_t position = partition_.at(epoch_, num_returned_++);
             return give(position, false);
         }
         if (padding_) {
@@ -67,7 +67,7 @@ class basic_sampler {
 
     /// The number of draws, padded ones included, that `next` will still return in this epoch.
     [[nodiscard]] std::uint64_t remaining() const noexcept {
-        if (entered_) return share_ - j_ + (padding_ ? 1 : 0);
+        if (entered_) return share_ - num_returned_ + (padding_ ? 1 : 0);
         if (!partition_.has(epoch_)) return 0;
         return partition_.share(epoch_) + (pads_ && partition_.lacks(epoch_) ? 1 : 0);
     }
@@ -111,7 +111,7 @@ class basic_sampler {
         order_.enter(epoch_);
         share_ = partition_.share(epoch_);
         padding_ = pads_ && partition_.lacks(epoch_);
-        j_ = 0;
+        num_returned_ = 0;
         entered_ = true;
     }
 
@@ -125,10 +125,10 @@ class basic_sampler {
     weir::shard shard_;
     bool pads_;
     bool padding_ = false;  // a padded draw follows the share
-    bool entered_ = false;  // padding_, share_ and j_ are those of epoch_
+    bool entered_ = false;  // padding_, share_ and num_returned_ are those of epoch_
     std::uint64_t epoch_;
-    std::uint64_t share_ = 0;  // the number of this rank's draws in the epoch
-    std::uint64_t j_ = 0;      // the number of these draws that were returned
+    std::uint64_t share_ = 0;         // the number of this rank's draws in the epoch
+    std::uint64_t num_returned_ = 0;  // the number of these draws that were returned
 };
 
 /// Options of a `sampler`.

@@ -21,9 +21,9 @@ namespace weir::detail {
 // under the lock of the `place_queue`; allocates only in the constructor.
 class open_batch {
   public:
-    static constexpr std::uint64_t nobody = UINT64_MAX;  // in place of an item's number: no item
+    static constexpr std::uint64_t no_item = UINT64_MAX;  // in place of an item's number: no item
 
-    explicit open_batch(std::size_t places) : numbers_(places, nobody) { freed_.reserve(places); }
+    explicit open_batch(std::size_t places) : numbers_(places, no_item) { freed_.reserve(places); }
     open_batch(const open_batch&) = delete;
     open_batch& operator=(const open_batch&) = delete;
     virtual ~open_batch() = default;
@@ -32,7 +32,7 @@ class open_batch {
     bool has_place() const noexcept { return given_ != size() || !freed_.empty(); }
     bool is_full() const noexcept { return filled_ == size(); }
     std::size_t num_filled() const noexcept { return filled_; }
-    // The number of the item that has filled the place, or `nobody`.
+    // The number of the item that has filled the place, or `no_item`.
     std::uint64_t number_at(std::size_t place) const noexcept { return numbers_[place]; }
 
     // Gives out a place: one that a failed or dropped item has left unfilled, else the next new one.
@@ -76,8 +76,8 @@ struct place_request {
         at_end  // after the end of the input: waits until no slot has an item
     };
     kind what = kind::item;
-    std::uint64_t number = open_batch::nobody;  // of the item; of a mark: how many items are before it
-    std::uint64_t epoch = open_batch::nobody;
+    std::uint64_t number = open_batch::no_item;  // of the item; of a mark: how many items are before it
+    std::uint64_t epoch = open_batch::no_item;
     open_batch* batch = nullptr;  // null: no place yet
     std::size_t place = 0;
     bool fetches = false;     // the slot acquires memory for the next batch; other slots wait for this
@@ -192,12 +192,12 @@ class place_rule {
 
     // The batches or the mark that the giver puts next: a full batch; at the end of an epoch, or of the
     // input, all batches that are left; or the mark of an epoch.
-    struct gift {
+    struct next_output {
         std::unique_ptr<open_batch> batches;
         std::optional<std::uint64_t> ended_epoch;
     };
     // Called by the giver. If the result is empty, the slot is no longer the giver.
-    gift take(place_request& t) noexcept {
+    next_output take(place_request& t) noexcept {
         if (first_ && (mark_is_due_ || end_is_due_)) return {std::move(first_), std::nullopt};
         for (std::unique_ptr<open_batch>* at = &first_; *at; at = &(*at)->next) {
             if ((*at)->is_full() && !has_refused(**at)) {

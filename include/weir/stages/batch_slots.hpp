@@ -100,7 +100,7 @@ class batch_in_block final : public open_batch {
         for (open_batch* each = this; each != nullptr; each = each->next.get()) {
             auto& from = static_cast<batch_in_block&>(*each);
             for (std::size_t i = 0; i < from.size(); ++i) {
-                if (from.number_at(i) == nobody || from.number_at(i) > last) continue;
+                if (from.number_at(i) == no_item || from.number_at(i) > last) continue;
                 if (count == to->size()) {
                     to->keep(count);
                     to = static_cast<batch_in_block*>(to->next.get());
@@ -169,8 +169,8 @@ struct batch_slots_types {
     struct state : with_place<T> {
         place_request asked;
         std::span<T> place_of_item;
-        bool is_kept = true;         // the function has not dropped the item
-        bool has_lost_turn = false;  // no memory for the task that waits for a place: fails the stage
+        bool is_kept = true;                // the function has not dropped the item
+        bool lacks_memory_to_wait = false;  // no memory for the task that waits for a place: fails the stage
         typename epoch_item_traits<C>::provenance item_provenance;
         std::unique_ptr<open_batch> to_give;  // a full batch, or all batches left at the end of an epoch
         std::optional<D> result;

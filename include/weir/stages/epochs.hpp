@@ -124,7 +124,7 @@ class items_of<repetitions_of<Make>> {
         requires(!waits)
     {
         std::optional<item> result;
-        while (must_go_on(items_.next(), result)) {
+        while (is_end_of_repetition(items_.next(), result)) {
         }
         return result;
     }
@@ -137,7 +137,7 @@ class items_of<repetitions_of<Make>> {
         while (more) {
             auto pending = items_.next(env);
             auto got = co_await std::move(pending);
-            more = must_go_on(std::move(got), result);
+            more = is_end_of_repetition(std::move(got), result);
         }
         co_return result;
     }
@@ -146,7 +146,7 @@ class items_of<repetitions_of<Make>> {
     // Handles `got`, the next item or mark of `items_`. Returns true after the mark at the end of a
     // repetition: the caller has to take the next item. Returns false if `result` has an item, or the stream
     // has ended. A repetition without items ends the stream.
-    bool must_go_on(std::optional<typename inner::item>&& got, std::optional<item>& result) {
+    bool is_end_of_repetition(std::optional<typename inner::item>&& got, std::optional<item>& result) {
         if (!got) return false;
         if (got->is_mark()) return std::exchange(gave_any_, false);
         gave_any_ = true;

@@ -107,7 +107,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     }
     // An exception while the slot puts batches fails the stage, not the item.
     bool tolerates_failure(const iteration& it) const noexcept {
-        return it.has_work && !it.asked.gives && !it.has_lost_turn;
+        return it.has_work && !it.asked.gives && !it.lacks_memory_to_wait;
     }
 
     // Fills or frees the item's place. Then, if the slot is the giver (puts batches), makes the next result.
@@ -120,7 +120,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
                 give(it, static_cast<batch&>(*given));
                 continue;
             }
-            place_rule::gift next;
+            place_rule::next_output next;
             places_.update([&](place_rule& rule) { next = rule.take(it.asked); }, it.context->slot);
             it.to_give = std::move(next.batches);
             const auto last = places_.read([](const place_rule& rule) { return rule.last_number(); });
@@ -144,11 +144,11 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
             : stage_(stage), it_(it), me_(me) {}
         bool await_ready() noexcept {
             auto ask = stage_.places_.wait(&it_.asked, me_, slot_state::wait_turn);
-            it_.has_lost_turn = !ask.await_ready();
+            it_.lacks_memory_to_wait = !ask.await_ready();
             try {
-                if (it_.has_lost_turn || (it_.asked.fetches && !stage_.fetch_at_once(it_))) {
+                if (it_.lacks_memory_to_wait || (it_.asked.fetches && !stage_.fetch_at_once(it_))) {
                     task_.emplace(stage_.find_place(it_, me_));
-                    it_.has_lost_turn = false;
+                    it_.lacks_memory_to_wait = false;
                     return false;
                 }
                 is_admitted_ = ask.await_resume();

@@ -96,7 +96,7 @@ struct for_each_types : Call {
 // The resources of a slot (worker): the number of its successful calls, and its own function if `per_slot`
 // makes one.
 template <class Tools>
-struct with_count : Tools {
+struct with_success_count : Tools {
     std::uint64_t num_done = 0;
 };
 
@@ -113,7 +113,7 @@ class running_for_each
     using base = function_stage<Given, for_each_types<typename Call::traits>, C, no_item, Policy>;
 
   public:
-    using resources = with_count<typename base::resources>;
+    using resources = with_success_count<typename base::resources>;
     using iteration =
         typename base::template iteration_with<for_each_state<C, typename Call::more>, resources>;
 

@@ -177,8 +177,8 @@ class task_group final : detail::task_join {
     // Returns the coroutine, to be resumed on the group's executor.
     std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept;
 
-    // The value of `left_` before a join: so large that the ends of tasks never count it down to 0. A join
-    // subtracts the difference to the number of tasks.
+    // The value of `unfinished_` before a join: so large that the ends of tasks never count it down to 0. A
+    // join subtracts the difference to the number of tasks.
     static constexpr std::int64_t unjoined = std::int64_t{1} << 62;
 
     // Called at the end of each task: destroys its frame.
@@ -195,7 +195,7 @@ class task_group final : detail::task_join {
         }
         // `begun`: since the fork, only this task and coroutines that it awaits have run on this thread. If
         // no other thread has taken the forking coroutine either, the fork was in effect an await of the
-        // task: `left_` needn't count the end of the task.
+        // task: `unfinished_` needn't count the end of the task.
         detail::own_forks* const forks = begun ? here->forks_of(&*executor_) : nullptr;
         if (forks != nullptr && forks->take_back(forker)) {
             --spawned_;
@@ -203,7 +203,7 @@ class task_group final : detail::task_join {
         }
         // acq_rel; pairs with itself and with begin_join(): the thread of the last end sees what all tasks
         // did
-        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             thread_ != nullptr ? thread_->set() : awaiter_executor_->post(awaiter_);
         }
         return std::noop_coroutine();
@@ -211,7 +211,7 @@ class task_group final : detail::task_join {
 
     void keep(std::exception_ptr error) noexcept;
 
-    // A join begins: makes `left_` the number of tasks that have not ended. False: all have ended.
+    // A join begins: makes `unfinished_` the number of tasks that have not ended. False: all have ended.
     bool begin_join() noexcept;
 
     // Blocks the thread of the destructor until all tasks have ended.
@@ -223,20 +223,20 @@ class task_group final : detail::task_join {
     // Whether the destructor needn't wait. True also if a join waits and can't succeed: a `deadlock_error`
     // has ended that wait.
     bool is_joined() const noexcept {
-        return spawned_ == 0 || left_.load(std::memory_order_relaxed) <= spawned_;
+        return spawned_ == 0 || unfinished_.load(std::memory_order_relaxed) <= spawned_;
     }
 
     void joined() {
         spawned_ = 0;
-        left_.store(unjoined, std::memory_order_relaxed);
+        unfinished_.store(unjoined, std::memory_order_relaxed);
         errors_ = 0;
         if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     }
 
     detail::executor_use executor_;
     const detail::work_of_starter work_;
-    std::int64_t spawned_ = 0;  // since the last join; less those that `left_` needn't count
-    detail::standard_platform::atomic<std::int64_t> left_{unjoined};
+    std::int64_t spawned_ = 0;  // since the last join; less those that `unfinished_` needn't count
+    detail::standard_platform::atomic<std::int64_t> unfinished_{unjoined};
     std::coroutine_handle<> awaiter_;
     executor* awaiter_executor_ = nullptr;
     detail::parker* thread_ = nullptr;  // wakes the destructor

@@ -66,7 +66,7 @@ WEIR_INLINE void task_group::keep(std::exception_ptr error) noexcept {
 WEIR_INLINE bool task_group::begin_join() noexcept {
     const std::int64_t rest = unjoined - spawned_;
     // acq_rel; pairs with task_ended(): the thread that counts down to 0 sees what all tasks did
-    return left_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
+    return unfinished_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
 }
 
 WEIR_INLINE void task_group::block() noexcept {

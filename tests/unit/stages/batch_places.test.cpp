@@ -66,12 +66,12 @@ TEST_CASE("the slot that fills the last place gives the batch, and then no more"
     CHECK_FALSE(b.gives);
     rule.fill(a);
     REQUIRE(a.gives);
-    const place_rule::gift first = rule.take(a);
+    const place_rule::next_output first = rule.take(a);
     REQUIRE(first.batches);
     CHECK(first.batches->number_at(0) == 0);
     CHECK(first.batches->number_at(1) == 1);
     CHECK(a.gives);
-    const place_rule::gift second = rule.take(a);
+    const place_rule::next_output second = rule.take(a);
     CHECK_FALSE(second.batches);
     CHECK_FALSE(a.gives);
 }
