@@ -62,9 +62,9 @@ class profile_lines {
     std::string foot() const;
 
   private:
-    static constexpr std::size_t most = 20;  // the maximum width of the column with the names of stages
-    static constexpr int rate_width = 19;       // the width of the column with the interval of the rate
-    static constexpr int speed_up_width = 12;   // the width of the column with the interval of the speed-up
+    static constexpr std::size_t most = 20;    // the maximum width of the column with the names of stages
+    static constexpr int rate_width = 19;      // the width of the column with the interval of the rate
+    static constexpr int speed_up_width = 12;  // the width of the column with the interval of the speed-up
 
     bool has_end(trial_end what) const noexcept { return ends_[static_cast<std::size_t>(what)]; }
     static bool has_few(const profile_trial& t) noexcept;
