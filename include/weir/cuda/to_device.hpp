@@ -72,7 +72,8 @@ class copying_slot {
     copying_slot(std::shared_ptr<copier> shared, Part part)
         : shared_(std::move(shared)), part_(std::move(part)) {}
 
-    // Returns none if the run was stopped, or the time limit was over, before a block was free.
+    // Returns none if the run is stopped, or the time limit ends, before the item has its turn, device memory
+    // and, for packing, a block.
     template <class Batch>
         requires(can_be_copied<Part, Batch> && (Packs || has_block<Part, Batch>))
     task<std::optional<result_of<Batch>>> operator()(Batch batch, const invocation& call) {

@@ -58,8 +58,8 @@ std::string state_text(const slot_times& times);
 
 // Judges the states alone, for runs that no simulation explains: with branches, without histograms, or with
 // times that depend on the load. The effect of a change is unknown. Of the 240 pipelines in
-// tests/programs/explain/verdict.test.cpp it judges 180 right: batches, and pools on virtual time, leave no
-// trace in the states.
+// tests/programs/explain/verdict.test.cpp, which run on virtual time, it judges 180 right. The others need
+// another size of batches, or more threads in a pool on virtual time: neither shows in the states.
 visible_limit limit_by_states(const pipeline_stats& stats);
 
 // Looks for the reason behind a limit that a prediction has found, in figures that predictions don't use:

@@ -49,7 +49,7 @@ struct stage_difference {
 struct run_difference {
     std::string refused = {};                   ///< why the runs can't be compared; empty: they can be
     std::vector<std::string> settings = {};     ///< what was set differently: "concurrency of decode: 2 -> 4"
-    std::vector<stage_difference> stages = {};  ///< the stages with times of their own, in both runs
+    std::vector<stage_difference> stages = {};  ///< in both runs, with times; the consumer, too
     std::vector<state_difference> states = {};  ///< the states that changed, if anything else did
     bool rate_changed = false;                  ///< whether the rates differ by more than chance
     double rate_before = 0;                     ///< items per second in the first run

@@ -10,10 +10,11 @@
 
 namespace weir::detail {
 
-// Returns the index of the first stage whose mean time has changed between two recordings; 0: their numbers
-// of stages differ; the number of stages: no time has changed. A change is more than a tenth plus five
-// standard deviations of the mean. Stages that work for less than a twentieth of the time don't count. For
-// the consumer, both limits are three tenths, because its time includes waits of its thread for a processor.
+// Returns the index of the first stage whose mean time has changed between two recordings; the number of
+// stages: no time has changed. Returns 0, too, if the recordings have different numbers of stages. A change
+// is more than 10 % of the mean plus five standard deviations of the mean. Stages that work for less than 5 %
+// of the time don't count. For the consumer, 30 % replaces the 10 % and the 5 %: its time includes waits of
+// its thread for a processor.
 std::size_t find_other_times(const recording& before, const recording& now);
 
 // How much the rate of a lap of so many items varies by chance, as a share: twice the standard deviation of

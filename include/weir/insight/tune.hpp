@@ -46,7 +46,7 @@ enum class tuning_outcome {
     open,        ///< not yet clear: another lap is measured
     kept,        ///< the changes stay
     taken_back,  ///< the rate was too low: the settings before are restored
-    outdated,    ///< the workload has changed: the tuner begins anew
+    outdated,    ///< no change was judged: times of the workload are others now, so the tuner begins anew
 };
 
 /// One step of a tuner, at the end of a lap (a part of the run that is measured by itself).

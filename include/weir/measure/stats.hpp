@@ -182,7 +182,7 @@ struct stage_stats {
     std::optional<transfer_stats> transfers = std::nullopt;  ///< if it copies, or has waited for blocks
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
-    std::optional<stage_setup> setup = std::nullopt;         ///< none: unknown, as of a sink
+    std::optional<stage_setup> setup = std::nullopt;         ///< none: a sink, which has no executor
     /// A sample of the `num_tasks` invocations, or of the batches of an `aggregate`; none: not recorded, see
     /// `run_options::recording`. Of a lap: those that ended in the lap.
     std::optional<task_samples> samples = std::nullopt;

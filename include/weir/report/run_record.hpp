@@ -65,7 +65,7 @@ struct recorded_failure {
 /// Everything known of a run: the input of `html_text` and `json_text`, and the output of `run_recorder`.
 struct run_record {
     std::string name;                        ///< given by the program
-    std::string started;                     ///< UTC, `2026-11-25T02:54:16Z`; also on virtual time
+    std::string started;                     ///< UTC by the system's clock: `2026-11-25T02:54:16Z`
     bool ended = false;                      ///< false: the run still went on, or the process was killed
     machine_info machine;                    ///< where it ran
     build_info build;                        ///< how the program was compiled

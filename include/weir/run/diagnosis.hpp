@@ -51,7 +51,8 @@ class profile_lines {
     // `longest`: the length of the longest name of a stage.
     explicit profile_lines(std::size_t longest) noexcept;
 
-    // Returns the titles of the columns. The state `off` has no column: no slot of a trial is off.
+    // Returns the titles of the columns. The state `off` has no column: a trial counts such
+    // time as `wait_get`.
     std::string head() const;
 
     // Returns the line of the trial `t`. `base`: the trial with which `t` is compared, maybe itself; null: no
