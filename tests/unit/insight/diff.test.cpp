@@ -116,6 +116,11 @@ TEST_CASE("a stage that takes less time is named, too") {
     CHECK(d.sentence().starts_with("'decode' takes 50.0 % less time ("));
     CHECK(d.verdict_before.empty());
     CHECK_FALSE(has(d.text(), "verdict"));
+    const run_difference much = diff(run_of({.time = 100ms}), run_of({.time = 100us}), without_verdicts);
+    CHECK(stage_in(much, "decode").change == Approx(-0.999));
+    CHECK(stage_in(much, "decode").interval.holds(-0.999));
+    CHECK(
+        much.sentence().starts_with("'decode' takes 99.9 % less time (-99.9 % to -99.9 %): 100 us instead"));
 }
 
 TEST_CASE("the share of the time of a stage that becomes a thousand times faster is right") {

@@ -130,9 +130,10 @@ TEST_CASE("roots and exponentials are right to nine digits") {
     }
     CHECK(weir::detail::root(0) == 0);
     CHECK(weir::detail::root(-1) == 0);
-    for (const double x : {0., 1e-9, 0.4, 0.6, 3., 50., 699.}) {
+    for (const double x : {0., 1e-9, 0.4, 0.6, 3., 50., 699., -0.4, -0.6, -5.5, -50., -699.}) {
         CHECK(weir::detail::exponential(x) == Catch::Approx(std::exp(x)).epsilon(1e-9));
     }
+    CHECK(weir::detail::exponential(-1e6) < 1e-300);
 }
 
 TEST_CASE("a speed-up has Welch's degrees of freedom") {
