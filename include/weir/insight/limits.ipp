@@ -176,7 +176,7 @@ WEIR_INLINE duration longest_task(const pipeline_stats& stats) {
 WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     constexpr double nearly_always = 0.93;
     constexpr double often = 0.3;
-    constexpr double for_order = 0.1;
+    constexpr double for_a_turn = 0.1;  // or a thread
     constexpr std::uint64_t fewest_items = 20;
 
     visible_limit found;
@@ -186,7 +186,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     }
     const stage_stats* busiest = nullptr;
     const stage_stats* ordered = nullptr;
-    double most = 0, second = 0, most_order = 0;
+    double most = 0, second = 0, most_order = 0, most_runnable = 0;
     std::uint64_t num_tasks = 0;
     duration runnable{}, run{};
     for (const stage_stats& each : stats.stages) {
@@ -195,6 +195,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         num_tasks = larger(num_tasks, each.num_tasks);
         runnable += shares.times.runnable;
         run += shares.times.run;
+        most_runnable = larger(most_runnable, share_of_time(shares.times.runnable, shares.present));
         if (shares.in_order() > most_order) {
             most_order = shares.in_order();
             ordered = &each;
@@ -218,11 +219,10 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         found.sentence = std::move(why);
         return found;
     };
-    if (consumer > nearly_always && most < nearly_always) {
+    if (consumer > nearly_always && most < nearly_always)
         return says(limit_cause::consumer, {},
                     "the pipeline keeps up: the consumer waits " + percent_text(1 - consumer) +
                         " of the time");
-    }
     constexpr duration short_task(1'000);
     if (const duration longest = longest_task(stats); longest < short_task) {
         return says(
@@ -231,22 +231,23 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
                 " on average, which is about as long as it takes to move an item; do more in a task, or "
                 "move batches (aggregate)");
     }
-    const double short_of_threads = share_of_time(runnable, runnable + run);
-    if (const auto deeper = reason_for_threads(stats, short_of_threads > often)) {
+    // A stage that is always at work gains nothing by more threads, and functions that await hardly need any.
+    const double short_of_it = share_of_time(runnable, runnable + run);
+    const bool lacks_threads = short_of_it > often && most_runnable > for_a_turn && most <= nearly_always;
+    if (const auto deeper = reason_for_threads(stats, lacks_threads))
         return says(deeper->cause, deeper->stage, deeper->sentence);
-    }
-    if (short_of_threads > often) {
+    if (lacks_threads) {
         return says(limit_cause::threads, {},
-                    "there are too few threads: functions wait for one " + percent_text(short_of_threads) +
+                    "there are too few threads: functions wait for one " + percent_text(short_of_it) +
                         " of the time that they are ready or run");
     }
-    if (most_order > for_order && most < nearly_always && ordered->kind == "source") {
+    if (most_order > for_a_turn && most < nearly_always && ordered->kind == "source") {
         // A source keeps no order: its slots are in `wait_turn` only because of the run's limit of bytes.
         return says(limit_cause::bytes, ordered->name,
                     "the run's limit of bytes holds the source back, " + percent_text(most_order) +
                         " of its time: raise run_options::max_bytes, or let stages make smaller items");
     }
-    if (most_order > for_order && most < nearly_always) {
+    if (most_order > for_a_turn && most < nearly_always) {
         if (const auto waits = reason_of_blocks(*ordered, stats.elapsed))
             return says(waits->cause, waits->stage, waits->sentence);
         return says(limit_cause::order, ordered->name,
@@ -257,10 +258,9 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         return says(limit_cause::balanced, {}, "the pipeline is balanced: several stages are always busy");
     }
     if (most > nearly_always) {
-        if (busiest->kind == "source") {
+        if (busiest->kind == "source")
             return says(limit_cause::source, {},
                         "the source is the bottleneck: it is busy " + percent_text(most) + " of the time");
-        }
         const auto reason = reason_in_stage(*busiest);
         if (reason) return says(reason->cause, reason->stage, reason->sentence);
         return says(limit_cause::stage, busiest->name,

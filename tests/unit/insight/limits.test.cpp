@@ -130,6 +130,18 @@ TEST_CASE("the states show the source, the consumer, threads, order, room, and a
     CHECK(cause(pipeline_stats()) == limit_cause::unsure);
 }
 
+TEST_CASE("threads are too few only if they hold back a stage, not if functions that await hardly need any") {
+    const auto cause = [](const slot_times& a, const slot_times& b) {
+        return weir::detail::limit_by_states(figures().stage("a", a).stage("b", b).consumed(500ms)).cause;
+    };
+    const slot_times waits{.wait_get = 950ms, .runnable = 9ms, .run = 1ms, .await = 40ms};
+    CHECK(cause({.runnable = 9ms, .run = 1ms, .await = 990ms}, waits) == limit_cause::stage);
+    CHECK(cause({.runnable = 9ms, .run = 1ms, .await = 590ms, .wait_put = 400ms}, waits) ==
+          limit_cause::room);
+    CHECK(cause({.runnable = 200ms, .run = 10ms, .await = 790ms}, waits) == limit_cause::threads);
+    CHECK(cause({.run = 1s}, {.runnable = 900ms, .run = 100ms}) == limit_cause::stage);
+}
+
 TEST_CASE("a source that waits, though it keeps no order, is held back by the run's limit of bytes") {
     const auto found =
         weir::detail::limit_by_states(figures()
