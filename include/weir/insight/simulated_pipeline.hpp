@@ -111,7 +111,7 @@ class simulated_pipeline {
             batch_sizes;                  // a sample; empty: all batches have the size of `settings`
         std::uint64_t next_to_leave = 0;  // if `keeps_order`: the number of the item whose turn it is
         std::deque<early_result> early;   // element i is of item `next_to_leave + i`
-        std::vector<index> in_line;       // slots that wait for their turn, or for room for an early result
+        std::vector<index> in_line;  // slots that wait for their turn or for room, the earliest item first
     };
     // The slot `who` continues at the instant `at`. `order`: the number of the event.
     struct event {

@@ -8,7 +8,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <algorithm>  // for std::pop_heap, std::push_heap
+#include <algorithm>  // for std::pop_heap, std::push_heap, std::upper_bound
 #include <utility>    // for std::exchange
 
 namespace weir::detail {
@@ -195,7 +195,8 @@ WEIR_INLINE void simulator::finish(slot& me, index who) {
     me.next = phase::give;
     if (of.keeps_order && !is_turn_or_early(me, of, behind(me))) {
         enter(me, slot_state::wait_turn);
-        of.in_line.push_back(who);
+        const auto is_earlier = [this](index a, index b) { return slots_[a].number < slots_[b].number; };
+        of.in_line.insert(std::upper_bound(of.in_line.begin(), of.in_line.end(), who, is_earlier), who);
     }
 }
 
@@ -278,6 +279,8 @@ WEIR_INLINE void simulator::look_in_line(stage& of, queue& to) {
     for (std::size_t i = 0; i < of.in_line.size();) {
         const index who = of.in_line[i];
         if (!is_turn_or_early(slots_[who], of, to)) {
+            // Later items have no room either.
+            if (slots_[who].number - of.next_to_leave + to.items.size() >= to.capacity) return;
             ++i;
             continue;
         }
