@@ -6,13 +6,12 @@
 
 #include "../common/options.hpp"
 #include "../common/output.hpp"
+#include "difference.hpp"
 #include "difference_text.hpp"
 #include "file.hpp"
 #include "request.hpp"
 #include "spec_error.hpp"
 
-#include <weir/insight/diff.hpp>
-#include <weir/insight/recording.hpp>
 #include <weir/insight/run_difference.hpp>
 
 #include <cstddef>    // for std::size_t
@@ -22,29 +21,6 @@
 #include <vector>     // for std::vector
 
 namespace simulate {
-
-namespace detail {
-
-// The times of a spec are exact, also where they are those of a distribution.
-inline weir::recording exact(weir::recording from) {
-    for (weir::recorded_stage& each : from.stages) each.in_sequence = true;
-    return from;
-}
-
-inline weir::run_difference difference(const request& before, const request& after) {
-    if (before.stored && after.stored) return weir::diff(*before.stored, *after.stored);
-    weir::run_difference all;
-    if (before.stored || after.stored) {
-        all.refused = "one is a stored run, and the other one a spec";
-    } else if (!before.refused.empty() || !after.refused.empty()) {
-        all.refused = before.refused.empty() ? after.refused : before.refused;
-    } else {
-        all = weir::diff(exact(before.from), exact(after.from));
-    }
-    return all;
-}
-
-}  // namespace detail
 
 /// \returns the exit status: 2 for wrong input, 1 if the output can't be written, else 0.
 inline int comparing_program(int argc, const char* const* argv) {
@@ -66,7 +42,7 @@ inline int comparing_program(int argc, const char* const* argv) {
                                  std::to_string(before.size()));
         }
         for (std::size_t i = 0; i < before.size(); ++i) {
-            const weir::run_difference found = detail::difference(before[i], after[i]);
+            const weir::run_difference found = difference_between(before[i], after[i]);
             if (json) {
                 std::cout << to_json(found).dump() << std::endl;
             } else {

@@ -35,7 +35,8 @@ inline void add_predictions(explanation& all, const request& asked, weir::what_i
 
 inline explanation answered(const request& asked) {
     explanation all;
-    const weir::what_if_options how{.simulation = run_length(asked)};
+    const run_lengths lengths = run_length(asked);
+    const weir::what_if_options how{.simulation = lengths.repeated};
     weir::what_if_result usual = weir::what_if(asked.from, how);
     all.why = asked.stored ? weir::explain(*asked.stored) : weir::judge(usual, asked.from);
     all.today = std::move(usual.today);
@@ -45,7 +46,8 @@ inline explanation answered(const request& asked) {
     } else {
         add_predictions(all, asked, how);
     }
-    if (const auto longer = longer_run(asked)) refine(all, asked, *longer);
+    if (lengths.longer) refine(all, asked, *lengths.longer);
+    find_unlimited(all, asked, lengths.longer.value_or(lengths.repeated));
     if (!asked.changes.empty()) return all;
     std::ranges::sort(all.predictions, std::ranges::greater(), &weir::predicted_change::gain);
     for (const weir::predicted_change& each : all.predictions)

@@ -13,12 +13,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <limits>  // for std::numeric_limits
 #include <string>  // for std::string
 #include <vector>  // for std::vector
 
 namespace simulate {
 
-/// Why a pipeline is not faster, and the effect of changes.
+/// Why a pipeline is not faster, and the effect of changes. If no time passes, a rate is infinite; if too few
+/// items arrive, it is 0.
 struct explanation {
     weir::verdict why;
     weir::prediction today;
@@ -41,6 +43,25 @@ inline void refine(explanation& all, const request& asked, const weir::predict_o
         const double other = factor(with_change(asked.from.settings, each.change, asked.from), each.rate);
         for (double* const rate : {&each.rate, &each.low, &each.high}) *rate *= other;
         each.gain = (1 + each.gain) * other / today - 1;
+    }
+}
+
+// Makes rates infinite if no time passes, which counts as 1 ns in a prediction.
+inline void find_unlimited(explanation& all, const request& asked, weir::predict_options how) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    constexpr double per_second = 1e9;  // items that come 1 ns apart
+    how.resamples = 0;
+    const auto is_unlimited = [&](const weir::pipeline_settings& settings, double rate) {
+        if (rate < per_second) return false;
+        const weir::prediction again = weir::predict(settings, asked.from, how);
+        return again.rate >= static_cast<double>(again.num_items - how.skipped) * per_second;
+    };
+    const bool today = is_unlimited(asked.from.settings, all.today.rate);
+    if (today) all.today.rate = infinite;
+    for (weir::predicted_change& each : all.predictions) {
+        if (!is_unlimited(with_change(asked.from.settings, each.change, asked.from), each.rate)) continue;
+        each.rate = each.low = each.high = infinite;
+        if (!today) each.gain = infinite;
     }
 }
 

@@ -6,15 +6,14 @@
 #include "../simulate/explanation.hpp"
 #include "../simulate/request.hpp"
 
-#include <weir/measure/unit_text.hpp>
-
 #include <iostream>  // for std::cout
 
 int main(int argc, char** argv) {
     const auto show = [](const simulate::request& asked, const simulate::explanation& answer) {
         std::cout << asked.title << ": ";
         if (answer.refused.empty()) {
-            std::cout << weir::units::rate(answer.today.rate) << " today; what each change would bring:\n\n"
+            std::cout << simulate::detail::rate_text(answer.today.rate)
+                      << " today; what each change would bring:\n\n"
                       << changes_table(asked, answer, answer.predictions.size());
         } else {
             std::cout << "no prediction: " << answer.refused << ".\n";

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <ranges>
 #include <string>
@@ -90,6 +91,22 @@ TEST_CASE("two specs are compared: their times are exact") {
     CHECK(nlohmann::json::parse(line)["settings"][0] == "concurrency of s: 1 -> 2");
 }
 
+TEST_CASE("verdicts and rates of specs are those of explain, also of a few items") {
+    const files::folder here("weir_diff_test");
+    const std::string a = here / "a.json", b = here / "b.json";
+    const auto few = [](const std::string& items) {
+        return R"({"items": )" + items + R"(, "foreground_ns": [5000000], "stages": [
+            {"op": "pipe", "name": "s", "service_ns": [10000000]}]})";
+    };
+    std::ofstream(a) << few("1");
+    std::ofstream(b) << few("10");
+    const nlohmann::json found = nlohmann::json::parse(compare({"--json", a, b}).out);
+    CHECK(found["verdict"]["before"] ==
+          "not sure why it is not faster: too few items: the consumer gets 1, and a rate needs at least 2");
+    CHECK(found["verdict"]["after"].get<std::string>().starts_with("stage 's' is the bottleneck"));
+    CHECK(found["rate"]["after"] == 100);
+}
+
 TEST_CASE("two stored runs are compared by their statistics") {
     const files::folder here("weir_diff_test");
     const std::string a = here / "a.json", b = here / "b.json";
@@ -114,6 +131,15 @@ TEST_CASE("what can't be compared is refused: other numbers of documents, a run 
     CHECK(compare({one, here / "none.json"}).status == 2);
     CHECK(compare({one}).err.starts_with("diff: needs two FILEs\n"));
     CHECK(compare({one, one, one}).err.starts_with("diff: takes two FILE, but got '"));
+    std::ifstream whole(run);
+    std::string text(std::istreambuf_iterator<char>(whole), {});
+    const std::string capacity = "\"capacity\":";
+    text.replace(text.find(capacity), capacity.size() + 1, capacity + "9223372036854775808");
+    std::ofstream(two) << text;
+    const outcome negative = compare({"--json", run, two});
+    CHECK(negative.status == 0);
+    CHECK(nlohmann::json::parse(negative.out)["refused"] ==
+          "stage 'src' can't be predicted: its capacity is negative");
     std::ofstream(two) << R"({"schema": "weir.run/1", "name": )";
     const outcome cut = compare({one, two});
     CHECK(cut.status == 2);

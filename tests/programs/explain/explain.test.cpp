@@ -147,12 +147,27 @@ TEST_CASE("each kind of change gives the rate that follows from the times") {
     CHECK(rate_with(in_order, R"({"stage": "o", "output_order": "completion"})") > 1.1 * ordered);
 }
 
-TEST_CASE("if no time passes with the change, the rate is as if a nanosecond had passed") {
-    const ordered_json all =
-        object_for(document(R"("stages": [{"op": "pipe", "name": "s", "service_ns": [10]}],
-        "foreground_ns": [0])",
-                            R"({"stage": "s", "faster": 1})"));
-    CHECK(all.at("predictions").at(0).at("rate") > 1e12);
+TEST_CASE("with a change by which no time passes, or by which too few items arrive, there is no rate") {
+    const auto rates = [](const std::string& spec, const std::string& change) {
+        const ordered_json first = object_for(document(spec, change)).at("predictions").at(0);
+        CHECK(first.at("low").is_null() == first.at("rate").is_null());
+        CHECK(first.at("high").is_null() == first.at("rate").is_null());
+        return first.at("rate");
+    };
+    const std::string one =
+        R"("stages": [{"op": "pipe", "name": "s", "service_ns": [10]}], "foreground_ns": [0])";
+    CHECK(rates(one, R"({"stage": "s", "faster": 1})").is_null());
+    CHECK(rates(one, R"({"stage": "s", "faster": 0.9})") == 1e9);
+    const std::string drawn = R"("stages": [{"op": "pipe", "times": {"kind": "exp", "mean_ms": 1}},
+        {"op": "aggregate", "size": 4}], "foreground_ns": [0])";
+    CHECK(rates(drawn, R"({"stage": "pipe", "faster": 1})").is_null());
+    // Of the usual changes, twice the size of batches leaves one of the two batches.
+    const ordered_json two = object_for(R"({"stages": [{"op": "pipe", "name": "a", "service_ns": [2000000]},
+        {"op": "aggregate", "size": 4}, {"op": "pipe", "service_ns": [9000000]}], "foreground_ns": [1], "items": 8})");
+    CHECK(two.at("cause") == "stage");
+    const ordered_json& last = two.at("predictions").back();
+    CHECK(last.at("change").at("batch") == 8);
+    CHECK(last.at("rate").is_null());
 }
 
 TEST_CASE("a run with a number of items is predicted as a whole") {
@@ -258,6 +273,43 @@ TEST_CASE("rates of batches whose times are drawn are exact to a percent") {
         R"("stages": [{"op": "pipe", "service_ns": [1000]}, {"op": "aggregate", "size": 16},
         {"op": "pipe", "name": "b", "times": {"kind": "exp", "mean_ms": 10}}], "foreground_ns": [0])";
     CHECK(rate_with(batches, R"({"stage": "b", "capacity": 2})") == Catch::Approx(100).epsilon(0.01));
+}
+
+TEST_CASE("batches of times in turn are simulated for as many items as others") {
+    std::string times = "9000000";
+    for (int i = 1; i < 300; ++i) times += i < 250 ? ", 1000000" : ", 5000000";
+    const std::string batches =
+        R"("stages": [{"op": "pipe", "service_ns": [1000]}, {"op": "aggregate", "size": 16},
+        {"op": "pipe", "name": "b", "service_ns": [)" +
+        times + "]}], \"foreground_ns\": [0]";
+    const double mean = (9 + 249 * 1.0 + 50 * 5.0) / 300;  // ms
+    CHECK(rate_with(batches, R"({"stage": "b", "capacity": 2})") ==
+          Catch::Approx(1000 / mean).epsilon(0.001));
+}
+
+TEST_CASE("of batches, a file with many items is simulated in part") {
+    const auto lengths = [](const std::string& times) {
+        const std::string text = R"({"items": 1000000000, "stages": [{"op": "pipe", )" + times +
+                                 R"(}, {"op": "aggregate", "size": 1000}], "foreground_ns": [0]})";
+        return simulate::run_length(simulate::parse_requests(text, "f.json").at(0));
+    };
+    const simulate::run_lengths in_turn = lengths(R"("service_ns": [1000])");
+    CHECK(in_turn.repeated.items == 1'000);
+    CHECK(in_turn.repeated.resamples == 0);
+    CHECK(!in_turn.longer);
+    const simulate::run_lengths drawn = lengths(R"("times": {"kind": "exp", "mean_ms": 1})");
+    CHECK(drawn.repeated.items == 20);
+    REQUIRE(drawn.longer);
+    CHECK(drawn.longer->items == 1'000);
+    CHECK(drawn.longer->skipped == 100);
+    // A run with fewer items is simulated as a whole.
+    const std::string short_run =
+        R"({"items": 64, "stages": [{"op": "pipe", "times": {"kind": "exp", "mean_ms": 1}},
+        {"op": "aggregate", "size": 2}], "foreground_ns": [0]})";
+    const simulate::run_lengths whole =
+        simulate::run_length(simulate::parse_requests(short_run, "f.json").at(0));
+    CHECK(whole.repeated.skipped == 3);
+    CHECK(!whole.longer);
 }
 
 TEST_CASE("a stored run is explained, and may have changes") {

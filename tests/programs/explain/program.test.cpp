@@ -56,6 +56,30 @@ TEST_CASE("a program that explains prints text, or one object a line") {
           std::string::npos);
 }
 
+TEST_CASE("the table of changes says where no rate is, and that batches count as items") {
+    const files::folder here("weir_explain_test");
+    const std::string file = here / "f.json";
+    const auto table = [&](const std::string& fields) {
+        std::ofstream(file) << "{" << fields << "}";
+        return run({file.c_str()}).out;
+    };
+    using Catch::Matchers::ContainsSubstring;
+    CHECK_THAT(table(R"("items": 5, "foreground_ns": [1000000], "stages": [
+                   {"op": "pipe", "concurrency": 8, "service_ns": [1]}])"),
+               ContainsSubstring("\n  a consumer that takes no time                    no limit    no limit  "
+                                 "  no limit    no limit\n"));
+    CHECK_THAT(table(R"("foreground_ns": [10000000000], "stages": [{"op": "pipe", "service_ns": [1000]}])"),
+               ContainsSubstring(" > 1000-fold\n"));
+    const std::string batches = R"("foreground_ns": [0], "stages": [{"op": "pipe", "service_ns": [1000]},
+        {"op": "aggregate", "size": 4}, {"op": "pipe", "name": "b", "service_ns": [9000000]}], "changes": [)";
+    const std::string note =
+        "\n  The rate counts batches; the gain of other batches counts their elements.\n";
+    CHECK_THAT(table(batches + R"({"stage": "aggregate", "batch": 8}])"),
+               ContainsSubstring("+100.0 %" + note));
+    CHECK_THAT(table(batches + R"({"stage": "b", "concurrency": 2}])"), !ContainsSubstring(note));
+    CHECK(simulate::detail::rate_text(0) == "too few");
+}
+
 TEST_CASE("a program that explains exits with 2 for wrong input, and says on standard error what is wrong") {
     const files::folder here("weir_explain_test");
     const std::string file = here / "f.jsonl";
