@@ -158,8 +158,7 @@ struct stage_setup {
     bool keeps_order = false;  ///< results keep the order of the items: see `stage_options::output_order`
     std::size_t executor = 0;  ///< the index of the first stage that has the same executor
     std::size_t threads = 0;   ///< how many coroutines that executor runs at once; 0: no limit (virtual time)
-    std::size_t item_bytes = 0;  ///< the average size of the items in the first queue behind the stage,
-                                 ///< since the start of the run; 0: the queue has no limit of bytes
+    std::size_t item_bytes = 0;  ///< average in the first queue behind, since the start; 0: no limit of bytes
 
     [[nodiscard]] friend bool operator==(const stage_setup&, const stage_setup&) = default;
 };
@@ -183,6 +182,7 @@ struct stage_stats {
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
     std::optional<stage_setup> setup = std::nullopt;         ///< none: a sink, which has no executor
+    std::optional<bool> awaits_others = std::nullopt;  ///< of a source that awaits: it does so at a channel
     /// A sample of the `num_tasks` invocations, or of the batches of an `aggregate`; none: not recorded, see
     /// `run_options::recording`. Of a lap: those that ended in the lap.
     std::optional<task_samples> samples = std::nullopt;

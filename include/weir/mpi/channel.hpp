@@ -259,6 +259,7 @@ class items_of<std::reference_wrapper<mpi::channel<T>>> {
   public:
     using item = T;
     static constexpr bool waits = true;
+    static constexpr bool is_shared = true;
 
     explicit items_of(std::reference_wrapper<mpi::channel<T>> from) noexcept : from_(from) {}
     auto next(coroutine_env&) { return from_.get().get(); }

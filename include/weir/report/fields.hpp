@@ -131,9 +131,10 @@ void add_cells(cell_row& row, const std::string& column, const histogram& h);
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 
-// No columns in CSV and SQLite: repeated calls, and how a stage is set up. JSON has both.
+// No columns in CSV and SQLite: repeated calls, how a stage is set up, and what it awaits. JSON has them.
 inline void add_cells(cell_row&, const std::string&, const std::optional<retry_stats>&) noexcept {}
 inline void add_cells(cell_row&, const std::string&, const std::optional<stage_setup>&) noexcept {}
+inline void add_cells(cell_row&, const std::string&, const std::optional<bool>&) noexcept {}
 // No columns: a sample of invocations would need a row for each invocation.
 inline void add_cells(cell_row&, const std::string&, const std::optional<task_samples>&) noexcept {}
 // The times by state, summed over the slots of a stage.

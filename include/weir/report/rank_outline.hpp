@@ -32,11 +32,12 @@ std::size_t place_of(const std::vector<T>& all, const std::vector<T>& mine, std:
     return place;
 }
 
-// Copies names, kinds, and which queues a stage uses; no figures.
+// Copies names, kinds, what a stage awaits, and which queues it uses; no figures.
 inline stage_stats outline_of(const stage_stats& s) {
     stage_stats outline;
     outline.name = s.name;
     outline.kind = s.kind;
+    outline.awaits_others = s.awaits_others;
     outline.inputs = s.inputs;
     outline.outputs = s.outputs;
     return outline;

@@ -108,6 +108,7 @@ void each_field(like<stage_stats> auto& s, auto&& visit) {
     visit("added", s.added);
     visit("retries", s.retries);
     visit("setup", s.setup);
+    visit("awaits_others", s.awaits_others);
     visit("samples", s.samples);
 }
 

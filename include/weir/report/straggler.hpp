@@ -33,12 +33,13 @@ struct straggler {
 /// \returns the stragglers of a lap (a part of a run) or a whole run, those that lose most first; at most one
 ///          stage of each rank. A stage is compared over the ranks that have it, by the time at work and
 ///          awaiting of an invocation. Neither the wait for an item nor the wait for room counts, so ranks
-///          that wait for a slow rank are not named. The time awaiting of a source or a `sink_to` does not
-///          count either: it may await others, at a channel. A rank is a straggler if the time is at least
-///          1.25 times the median (of two middle ranks, the faster one), the rank loses at least 1 % of the
-///          slots' time by that, and the difference is at least five times its standard error, plus the time
-///          of invocations that the ends of a lap cut. This needs enough invocations: with an exponential
-///          distribution, for a factor of 1.5, about 400 per rank.
+///          that wait for a slow rank are not named. Nor does the time count for which a source or a
+///          `sink_to` awaits others, at a channel; if `stage_stats::awaits_others` is unknown, no time that
+///          a source awaits counts. A rank is a straggler if the time is at least 1.25 times the median (of
+///          two middle ranks, the faster one), the rank loses at least 1 % of the slots' time by that, and
+///          the difference is at least five times its standard error, plus the time of invocations that the
+///          ends of a lap cut. This needs enough invocations: with an exponential distribution, for a factor
+///          of 1.5, about 400 per rank.
 /// Cost: O(stages x (ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 

@@ -26,7 +26,10 @@ inline double calls_of(const stage_on_rank& s) {
 }
 
 // Whether an invocation of the stage may await other ranks or threads, so that its time is not its own.
-inline bool awaits_others(const stage_stats& s) { return s.kind == "source" || s.kind == "sink_to"; }
+// Statistics of an earlier version don't tell it of sources.
+inline bool awaits_others(const stage_stats& s) {
+    return s.awaits_others.value_or(s.kind == "source" || s.kind == "sink_to");
+}
 
 // The time awaiting of an invocation on this rank, in nanoseconds; 0 if it may await other ranks or threads.
 inline double awaited_by(const rank_stats& stats, const stage_on_rank& s, std::size_t place) {

@@ -148,6 +148,8 @@ class running_stage : public worker_set<Policy> {
     virtual std::optional<transfer_stats> transfers() const { return std::nullopt; }
     // Figures of items that the function added to its own stage. Any thread, at any time.
     virtual std::optional<added_stats> added() const { return std::nullopt; }
+    // Of a source that awaits: see `stage_stats::awaits_others`.
+    virtual std::optional<bool> awaits_others() const { return std::nullopt; }
 
     WEIR_NOINLINE void end_overhead(slot& me) const noexcept {
         read_clock(me);

@@ -31,6 +31,7 @@ WEIR_INLINE auto running_stage<Policy>::stats(std::int64_t until, stillness& sti
     this->add_times(s, until, still);
     s.transfers = transfers();
     s.added = added();
+    s.awaits_others = awaits_others();
     const executor& where = this->own_executor();
     s.setup = stage_setup{.keeps_order = keeps_order_,
                           .threads = where.traits().exclusive ? 0 : where.parallelism()};

@@ -104,6 +104,11 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
     }
 
   private:
+    std::optional<bool> awaits_others() const override {
+        if constexpr (!Items::waits) return std::nullopt;
+        return requires { Items::is_shared; };
+    }
+
     Items items_;
     std::uint64_t epoch_;  // of the next item
 };

@@ -24,7 +24,8 @@
 namespace weir::detail {
 
 // Gets the items from the argument of `source`, of type `S`. Each call of `next` returns an item; an empty
-// optional at the end. `item`: the item type; `waits`: whether the result of `next` has to be awaited.
+// optional at the end. `item`: the item type; `waits`: whether the result of `next` has to be awaited;
+// `is_shared`: declared if others put the items, so that a wait for an item is a wait for others.
 template <class S>
 class items_of;
 
@@ -172,6 +173,7 @@ class items_of<std::reference_wrapper<channel<T, Policy>>> {
   public:
     using item = T;
     static constexpr bool waits = true;
+    static constexpr bool is_shared = true;
 
     explicit items_of(std::reference_wrapper<channel<T, Policy>> from) noexcept : from_(from) {}
     auto next(coroutine_env&) { return from_.get().get(); }

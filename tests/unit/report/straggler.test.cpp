@@ -237,6 +237,20 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a source that awaits something of its own, as a file, makes a straggler") {
+    auto job = ranks::job();
+    job[2] = ranks::rank(19ms, 9ms);
+    for (pipeline_stats& each : job) {
+        each.stages[1].kind = "source";
+        each.stages[1].awaits_others = false;
+    }
+    const auto found = stragglers(weir::merged(job));
+    REQUIRE(found.size() == 1);
+    CHECK(line_text(found[0]) == "rank 2: decode awaiting 1.9 times the median");
+    for (pipeline_stats& each : job) each.stages[1].awaits_others = true;
+    CHECK(stragglers(weir::merged(job)).empty());
+}
+
 TEST_CASE("an invocation that never ends makes its rank a straggler") {
     auto job = ranks::job();
     job[2] = ranks::rank(10ms);

@@ -386,6 +386,24 @@ TEST_CASE("a source takes from a channel until that is closed and empty, and awa
     CHECK(run.outcome() == weir::run_outcome::finished);
 }
 
+TEST_CASE("statistics tell whether a source awaits others, at a channel, or something of its own") {
+    weir::virtual_time time;
+    const auto of = [&time](auto source) {
+        auto run = (std::move(source) | weir::sink()).start(time);
+        while (run.get()) {
+        }
+        return run.stats().stages[0].awaits_others;
+    };
+    weir::channel<int> items(2);
+    items.close();
+    const auto values = []() -> weir::async_generator<int> { co_yield 1; };
+    const auto ends = []() -> weir::task<std::optional<int>> { co_return std::nullopt; };
+    CHECK(of(weir::source(items)) == true);
+    CHECK(of(weir::source(values())) == false);
+    CHECK(of(weir::source(ends)) == false);
+    CHECK_FALSE(of(weir::source(std::vector<int>{1, 2})).has_value());
+}
+
 TEST_CASE("a source that ends before its channel closes it, and leaves to it what is inside") {
     virtual_time time;
     weir::channel<int> in(8);
