@@ -66,7 +66,7 @@ class basic_idle_workers {
     basic_idle_workers& operator=(const basic_idle_workers&) = delete;
 
     // What ended `sleep`: the worker is now the watcher; it is surplus; the pool is over.
-    enum class woken { to_watch, to_go, by_the_end };
+    enum class woken { to_watch, surplus, by_the_end };
     // The end of `keep`: the coroutine that the watcher found, or null; and whether the pool is over.
     struct end_of_watch {
         void* found;
@@ -122,8 +122,8 @@ class basic_idle_workers {
 
     // Sleeps until the worker is chosen as the watcher, or becomes surplus (`is_surplus()`; it then counts as
     // active again), or the pool ends.
-    template <class HasToGo>
-    woken sleep(HasToGo is_surplus) noexcept {
+    template <class IsSurplus>
+    woken sleep(IsSurplus is_surplus) noexcept {
         for (;;) {
             const ticket t = sleepers_.prepare_wait();
             {
@@ -137,7 +137,7 @@ class basic_idle_workers {
                     --idle_;
                     ++active_;
                     publish();
-                    return woken::to_go;
+                    return woken::surplus;
                 }
             }
             sleepers_.commit_wait(t);
@@ -174,9 +174,9 @@ class basic_idle_workers {
     // the worker is idle. Searches without naps until `spin_end`; and for `wait_for_young`, as long as there
     // are coroutines that have not been queued long enough to be stolen, unless there is only one processor:
     // no other worker can run meanwhile. `timers`: when a timer or a polled source is due.
-    template <class Worker, class Timers, class IsOver, class HasToGo, class Search>
-    end_of_watch keep(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
-                      HasToGo is_surplus, Search search) noexcept {
+    template <class Worker, class Timers, class IsOver, class IsSurplus, class Search>
+    end_of_watch keep_watch(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
+                            IsSurplus is_surplus, Search search) noexcept {
         const std::int64_t since = Platform::now();
         me.set_searching(true);
         for (std::int64_t length = first_nap;; length = smaller(2 * length, last_nap)) {
@@ -251,7 +251,7 @@ class basic_idle_workers {
     }
 
     // Adds active workers that are about to begin; a negative number removes workers that end, or could not
-    // begin. seq_cst; pairs with keep(): a watcher that saw no active worker looks again.
+    // begin. seq_cst; pairs with keep_watch(): a watcher that saw no active worker looks again.
     void expect(int workers) noexcept {
         {
             std::lock_guard guard(lock_);
@@ -269,7 +269,7 @@ class basic_idle_workers {
 
   private:
     static constexpr std::uint64_t idle_or_taken = 0xffff'ffff;
-    static constexpr std::int64_t wait_for_young = 10'000;  // ns; see keep()
+    static constexpr std::int64_t wait_for_young = 10'000;  // ns; see keep_watch()
     static constexpr std::int64_t first_nap = 50'000;       // ns; the kernel's timer slack is as much
     static constexpr std::int64_t last_nap = 1'000'000;     // ns
 

@@ -106,7 +106,7 @@ class basic_steal_policy {
             fork_pause_ = large ? 0 : smaller(2 * fork_pause_ + glance, longest_pause);
         }
         const bool pauses = now - fork_taken_at_ < fork_pause_;
-        if (fork_credit_ != 0 && !(stuck_ && pauses)) {
+        if (fork_credit_ != 0 && !(did_nothing_ && pauses)) {
             --fork_credit_;
         } else if (victim.forks.size() < 2 || pauses) {
             return nullptr;
@@ -140,25 +140,25 @@ class basic_steal_policy {
                                  (passed >= times * worth_in_long_turns && passed >= turns * long_turn);
             const bool slow = sure || (times != 0 && passed >= times * worthwhile);
             const bool suspected = std::exchange(suspected_, slow);
-            const bool may_try = times == 0 || now >= rested_at_;
+            const bool may_try = times == 0 || now >= rest_end_;
             credit_ = slow && (sure || suspected) && may_try ? most_credit : 0;
-            judged_at_ = never;
+            trial_end_ = never;
             if (times != 0) alone_ = may_try ? smaller(alone_, passed / times) : passed / times;
             fork_credit_ = slow && passed >= times * worth_moving ? most_fork_credit : 0;
-            stuck_ = times == 0;
+            did_nothing_ = times == 0;
             begin_study(victim, now);
         }
     }
 
     // A trial that took long says nothing, as there may have been less to do.
     void evaluate_trial(std::int64_t now, std::uint64_t done) noexcept {
-        const std::int64_t passed = now - std::exchange(judged_at_, now);
+        const std::int64_t passed = now - std::exchange(trial_end_, now);
         const auto times = static_cast<std::int64_t>(done - std::exchange(judged_done_, done));
         if (passed < 0 || passed > longest_trial) return;  // negative: the first trial begins
         const bool pays = alone_ >= surely_worthwhile || passed <= alone_ * times;
         rest_ = pays ? 0 : smaller(2 * rest_ + first_rest, longest_rest);
-        if (pays && now - rested_at_ < between_rests) return;
-        rested_at_ = now + (pays ? short_rest : rest_);
+        if (pays && now - rest_end_ < between_rests) return;
+        rest_end_ = now + (pays ? short_rest : rest_);
         credit_ = 0;
     }
 
@@ -182,12 +182,12 @@ class basic_steal_policy {
     // The victim's time for each resumption or channel operation when alone: that of the last rest, or less.
     std::int64_t alone_ = never;
     // The end of the last trial, and `all_done()` then; `never`: none since the last study.
-    std::int64_t judged_at_ = never;
+    std::int64_t trial_end_ = never;
     std::uint64_t judged_done_ = 0;
-    std::int64_t rest_ = 0;                    // the length of a rest after a trial that did not pay
-    std::int64_t rested_at_ = -between_rests;  // the end of the last rest
+    std::int64_t rest_ = 0;                   // the length of a rest after a trial that did not pay
+    std::int64_t rest_end_ = -between_rests;  // the end of the last rest
     unsigned fork_credit_ = 0;  // how many more forks may be stolen: in the last study, each was worth it
-    bool stuck_ = false;        // in the last study, the victim did nothing
+    bool did_nothing_ = false;  // in the last study, the victim did nothing
     // The last stolen fork: its thief, when, and for how long no fork is stolen after it.
     const queues* fork_thief_ = nullptr;
     std::uint64_t fork_thief_resumed_ = 0;

@@ -277,7 +277,7 @@ WEIR_NOINLINE auto basic_thread_pool<Platform>::idle(worker& me) noexcept -> idl
         if (why != watch::woken::to_watch) return {nullptr, why == watch::woken::by_the_end};
     }
     // A worker that has just run out of work spins first; one that was woken to watch does not.
-    const idle_end end = idle_.keep(
+    const idle_end end = idle_.keep_watch(
         me, took_watch && !this->one_processor_ ? Platform::now() + spin : 0, this->due(),
         [this] { return ends(); }, is_surplus,
         [&](std::int64_t now, std::int64_t since) { return this->search(me, now, since); });

@@ -166,7 +166,7 @@ TEST_CASE(
     CHECK_FALSE(w.go_idle());
     CHECK(w.all_idle());
     SECTION("without the watch") {
-        CHECK(w.sleep(goes) == watch::woken::to_go);
+        CHECK(w.sleep(goes) == watch::woken::surplus);
         CHECK(w.active() == 1);
         CHECK_FALSE(w.none_idle());
         w.leave();  // the watcher
@@ -186,7 +186,7 @@ TEST_CASE("wake_all wakes the sleepers and the napping watcher") {
     CHECK_FALSE(w.go_idle());
     std::atomic<bool> goes{false};
     std::atomic<bool> went{false};
-    std::thread sleeper([&] { went = w.sleep([&] { return goes.load(); }) == watch::woken::to_go; });
+    std::thread sleeper([&] { went = w.sleep([&] { return goes.load(); }) == watch::woken::surplus; });
     const auto ticket = w.announce(watch::never, false);
     goes = true;
     w.wake_all();
@@ -258,7 +258,8 @@ TEST_CASE("a watcher that saw a worker empty its own queue is not called for tha
         if (w.listening()) listened[interrupted::sleeps] = true;
         return look{nullptr, ++looks == 1};
     };
-    CHECK(w.keep(me, interrupted::time, no_timers{}, [] { return false; }, stays, search).found == &item);
+    CHECK(
+        w.keep_watch(me, interrupted::time, no_timers{}, [] { return false; }, stays, search).found == &item);
     CHECK(looks == 5);
     CHECK_FALSE(listened[0]);
     CHECK(listened[1]);
@@ -283,7 +284,7 @@ TEST_CASE("a watcher that has to go, or expects that somebody works, doesn't nap
     SECTION("it goes") {
         idle w(1);
         REQUIRE(w.go_idle());
-        const auto r = w.keep(
+        const auto r = w.keep_watch(
             me, interrupted::time, no_timers{}, [] { return false; }, [] { return true; },
             [](std::int64_t, std::int64_t) { return look{}; });
         CHECK(r.found == nullptr);
@@ -295,7 +296,7 @@ TEST_CASE("a watcher that has to go, or expects that somebody works, doesn't nap
         interrupted::happens = [&] { w.expect(1); };  // as the first nap is announced
         const std::int64_t begin = interrupted::time;
         interrupted::sleeps = 0;
-        const auto r = w.keep(
+        const auto r = w.keep_watch(
             me, interrupted::time, no_timers{}, [] { return false; }, stays,
             [&](std::int64_t, std::int64_t) { return look{interrupted::sleeps == 1 ? &item : nullptr}; });
         CHECK(r.found == &item);
@@ -306,7 +307,7 @@ TEST_CASE("a watcher that has to go, or expects that somebody works, doesn't nap
         REQUIRE(w.go_idle());
         w.expect(1);
         interrupted::sleeps = 0;
-        const auto r = w.keep(
+        const auto r = w.keep_watch(
             me, interrupted::time, no_timers{}, [] { return true; }, stays,
             [&](std::int64_t, std::int64_t) {
                 if (interrupted::sleeps == 1) w.expect(-1);
