@@ -43,7 +43,11 @@ class paced_items {
   public:
     paced_items(const headspace_options& limits, time_point begin) noexcept
         : limits_(limits), begin_(begin) {}
-    void got_at(time_point t) { times_.push_back(t); }
+    void got_at(time_point t) {
+        if (first_.size() <= limits_.skipped) first_.push_back(t);
+        last_ = t;
+        ++count_;
+    }
     // The time that is left at instant `t`; 0 after `headspace_options::items` items.
     duration left_at(time_point t) const noexcept;
     // \returns items per second, without the skipped items.
@@ -53,7 +57,9 @@ class paced_items {
   private:
     const headspace_options& limits_;
     const time_point begin_;
-    std::vector<time_point> times_;
+    std::vector<time_point> first_;  // of the items that may be skipped, and of the one behind them
+    time_point last_{};
+    std::uint64_t count_ = 0;
 };
 
 void check_headspace(const headspace_options& options);
@@ -86,8 +92,11 @@ Result consume_run(Executor& ex, Run& run, Consumer& consumer, paced_items& pace
 // Sums the times of calls of the consumer, without the times in which their items are copied.
 class call_times {
   public:
-    explicit call_times(const headspace_options& limits) : pace_(limits, time_point()) { pace_.got_at(at_); }
-    bool has_time() const noexcept { return pace_.left_at(at_) > duration(0); }
+    call_times(const headspace_options& limits, time_point begin) : pace_(limits, begin) {
+        pace_.got_at(at_);
+    }
+    // The limit holds for the time with that of the copies.
+    bool has_time(time_point now) const noexcept { return pace_.left_at(now) > duration(0); }
     void add(duration call) {
         at_ = saturating_add(at_, call);
         pace_.got_at(at_);
@@ -101,30 +110,34 @@ class call_times {
 
 template <class Result, class T, class Executor, class Consumer>
 Result consume_kept(Executor& ex, std::vector<T>& kept, Consumer& consumer, call_times& times) {
-    for (std::size_t i = 0; times.has_time(); i = (i + 1) % kept.size()) {
+    std::size_t i = 0;
+    do {
         kept_item<T> item(kept[i]);
         const time_point begin = ex.now();
         co_await consumer_of<Consumer, T>::give(consumer, item.value());
         item.destroy();
         times.add(ex.now() - begin);
-    }
+        i = (i + 1) % kept.size();
+    } while (times.has_time(ex.now()));
 }
 
 template <class T, class Executor, class Consumer>
 double measure_consumer(Executor& ex, std::vector<T>& kept, Consumer& consumer,
                         const headspace_options& limits) {
     using taker = consumer_of<Consumer, T>;
-    call_times times(limits);
+    call_times times(limits, ex.now());
     if constexpr (taker::is_task) {
         sync_wait(ex, consume_kept<typename taker::result>(ex, kept, consumer, times));
     } else {
-        for (std::size_t i = 0; times.has_time(); i = (i + 1) % kept.size()) {
+        std::size_t i = 0;
+        do {
             kept_item<T> item(kept[i]);
             const time_point begin = ex.now();
             static_cast<void>(taker::give(consumer, item.value()));
             item.destroy();
             times.add(ex.now() - begin);
-        }
+            i = (i + 1) % kept.size();
+        } while (times.has_time(ex.now()));
     }
     return times.rate();
 }

@@ -25,18 +25,18 @@ WEIR_INLINE void check_headspace(const headspace_options& options) {
 }
 
 WEIR_INLINE duration paced_items::left_at(time_point t) const noexcept {
-    if (times_.size() >= limits_.items) return duration(0);
+    if (count_ >= limits_.items) return duration(0);
     return larger(limits_.time - (t - begin_), duration(0));
 }
 
 WEIR_INLINE double paced_items::rate(const char* whose) const {
-    const std::size_t n = times_.size();
+    const std::uint64_t n = count_;
     if (n < 2) {
         throw std::invalid_argument("weir: headspace needs at least 2 items of each measurement, and got " +
                                     std::to_string(n) + " within the limits: of " + whose);
     }
     const std::size_t first = number_as<std::size_t>(smaller<std::uint64_t>(limits_.skipped, (n - 1) / 2));
-    const duration passed = larger(times_.back() - times_[first], duration(1));
+    const duration passed = larger(last_ - first_[first], duration(1));
     return per_second(n - 1 - first, passed);
 }
 

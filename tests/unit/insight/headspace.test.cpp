@@ -165,6 +165,23 @@ TEST_CASE("the consumer gets copies of the kept items, which are the first ones,
     CHECK(seen.count("c") == 1);
 }
 
+TEST_CASE("no measurement takes longer than its time, also if the copies take most of it") {
+    weir::virtual_time time;
+    struct item {
+        explicit item(weir::virtual_time& t) : clock(&t) {}
+        item(const item& other) : clock(other.clock) { clock->run_until(clock->now() + 20ms); }
+        item(item&&) = default;
+        item& operator=(item&&) = default;
+        weir::virtual_time* clock;
+    };
+    const auto make = [&time](int) { return item(time); };
+    const auto p = weir::source(std::views::iota(0)) | weir::pipe(make) | weir::sink();
+    const auto consumer = [&time](item&) { time.run_until(time.now() + 1ms); };
+    const headspace_result result = headspace(p, time, consumer, {.items = 1'000, .time = 1s});
+    CHECK(result.consumer == Approx(1'000));
+    CHECK(time.now() < weir::time_point(2'100ms));  // the first measurement takes no time
+}
+
 TEST_CASE("items that only move are passed themselves, also in vectors") {
     weir::virtual_time time;
     const auto boxed = [](int i) { return std::make_unique<int>(i); };
