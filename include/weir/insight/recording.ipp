@@ -109,6 +109,7 @@ WEIR_INLINE void correct_results(std::vector<recorded_task>& tasks, double wante
 WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, double results) {
     const task_samples& samples = *stage.samples;
     const bool has_all = samples.one_in == 1;
+    const bool has_results = !stage.outputs.empty();  // else each success counts as an item of the consumer
     const double factors[] = {
         has_all ? 1 : factor_to(static_cast<double>(stage.ave_time().count()), false, samples),
         has_all ? 1 : factor_to(static_cast<double>(stage.ave_failure_time().count()), true, samples)};
@@ -117,9 +118,11 @@ WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, d
         const double factor = factors[each.failed ? 1 : 0];
         tasks.push_back({to_duration(static_cast<double>(each.run.count()) * factor),
                          to_duration(static_cast<double>(each.await.count()) * factor),
-                         smaller(each.results, most_results)});
+                         has_results   ? smaller(each.results, most_results)
+                         : each.failed ? 0U
+                                       : 1U});
     }
-    if (!has_all) correct_results(tasks, results);
+    if (!has_all && has_results) correct_results(tasks, results);
     return tasks;
 }
 
@@ -243,6 +246,11 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
             sample.tasks = detail::to_tasks(times, run_share, results);
             sample.is_even = true;
         }
+        bool gives_items = sample.tasks.empty();
+        for (const recorded_task& each : sample.tasks) gives_items = gives_items || each.results != 0;
+        if (!gives_items) {
+            detail::refuse_recording("of the recorded items of stage '" + stage.name + "', none goes on");
+        }
         all.settings.stages.push_back(std::move(settings));
         all.stages.push_back(std::move(sample));
     }
@@ -256,6 +264,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         all.stages.back() =
             detail::recorded_consumer(stats, stats.channels.at(stats.stages.back().outputs[0]));
     }
+    detail::check_settings(all.settings);
     all.num_items = stats.num_items;
     all.rate = stats.first_item ? stats.first_item->rate() : stats.rate();
     return all;

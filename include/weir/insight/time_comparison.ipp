@@ -59,7 +59,7 @@ WEIR_INLINE time_sample times_of(const recorded_stage& stage) {
     time_sample all{.num_tasks = stage.num_tasks - smaller(stage.num_failures, stage.num_tasks)};
     moments plain, logs;
     for (const recorded_task& each : stage.tasks) {
-        const double time = static_cast<double>((each.run + each.await).count());
+        const double time = static_cast<double>(sum(each.run, each.await).count());
         plain.add(time, 1);
         logs.add(natural_log(larger(least_time, time)), 1);
     }

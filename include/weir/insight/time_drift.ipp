@@ -18,7 +18,7 @@ struct mean_time {
 WEIR_INLINE mean_time mean_time_of(const recorded_stage& stage, std::uint64_t n) {
     mean_time all;
     const auto seconds = [](const recorded_task& t) {
-        return 1e-9 * static_cast<double>((t.run + t.await).count());
+        return 1e-9 * static_cast<double>(sum(t.run, t.await).count());
     };
     const auto count = static_cast<double>(stage.tasks.size());
     if (stage.tasks.empty() || n == 0) return all;

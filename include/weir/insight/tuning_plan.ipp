@@ -50,7 +50,7 @@ WEIR_INLINE std::vector<stage_cost> costs_of(const recording& from, const plan_l
         const double each =
             (i < limits.per_item.size() ? limits.per_item[i] : 1) * 1e-9 / static_cast<double>(tasks.size());
         for (const recorded_task& task : tasks) {
-            all[i].in_slots += each * static_cast<double>((task.run + task.await).count());
+            all[i].in_slots += each * static_cast<double>(sum(task.run, task.await).count());
             all[i].run += each * static_cast<double>(task.run.count());
         }
     }

@@ -196,6 +196,26 @@ TEST_CASE("a pipeline that ends with a for_each gets a sink and a consumer that 
     CHECK(all.stages[3].tasks.empty());
 }
 
+TEST_CASE("with samples, each item of a for_each at the end counts, unless it failed") {
+    for (const std::size_t kept : {1'000U, 10U}) {
+        weir::virtual_time clock;
+        const auto last = [](int k) -> weir::task<> {
+            co_await weir::sleep_for(2ms);
+            if (k % 10 == 3) throw std::runtime_error("no");
+        };
+        auto run = (weir::source(std::views::iota(0, 500)) |
+                    weir::for_each(last, {.name = "last", .max_failures = weir::unlimited}))
+                       .start(clock, {.recording = kept});
+        run.wait();
+        const weir::pipeline_stats stats = run.stats();
+        std::size_t given = 0, failed = 0;
+        for (const weir::recorded_task& each : weir::record_of(stats).stages[1].tasks) given += each.results;
+        for (const weir::task_sample& each : stats.stages[1].samples->tasks) failed += each.failed ? 1U : 0U;
+        CHECK(given == stats.stages[1].samples->tasks.size() - failed);
+        CHECK(weir::explain(stats).stage == "last");
+    }
+}
+
 TEST_CASE("a run with branches, without histograms or without statistics is refused with the reason") {
     using Catch::Matchers::ContainsSubstring;
     const auto same = [](int k) { return k; };
@@ -210,11 +230,22 @@ TEST_CASE("a run with branches, without histograms or without statistics is refu
     CHECK_THROWS_WITH(weir::record_of(stats_of(weir::source(std::views::iota(0, 9)) |
                                                weir::filter([](int) { return false; }) | weir::sink())),
                       ContainsSubstring("no item has reached the consumer"));
+    const auto one_in_3000 = [](int k) { return k % 3'000 == 7; };
+    for (const std::size_t kept : {0U, 100U}) {
+        weir::virtual_time time;
+        auto sparse = (weir::source(std::views::iota(0, 6'000)) | weir::filter(one_in_3000) | weir::sink())
+                          .start(time, {.recording = kept});
+        sparse.drain();
+        CHECK_THROWS_WITH(weir::record_of(sparse.stats()), ContainsSubstring("this run can't be predicted") &&
+                                                               ContainsSubstring("none goes on"));
+    }
     weir::pipeline_stats damaged =
         stats_of(weir::source(std::views::iota(0, 9)) | weir::pipe(same) | weir::sink());
     std::swap(damaged.stages[0].kind, damaged.stages[1].kind);
     CHECK_THROWS_WITH(weir::record_of(damaged), ContainsSubstring("its first stage is no source"));
     std::swap(damaged.stages[0].kind, damaged.stages[1].kind);
+    damaged.stages[1].kind = "sink";
+    CHECK_THROWS_WITH(weir::record_of(damaged), ContainsSubstring("can't be predicted"));
     damaged.channels.pop_back();
     CHECK_THROWS_WITH(weir::record_of(damaged), ContainsSubstring("lack a queue"));
     weir::virtual_time clock;
