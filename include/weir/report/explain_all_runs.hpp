@@ -63,6 +63,9 @@ class activity_lines {
 // Slots 0, 1, 2 and 5 as "slots 0-2, 5". `slot_numbers` is sorted, and not empty.
 std::string slots_text(const std::vector<std::size_t>& slot_numbers);
 
+// \returns the sentence of a verdict, in about a second at most.
+std::string sentence_on(const pipeline_stats& stats);
+
 // The states of all runs of the process, and of all waits in it. The constructor reads them.
 class present_runs {
   public:

@@ -200,15 +200,21 @@ WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const p
            first.what + "\n";
 }
 
-// \returns the sentence of a verdict, in less than a second. `explain` takes so long for about ten stages,
-//          and its time grows with the square of their number: beyond `longest` it simulates fewer items.
+// `explain` takes a second for about ten stages, or for batches of some ten items. For more, the simulations
+// have fewer items.
 WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
-    constexpr duration longest(100'000'000);
+    constexpr double most_tasks = 1e7;  // of all simulations, each of which takes 80 ns
+    constexpr double items_of_explain = 11 * 2'000, most_items = 300, fewest_items = 40;
     if (const std::optional<verdict> brief = brief_verdict(stats)) return brief->sentence;
-    if (cost_of_brief_verdict(stats) <= longest) return explain(stats).sentence;
+    const double changes = 1 + 3 * static_cast<double>(stats.stages.size());
+    const double items = most_tasks / (changes * tasks_per_item(stats));
+    if (items >= items_of_explain) return explain(stats).sentence;
+    predict_options shorter{.resamples = 4};
+    if (items < 5 * fewest_items) return verdict_of_states(stats, "a prediction takes too long").sentence;
+    shorter.items = static_cast<std::uint64_t>(smaller(most_items, items / 5));
+    shorter.skipped = shorter.items / 10;
     try {
-        return explain(record_of(stats), {.simulation = {.items = 300, .skipped = 30, .resamples = 4}})
-            .sentence;
+        return explain(record_of(stats), {.simulation = shorter}).sentence;
     } catch (const std::invalid_argument&) {
         return explain(stats).sentence;  // the run can't be simulated, so `explain` returns at once
     }

@@ -12,6 +12,7 @@
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 
@@ -63,6 +64,21 @@ TEST_CASE("slots that do the same share a line, with the shortest and the longes
           "    slots 0, 2, 3: waiting to put for 1.0 ms to 3.0 ms; channel 'a' is full, 2 of 2\n"
           "    slot 1: working for 1.0 ms\n"
           "    slot 4: ended\n");
+}
+
+TEST_CASE("the verdict on a run with large batches takes no longer than others: the states alone tell it") {
+    weir::virtual_time time;
+    const auto slow = [](int n) -> weir::task<int> {
+        co_await weir::sleep_for(1ms);
+        co_return n;
+    };
+    auto run = (weir::source(std::views::iota(0, 100)) | weir::pipe(slow) | weir::sink()).start(time);
+    run.drain();
+    weir::pipeline_stats stats = run.stats();
+    CHECK(has(weir::detail::sentence_on(stats), "would bring"));
+    stats.stages[1].num_tasks *= 100'000;  // as if each item of the consumer were a batch of so many
+    CHECK(has(weir::detail::sentence_on(stats),
+              "only the states of the slots tell it: a prediction takes too long"));
 }
 
 TEST_CASE("without a run, the explanation says that there is none") {
