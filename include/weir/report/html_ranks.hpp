@@ -6,6 +6,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/report/escape.hpp>
 #include <weir/report/html_markup.hpp>
+#include <weir/report/rank_record.hpp>
 #include <weir/report/rank_table.hpp>
 #include <weir/report/run_view.hpp>
 
@@ -38,6 +39,11 @@ inline void append_ranks(std::string& out, const run_view& view) {
             "<section aria-labelledby=\"ranks\"><h2 id=\"ranks\">Ranks</h2>\n<p>All figures of this page are "
             "of {} ranks together. A number in brackets is the rank that has the value.</p>\n",
             run.ranks.size());
+    for (const rank_record& each : run.ranks) {
+        if (is_of_job(each, run.total)) continue;
+        out += "<p>A rank has figures of other stages or queues: the ranks are not compared.</p></section>\n";
+        return;
+    }
     constexpr std::size_t most_lines = 20;
     std::vector<std::string> lines = straggler_lines(stats);
     if (lines.size() > most_lines) lines.resize(most_lines);

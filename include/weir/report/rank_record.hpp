@@ -81,6 +81,15 @@ struct rank_record {
     [[nodiscard]] friend bool operator==(const rank_record&, const rank_record&) = default;
 };
 
+namespace detail {
+
+// Whether the record has an element for each stage and queue of the job.
+inline bool is_of_job(const rank_record& rank, const pipeline_stats& job) noexcept {
+    return rank.stages.size() == job.stages.size() && rank.queues.size() == job.channels.size();
+}
+
+}  // namespace detail
+
 inline double stage_on_rank::work() const noexcept {
     const auto calls = static_cast<double>(num_tasks == 0 ? 1 : num_tasks);
     return static_cast<double>(times.busy().count()) / calls;

@@ -54,7 +54,7 @@ struct straggler {
 class straggler_watch {
   public:
     /// Adds the next lap. \returns the stragglers of the last five laps, in the order of `stragglers`; none
-    /// before the third lap.
+    /// before the third lap. A lap of other stages, or of more or fewer ranks, counts as the first lap.
     [[nodiscard]] std::vector<straggler> add(const rank_stats& lap);
 
   private:

@@ -94,6 +94,14 @@ inline bool is_sure(const rank_stats& stats, const straggler& s, double median, 
     return median * (s.times - 1) >= 5 * error + cut;
 }
 
+// Whether two laps have the same stages and as many ranks.
+inline bool is_same_job(const rank_stats& a, const rank_stats& b) {
+    const std::size_t n = a.all.stages.size();
+    bool is_same = a.ranks.size() == b.ranks.size() && n == b.all.stages.size();
+    for (std::size_t i = 0; is_same && i < n; ++i) is_same = a.all.stages[i].name == b.all.stages[i].name;
+    return is_same;
+}
+
 inline void add_work(rank_stats& sum, const rank_stats& lap) {
     for (std::size_t i = 0; i < lap.all.stages.size(); ++i) {
         sum.all.stages[i].num_tasks += lap.all.stages[i].num_tasks;
@@ -137,6 +145,7 @@ WEIR_INLINE std::vector<straggler> stragglers(const rank_stats& stats) {
 }
 
 WEIR_INLINE std::vector<straggler> straggler_watch::add(const rank_stats& lap) {
+    if (!laps_.empty() && !detail::is_same_job(laps_.back(), lap)) laps_.clear();
     laps_.push_back(lap);
     if (laps_.size() > most_laps) laps_.pop_front();
     if (laps_.size() < slow_laps) return {};

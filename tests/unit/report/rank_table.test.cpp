@@ -65,4 +65,6 @@ TEST_CASE("the page of a run of several ranks has a section about them") {
     CHECK_THAT(page,
                ContainsSubstring("<p>rank 2: decode at work 1.9 times the median, which costs it 37.9 % of"));
     CHECK_THAT(page, ContainsSubstring("of 4 ranks together"));
+    run.ranks[1].queues.pop_back();  // as in a damaged file
+    CHECK(weir::html_text(run).find("the ranks are not compared") != std::string::npos);
 }

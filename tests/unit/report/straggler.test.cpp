@@ -274,3 +274,18 @@ TEST_CASE("a rank that is slow in two of five laps is no straggler, one that is 
     CHECK(watch.add(even).size() == 1);
     CHECK(watch.add(even).empty());  // the first lap no longer counts
 }
+
+TEST_CASE("if the ranks or the stages of a job change, a watch begins anew") {
+    const auto slow = weir::merged(ranks::job());
+    auto job = ranks::job();
+    job.push_back(ranks::rank(10ms));
+    const auto more_ranks = weir::merged(job);
+    for (pipeline_stats& each : job) each.stages.push_back(ranks::stage("train", 10, 1ms));
+    const auto more_stages = weir::merged(job);
+    weir::straggler_watch watch;
+    for (const weir::rank_stats* each : {&slow, &more_ranks, &more_stages, &slow}) {
+        CHECK(watch.add(*each).empty());
+        CHECK(watch.add(*each).empty());
+        CHECK(watch.add(*each).size() == 1);
+    }
+}
