@@ -14,7 +14,7 @@
 #include <weir/insight/verdict.hpp>
 #include <weir/insight/what_if.hpp>
 
-#include <algorithm>   // for std::ranges::find, std::ranges::sort
+#include <algorithm>   // for std::ranges::any_of, std::ranges::find, std::ranges::sort
 #include <functional>  // for std::ranges::greater
 #include <stdexcept>   // for std::invalid_argument
 #include <utility>     // for std::move
@@ -33,6 +33,12 @@ inline void add_predictions(explanation& all, const request& asked, weir::what_i
     }
 }
 
+inline bool has_other_batches(const explanation& all) {
+    return std::ranges::any_of(all.predictions, [](const weir::predicted_change& each) {
+        return each.change.kind == weir::change_kind::batch_size;
+    });
+}
+
 inline explanation answered(const request& asked) {
     explanation all;
     const run_lengths lengths = run_length(asked);
@@ -46,8 +52,10 @@ inline explanation answered(const request& asked) {
     } else {
         add_predictions(all, asked, how);
     }
-    if (lengths.longer) refine(all, asked, *lengths.longer);
-    find_unlimited(all, asked, lengths.longer.value_or(lengths.repeated));
+    const weir::predict_options longest = lengths.longer.value_or(lengths.repeated);
+    if (lengths.longer || (asked.from.settings.num_items && has_other_batches(all)))
+        refine(all, asked, longest);
+    find_unlimited(all, asked, longest);
     if (!asked.changes.empty()) return all;
     std::ranges::sort(all.predictions, std::ranges::greater(), &weir::predicted_change::gain);
     for (const weir::predicted_change& each : all.predictions)

@@ -13,9 +13,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include <limits>  // for std::numeric_limits
-#include <string>  // for std::string
-#include <vector>  // for std::vector
+#include <algorithm>  // for std::max
+#include <cstdint>    // for std::uint64_t
+#include <limits>     // for std::numeric_limits
+#include <string>     // for std::string
+#include <vector>     // for std::vector
 
 namespace simulate {
 
@@ -32,10 +34,17 @@ struct explanation {
 
 namespace detail {
 
-// Replaces rates by those of longer runs; the widths of the intervals remain, as shares.
-inline void refine(explanation& all, const request& asked, const weir::predict_options& how) {
+// Replaces rates by those of runs of another length; the widths of the intervals remain, as shares. Of a run that ends,
+// the first tenth of its own items is skipped: with other batches, the consumer gets another number.
+inline void refine(explanation& all, const request& asked, weir::predict_options how) {
+    how.resamples = 0;
     const auto factor = [&](const weir::pipeline_settings& settings, double rate) {
-        return rate > 0 ? weir::predict(settings, asked.from, how).rate / rate : 1;
+        weir::predict_options own = how;
+        if (settings.num_items) {
+            own.skipped = 1;
+            own.skipped = std::max<std::uint64_t>(1, weir::predict(settings, asked.from, own).num_items / 10);
+        }
+        return rate > 0 ? weir::predict(settings, asked.from, own).rate / rate : 1;
     };
     const double today = factor(asked.from.settings, all.today.rate);
     all.today.rate *= today;

@@ -178,6 +178,16 @@ TEST_CASE("a run with a number of items is predicted as a whole") {
     CHECK(rate_with(two, R"({"stage": "s", "concurrency": 2})") == 50);
 }
 
+TEST_CASE("with other batches, too, the rate is measured after the first tenth of the items") {
+    // Of 100 batches of one, the first ten are skipped, which take longer. Today there are ten batches.
+    std::string times = "9000000";
+    for (int i = 1; i < 100; ++i) times += i < 10 ? ", 9000000" : ", 1000000";
+    const std::string spec = R"("stages": [{"op": "pipe", "service_ns": [)" + times +
+                             R"(]}, {"op": "aggregate", "size": 10}], "items": 100, "foreground_ns": [0])";
+    CHECK(rate_with(spec, R"({"stage": "aggregate", "batch": 1})") == 1000);
+    CHECK(rate_with(spec, R"({"stage": "pipe", "concurrency": 1})") == 100);
+}
+
 TEST_CASE("the cause is the change that brings most") {
     const auto stages = [](const std::string& first, const std::string& second) {
         return R"("stages": [{"op": "pipe", "name": "a", )" + first + R"(}, {"op": "pipe", "name": "b", )" +
