@@ -92,7 +92,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         wake(*found);
     }
 
-    // Removes a waiter whose frame is destroyed, or whose thread gives up. False: the waiter was not in line.
+    // Removes a waiter that is not to be served any more: its frame is destroyed, its thread gives up, or its
+    // choice (such as a `select`) has ended. False: the waiter was not in line.
     bool forget(waiter& w, side line) noexcept {
         const whole_lock held(*this);
         if (!w.linked) return false;

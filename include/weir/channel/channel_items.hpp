@@ -275,8 +275,9 @@ class channel_items : public channel_core<Policy> {
         get_end_.count.store(count, std::memory_order_release);
     }
 
-    // With statistics get_here() leaves the last item to get_accounted(), as that get makes the channel
-    // empty.
+    // With statistics get_here() does not take the last item: the get makes the channel empty, which the
+    // statistics record. get_accounted() takes the item if one lock guards both ends; otherwise the slow path
+    // does.
     static constexpr std::uint64_t min_items_for_get = Policy::statistics ? 2 : 1;
 
     const item_type& type_;

@@ -92,8 +92,8 @@ class basic_idle_workers {
     // worker, by the rule in the comment of the class.
     void call(std::int64_t deadline = awake) noexcept { prepare_call(deadline)(); }
 
-    // As `call`, without the system call, which the returned object makes. For threads outside of the pool:
-    // the pool may be destroyed once the work is published and their lock is released.
+    // As `call`, without the system call, which the returned object makes. For threads that queue work
+    // under the lock of the pool's inbox or timers: the pool may be destroyed when they have released it.
     wake_up prepare_call(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch,
         // looks for work after that

@@ -22,8 +22,9 @@ namespace weir::detail {
 class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool
-    // has one worker. With several workers, the limit for a step is lower: the workers share all coroutines
-    // but the shortest, and a consumer that posts to its own place would prevent that. (Stages of 5 us, two
+    // has one worker. With several workers, the limit for a step is lower: there idle workers steal all
+    // coroutines but the shortest. A consumer that posts to the place that it keeps wakes no worker, so no
+    // worker would steal what it posts. (Stages of 5 us, two
     // workers, a consumer that takes 0.3 us an item: 4.6 us an item without leases; 6.0 with a limit of 2 us
     // a step.)
     explicit lease_policy(bool one_processor, bool one_worker = true) noexcept
@@ -96,7 +97,8 @@ class lease_policy {
     // The current visit, or the time since the last one, is measured, from `began_` on.
     bool measures_ = false;
     std::int64_t began_ = 0;
-    std::uint64_t operations_at_leave_ = 0;  // at the end of the last visit; 0: it is the first of this lease
+    // The consumer's channel operations until the end of the last visit; 0: the current visit is the first.
+    std::uint64_t operations_at_leave_ = 0;
     std::uint32_t visits_ = 0;
 };
 

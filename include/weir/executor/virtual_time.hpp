@@ -116,8 +116,9 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
 
     void cancel(timer& t) noexcept override;
 
-    /// Runs until no coroutine is ready and no timer is left.
-    /// Errors: `deadlock_error` if a coroutine still waits on a channel then.
+    /// Runs until no coroutine is ready, and no timer is left for which time advances.
+    /// Errors: `deadlock_error` if a coroutine still waits then on a channel or for another part of a run, or
+    ///         blocks its thread.
     void run();
 
     /// Runs everything that happens before the instant `t`, and sets the clock to `t`. Timers that are due at

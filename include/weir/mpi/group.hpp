@@ -118,9 +118,6 @@ class group {
         throw std::invalid_argument("weir: there is no rank " + std::to_string(peer) +
                                     " here; ranks are 0 to " + std::to_string(size - 1));
     }
-    void check_source(int peer) const {
-        if (peer != any_rank) check_peer(peer);
-    }
     static void check_tag(int tag) {
         if (tag >= 0) return;
         throw std::invalid_argument("weir: tags of messages are 0 or more, and this is " +

@@ -221,7 +221,8 @@ class link : operation {
     struct kicked final : operation {
         explicit kicked(link& of) noexcept : operation("MPI_Isend", any_rank, false), of_(of) {}
         int begin(MPI_Request&, bool&) noexcept override {
-            is_queued.store(false, std::memory_order_seq_cst);  // before the looks below; pairs with kick()
+            // acq_rel; pairs with kick(): go_on() sees what a caller that found `true` here has written
+            is_queued.exchange(false, std::memory_order_acq_rel);
             of_.go_on();
             return MPI_SUCCESS;
         }

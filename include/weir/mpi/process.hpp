@@ -32,7 +32,7 @@ struct world_options {
     /// False: the world has no thread; the constructing thread calls `poll` again and again, as an event loop
     /// does, and must not block.
     bool own_thread = true;
-    polling_options polling = {};   ///< how often the world's thread asks MPI
+    polling_options polling = {};   ///< how often MPI is asked what is complete
     failure_options failures = {};  ///< how the ranks watch each other
 };
 
