@@ -20,8 +20,8 @@ namespace weir {
 namespace detail {
 
 inline constexpr std::size_t brief_resamples = 5;
-inline constexpr std::size_t brief_contenders = 2;
-inline constexpr std::uint64_t fewest_for_verdict = 20;
+inline constexpr std::size_t brief_contenders = 2;       // the causes that get resamples
+inline constexpr std::uint64_t fewest_for_verdict = 20;  // items, and invocations of a stage
 
 // The number of invocations of all stages for one item of the consumer; sink and consumer have one each.
 WEIR_INLINE double tasks_per_item(const pipeline_stats& stats) noexcept {
@@ -31,7 +31,7 @@ WEIR_INLINE double tasks_per_item(const pipeline_stats& stats) noexcept {
 }
 
 // The number of items of one simulation. Of the 240 pipelines in tests/programs/explain, 9 could not be
-// explained with 1000 items, 7 with 2000, and 33 with 500. Fewer if each item means many invocations.
+// explained with 1000 items, 7 with 2000, and 33 with 500. Less than 1000 if an item needs many invocations.
 WEIR_INLINE std::uint64_t items_of_brief_simulation(const pipeline_stats& stats) noexcept {
     constexpr double most_tasks = 20'000;
     constexpr double most = 1'000;

@@ -21,9 +21,9 @@ namespace weir::detail {
 struct compared_stage {
     std::string name;
     std::size_t concurrency = 1;  // the number of slots, the workers of the stage
-    std::size_t capacity = 0;     // 0: unknown
+    std::size_t capacity = 0;     // of the queue behind the stage, in items; 0: unknown
     bool keeps_order = false;
-    std::size_t threads = 0;  // of its executor; 0: no limit, or unknown
+    std::size_t threads = 0;  // of the stage's executor; 0: no limit, or unknown
     double batch_size = 0;    // the average; 0: the stage makes no batches
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
@@ -45,7 +45,7 @@ class compared_run {
     std::vector<compared_stage> stages;
     double rate = 0;  // items per second; 0: unknown
     std::uint64_t num_items = 0;
-    std::optional<recording> model;  // for simulations; none: the run can't be simulated
+    std::optional<recording> model;  // what simulations of the run use; none: it can't be simulated
     std::string no_model;            // why there is no model
 
   private:
@@ -68,11 +68,12 @@ std::vector<stage_pair> pairs_of(const compared_run& before, const compared_run&
 std::vector<std::string> changed_settings(const compared_run& before, const compared_run& after,
                                           const std::vector<stage_pair>& pairs);
 
-// The states whose share of the slots' time differs.
+// The states whose share of the slots' time differs by more than chance, and by at least 2 %; by 5 %,
+// whatever chance does, if a run can't be simulated.
 std::vector<state_difference> changed_states(const compared_run& before, const compared_run& after,
                                              const std::vector<stage_pair>& pairs);
 
-// The sentence of the verdict of `explain` on the run.
+// The sentence of the verdict of `explain` on the run's `model`, or why there is none.
 std::string verdict_on(const compared_run& run);
 
 }  // namespace weir::detail

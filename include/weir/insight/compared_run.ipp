@@ -135,8 +135,8 @@ WEIR_INLINE std::string change_text(std::size_t before, std::size_t after) {
     return number(before) + " -> " + number(after);
 }
 
-// Whether the sizes of batches differ by more than the last batches explain. `batch_size` is an average, in
-// which an incomplete last batch counts, too.
+// Whether the sizes of batches differ by more than incomplete last batches explain. These count in the
+// average `compared_stage::batch_size`.
 WEIR_INLINE bool has_other_batches(const compared_stage& a, const compared_stage& b) noexcept {
     const auto uncertain = [](const compared_stage& of) {
         return of.num_tasks == 0 ? 0 : of.batch_size * of.batch_size / static_cast<double>(of.num_tasks);
@@ -194,7 +194,8 @@ WEIR_INLINE shares_by_state shares_of(const slot_times& times) noexcept {
 
 inline constexpr std::size_t state_simulations = 16;
 
-// The variances of the shares of all stages of a run, from simulations with other draws.
+// For each stage of a run and each state of its slots: the variance of the state's share of the slots' time,
+// from simulations that differ in their random draws.
 class simulated_shares {
   public:
     explicit simulated_shares(const compared_run& run) {

@@ -24,9 +24,9 @@ struct diff_options {
 ///     std::cout << weir::diff(weir::read_run("monday.json").total, run.stats());
 ///
 /// For each stage, `diff` compares the average time and the typical time (the geometric mean), each by
-/// Welch's test of logarithms. The typical time is known better if the times have a long tail. `level` is
-/// divided among all tests, so that it holds for the whole comparison (Bonferroni). Invocations count as
-/// independent: if times drift during a run, the drift counts as a difference of the runs.
+/// Welch's test of logarithms. The typical time is known more precisely if the times have a long tail.
+/// `level` is divided among all tests, so that it holds for the whole comparison (Bonferroni). Invocations
+/// count as independent: if times drift during a run, the drift counts as a difference of the runs.
 ///
 /// A change of a time is not named if it is less than 0.2 % of the slots' time, as for a source that takes
 /// 60 ns per item. For a consumer of which only the average time is known, this limit is 5 %.

@@ -18,13 +18,13 @@ namespace weir {
 
 namespace detail {
 
-// A normal variable whose mean is so many standard errors above a limit exceeds it in 95 of 100 cases.
+// A normal variable whose mean is so many standard errors above a limit exceeds the limit in 95 of 100 cases.
 inline constexpr double power_distance = 1.645;
-inline constexpr std::uint64_t fewest_compared = 10;
+inline constexpr std::uint64_t fewest_compared = 10;  // successful invocations of a stage in each run
 
 // The distances, in standard errors, beyond which a difference is named. A stage has a test of the average
 // and one of the typical time. The test with the smaller error gets most of the level (`likely`), as its mean
-// is known better. `rest`: of failures and of the rate.
+// is known better. `rest`: for the tests of failures and of the rate.
 struct test_distances {
     double likely, unlikely, rest;
 

@@ -21,24 +21,24 @@ namespace weir {
 struct headspace_options {
     std::uint64_t items = 1'000;               ///< the most items of a measurement; at least 2
     duration time = duration(10'000'000'000);  ///< the longest time of a measurement, by the executor's clock
-    std::size_t kept = 16;                     ///< how many items are kept in memory; at least 1
-    std::uint64_t skipped = 10;  ///< the first items, which don't count; at most half of those measured
+    std::size_t kept = 16;                     ///< items that the first measurement keeps; at least 1
+    std::uint64_t skipped = 10;  ///< the first items, which the rate leaves out; at most half of the items
 };
 
-/// The result of `headspace`: three rates, in items per second. A time of 0 counts as 1 ns.
+/// The result of `headspace`: three rates, in items per second. A rate in a time of 0 is that in 1 ns.
 struct headspace_result {
     double measured = 0;         ///< of the pipeline with the consumer
-    double consumer = 0;         ///< of the consumer alone, with items from memory: if loading cost nothing
+    double consumer = 0;         ///< of the consumer alone, with items that are kept in memory
     double pipeline = 0;         ///< of the pipeline alone, with a consumer that takes no time
-    double gain = 0;             ///< how much `measured` would rise if loading cost nothing, as a share: 0.25
-                                 ///< is a quarter more
+    double gain = 0;             ///< how much more `consumer` is than `measured`: 0.25 is a quarter more
     std::string sentence = {};   ///< all of this in a sentence, without a full stop at its end
-    std::uint64_t num_kept = 0;  ///< how many items were in memory
+    std::uint64_t num_kept = 0;  ///< how many items were kept in memory
 };
 
 namespace detail {
 
-// The instants at which items were got, and the limits of a measurement, which begins at instant `begin`.
+// Measures the rate at which items are got from the instant `begin` on. A measurement ends after
+// `headspace_options::items` items or after `time`, whichever comes first.
 class paced_items {
   public:
     paced_items(const headspace_options& limits, time_point begin) noexcept
@@ -48,7 +48,7 @@ class paced_items {
         last_ = t;
         ++count_;
     }
-    // The time that is left at instant `t`; 0 after `headspace_options::items` items.
+    // The part of `headspace_options::time` that is left at the instant `t`; 0 after `items` items.
     duration left_at(time_point t) const noexcept;
     // \returns items per second, without the skipped items.
     // Errors: std::invalid_argument if fewer than 2 items were got. `whose`: the measurement, in the message.
@@ -63,9 +63,10 @@ class paced_items {
 };
 
 void check_headspace(const headspace_options& options);
+// Makes the gain and the sentence from the three rates.
 headspace_result headspace_of(double measured, double consumer, double pipeline, std::size_t num_kept);
 
-// Passes the items of a run to `take` until a limit. \returns items per second.
+// Passes the items of a run to `take` until a limit or the end. \returns items per second.
 template <class Executor, class Run, class Take>
 double measure_run(Executor& ex, Run& run, const headspace_options& limits, const char* whose, Take take) {
     paced_items pace(limits, ex.now());
@@ -78,7 +79,7 @@ double measure_run(Executor& ex, Run& run, const headspace_options& limits, cons
     return pace.rate(whose);
 }
 
-// Passes the items of a run to a consumer that is a coroutine, until a limit. `Result`: the task's type.
+// The same for a consumer that is a coroutine; `pace` gets the instants. `Result`: its type of task.
 template <class Result, class T, class Executor, class Run, class Consumer>
 Result consume_run(Executor& ex, Run& run, Consumer& consumer, paced_items& pace) {
     while (pace.left_at(ex.now()) > duration(0)) {
@@ -108,6 +109,7 @@ class call_times {
     time_point at_{};
 };
 
+// Calls a consumer that is a coroutine with the kept items, in turn, until a limit.
 template <class Result, class T, class Executor, class Consumer>
 Result consume_kept(Executor& ex, std::vector<T>& kept, Consumer& consumer, call_times& times) {
     std::size_t i = 0;
@@ -121,6 +123,7 @@ Result consume_kept(Executor& ex, std::vector<T>& kept, Consumer& consumer, call
     } while (times.has_time(ex.now()));
 }
 
+// The third measurement: calls the consumer with the kept items, in turn. \returns calls per second.
 template <class T, class Executor, class Consumer>
 double measure_consumer(Executor& ex, std::vector<T>& kept, Consumer& consumer,
                         const headspace_options& limits) {
@@ -197,12 +200,12 @@ constexpr bool can_start_twice() {
 
 }  // namespace detail
 
-/// Measures how much a program would gain if loading cost nothing, as people do by hand:
+/// Measures how much faster a program would be if its pipeline took no time, as people do by hand:
 ///
 ///     auto result = weir::headspace(loader, pool, [](batch& b) { train(b); });
 ///     std::cout << result.sentence << '\n';
 ///
-/// 1. The pipeline runs with a consumer that takes no time. The first items are kept.
+/// 1. The pipeline runs with a consumer that takes no time. The first `kept` items stay in memory.
 /// 2. The pipeline runs again, with the consumer.
 /// 3. The consumer gets the kept items again and again, without the pipeline.
 ///

@@ -1,4 +1,4 @@
-// weir insight: what limits the rate of a pipeline, judged by the measured states of its slots alone
+// weir insight: what limits the rate of a pipeline, judged by the statistics of a run without a simulation
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_LIMITS_HPP
 #define WEIR_INSIGHT_LIMITS_HPP
@@ -17,10 +17,10 @@ namespace weir {
 /// What limits the rate of a pipeline. A slot is a worker of a stage.
 enum class limit_cause : std::uint8_t {
     stage,       ///< a stage: its function works or awaits
-    room,        ///< the queues: they have too little room for times that vary
-    order,       ///< a stage in order: finished items wait for earlier ones
-    batch,       ///< the size of batches
-    threads,     ///< the number of threads
+    room,        ///< the queues: their capacity is too small for times that vary from item to item
+    order,       ///< a stage that keeps the order of its items: finished items wait for earlier ones
+    batch,       ///< the size of the batches that an aggregate makes
+    threads,     ///< the number of threads: functions wait for a free one
     source,      ///< the source
     consumer,    ///< the consumer: the pipeline keeps up
     blocking,    ///< a function that blocks its thread, so that other stages have too few threads
@@ -28,11 +28,11 @@ enum class limit_cause : std::uint8_t {
     failures,    ///< items that fail, and take time before they do
     retries,     ///< calls that fail and are repeated: see `retry`
     bytes,       ///< a limit of bytes: `stage_options::max_bytes`, `run_options::max_bytes`
-    blocks,      ///< blocks of a pool, or memory of the device: a stage waits for a free one
-    copies,      ///< copies to or from a device
-    overhead,    ///< the time to move items, as the tasks are as short
-    balanced,    ///< nothing alone: no single change would bring 5 %
-    unsure,      ///< unknown
+    blocks,      ///< memory: a stage waits for a free block of a memory pool, or for memory of a device
+    copies,      ///< copies to or from the memory of a device
+    overhead,    ///< the library's time to move an item: the functions take no longer than that
+    balanced,    ///< no single cause: no change brings 5 %, or several stages are always busy
+    unsure,      ///< unknown: the statistics don't tell
 };
 
 /// \returns the name of the cause in reports: that of the enumerator; for `threads`, "workers".
@@ -41,29 +41,30 @@ enum class limit_cause : std::uint8_t {
 
 namespace detail {
 
-// A limit that the states of the slots show.
+// A limit that the statistics of a run show without a simulation.
 struct visible_limit {
     limit_cause cause = limit_cause::unsure;
     std::string stage = {};     // the name of the stage that limits; empty: none
-    double lost = 0;            // the share of the time in which the consumer waits for items
+    double lost = 0;            // the share of the time in which the consumer waits; 0 from deeper_limit()
     std::string sentence = {};  // the figures that show the limit, and what to do
 };
 
-// `verdict::sure` for verdicts from states alone: limit_by_states is right in about so many cases.
+// `verdict::sure` of a verdict from limit_by_states(): the share of cases in which that is right, about.
 inline constexpr double sure_of_states = 0.7;
 
-// \returns "awaits 98 % of the time", or "is at work ...", whichever took more of the time in which slots
-//          were not off; empty if slots neither worked nor awaited.
+// \returns "awaits 98 % of the time" or "is at work 60 % of the time": the larger of these shares of the time
+//          in which the slots were not `slot_state::off`; empty if they were always off.
 std::string state_text(const slot_times& times);
 
-// Judges the states alone, for runs that no simulation explains: with branches, without histograms, or with
-// times that depend on the load. The effect of a change is unknown. Of the 240 pipelines in
-// tests/programs/explain/verdict.test.cpp, which run on virtual time, it judges 180 right. The others need
-// another size of batches, or more threads in a pool on virtual time: neither shows in the states.
+// Finds the limit by the states of the slots and the process's use of processors. For runs that a simulation
+// can't explain: with branches, without histograms, or with times that depend on the load. Of the 240
+// simulated pipelines in tests/programs/explain/verdict.test.cpp, it judges 180 right. The others need
+// another size of batches, or more threads: in a simulated run, neither shows in the states.
 visible_limit limit_by_states(const pipeline_stats& stats);
 
 // Looks for the reason behind a limit that a prediction has found, in figures that predictions don't use:
-// processor time, failures, repeated calls, copies, waits for blocks. `found`, `stage`: the predicted limit.
+// processor time, failures, repeated calls, copies, waits for memory. `found`, `stage`: the predicted limit.
+// None: these figures show no such reason.
 std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cause found,
                                           std::string_view stage);
 

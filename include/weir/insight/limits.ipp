@@ -50,12 +50,12 @@ WEIR_INLINE std::string state_text(const slot_times& times) {
            percent_text(share_of_time(awaits ? times.await : times.run, present)) + " of the time";
 }
 
-// Whether the stage calls a function on its slots: all stages do but sinks.
+// Whether limit_by_states() looks at the stage: it has statistics of its slots, and is no sink.
 WEIR_INLINE bool calls_function(const stage_stats& stage) {
     return !stage.per_slot.empty() && stage.kind != "sink";
 }
 
-// The consumer's queue: that behind the sink; null: the last stage consumes the items.
+// The queue from which the consumer takes items: that behind the sink. Null: the last stage is no sink.
 WEIR_INLINE const channel_stats* last_queue(const pipeline_stats& stats) {
     if (stats.stages.empty() || stats.stages.back().kind != "sink" || stats.channels.empty()) return nullptr;
     const std::vector<std::size_t>& outputs = stats.stages.back().outputs;
@@ -69,9 +69,9 @@ WEIR_INLINE double busy_consumer(const pipeline_stats& stats) {
     return last == nullptr ? 0 : 1 - smaller(1.0, share_of_time(last->get_blocked, stats.elapsed));
 }
 
-inline constexpr double much = 0.3;  // a share of a time from which on a reason is named
+inline constexpr double much = 0.3;  // the share of a stage's time above which a reason is named
 
-// \returns that a stage waits for a block or for memory, if it does for more than `much` of `whole`.
+// \returns `limit_cause::blocks` if the stage waits for memory for more than the share `much` of `whole`.
 WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& stage, duration whole) {
     if (!stage.transfers) return std::nullopt;
     const double block = share_of_time(stage.transfers->block_wait, whole);
@@ -85,7 +85,7 @@ WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& sta
                              (is_block ? "blocks" : "memory") + ", or let go of its results earlier"};
 }
 
-// \returns why invocations of the stage take long, if the reason is not the work of its function.
+// \returns why invocations take long if not for their own work: waits for memory, copies, retries, failures.
 WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stage) {
     const std::string name = "stage '" + stage.name + "'";
     if (auto waits = reason_of_blocks(stage, stage.busy)) return waits;
@@ -114,7 +114,7 @@ WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stag
     return std::nullopt;
 }
 
-// The stage whose function had a thread for the longest time. Requires a stage.
+// The stage whose slots together had threads for the longest time. Requires at least one stage.
 WEIR_INLINE const stage_stats& hardest_worker(const pipeline_stats& stats) {
     const stage_stats* most = &stats.stages.front();
     for (const stage_stats& each : stats.stages) {
@@ -128,9 +128,10 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
-// \returns why more threads would not help: all processors are busy, or a function blocks. If functions have
-// a thread for much longer than processors work, threads wait: for a processor, a time slice at a time; or
-// because a function blocks, certainly if processors work for less than a tenth of the time.
+// \returns why more threads would not help: all processors are busy, or they work for less than 3/4 of the
+// time in which functions have threads. Then preempted threads wait for processors. Or a function blocks, if
+// there are too few preemptions, or processors work for less than 1/10. `lacks_threads`: functions wait for
+// threads; otherwise, a function that blocks is no reason.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;
@@ -164,7 +165,7 @@ WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats
                              "; " + part};
 }
 
-// The longest of the stages' average times of a task, failed ones included.
+// The longest average time of an invocation, of all stages. Failed invocations count, too.
 WEIR_INLINE duration longest_task(const pipeline_stats& stats) {
     duration longest{};
     for (const stage_stats& each : stats.stages) {
@@ -278,7 +279,7 @@ WEIR_INLINE std::optional<visible_limit> deeper_limit(const pipeline_stats& stat
     const stage_stats* at = nullptr;
     for (const stage_stats& each : stats.stages) {
         if (each.name == stage) at = &each;
-        // If the consumer is slow, blocks are short because of that.
+        // A slow consumer keeps items, and so their memory: then the waits are not the cause.
         const auto waits = reason_of_blocks(each, stats.elapsed);
         if (waits && found != limit_cause::consumer) return waits;
     }

@@ -10,8 +10,8 @@
 namespace weir {
 
 /// Predicts a run of a pipeline, by simulating its slots (workers of stages) and queues. All rules are those
-/// of a run on virtual time. If the recording has the times of all invocations in sequence, all figures are
-/// those of such a run, to the nanosecond.
+/// of a run on an executor `virtual_time`. If the recording has the times of all invocations
+/// (`recorded_stage::in_sequence`), all figures are those of such a run, to the nanosecond.
 ///
 ///     weir::pipeline_settings changed = recorded.settings;
 ///     changed.stage("decode").concurrency = 4;
@@ -20,7 +20,7 @@ namespace weir {
 /// Not predicted: branches, limits of bytes, priorities, delays of batches, the time that the library needs,
 /// and how stages slow each other down, such as by shared caches.
 ///
-/// \param settings  those of the recording, with changes; the stages are the same.
+/// \param settings  those of the recording, with changes; names and roles of the stages remain.
 /// \param from      the times of the stages.
 /// \returns the rate and the statistics of the simulated run.
 /// Errors: `std::invalid_argument` for settings that no pipeline can have, for a recording of other stages,
@@ -37,17 +37,18 @@ namespace weir {
 ///
 /// \param from  a recording with `rate`.
 /// \returns the recording with a `recorded_stage::overhead`, the same for all stages. The overhead is 0 if
-///          the measured rate is not below the interval of the prediction, or if no overhead explains it.
+///          the measured rate is not below `prediction::low`, or if no overhead explains it.
 /// Errors: as `predict`.
 /// Cost:   that of at most `15 + resamples` simulations.
 [[nodiscard]] recording calibrated(recording from, const predict_options& options = {});
 
 namespace detail {
 
-// The mean rate of a prediction and of its resamples, as one simulation of log-normal times varies by 3 %.
+// The mean of the rates of a prediction and of its resamples. The rate of one simulation varies by chance: by
+// 3 % for log-normal times.
 double mean_rate(const prediction& p) noexcept;
 
-// `today`: the prediction of the run with its own settings.
+// The same as weir::calibrated. `today`: the prediction of the run with its own settings.
 recording calibrated(recording from, const prediction& today, predict_options options);
 
 }  // namespace detail

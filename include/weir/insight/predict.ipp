@@ -51,7 +51,8 @@ WEIR_INLINE void check_recording(const pipeline_settings& settings, const record
     refuse_if(!is_finite(from.rate), "weir: the rate of the recording is infinite, or is no number");
 }
 
-// The rate of a simulation with other samples: as many times, drawn from the recorded ones with replacement.
+// The rate of resample `number`: a simulation whose sample of each stage is as large as the recorded one, and
+// is drawn from that at random with replacement.
 WEIR_INLINE double resampled_rate(const pipeline_settings& settings, const recording& from,
                                   predict_options options, std::size_t number) {
     const std::uint64_t seed = subseed(options.seed ^ 0x9e3779b97f4a7c15U, number);
@@ -119,8 +120,8 @@ WEIR_INLINE recording detail::calibrated(recording from, const prediction& today
     };
     // These simulations use the seed of `today.rate`, so they deviate from the mean as `today.rate` does.
     const double wanted = from.rate * today.rate / explained;
-    // The search ends at twice the overhead that explains the rate if all slots of the stage with most slots
-    // always work. With a larger overhead, another stage would become the slowest.
+    // The search is bounded by twice the overhead that explains the measured rate if the slowest stage has as
+    // many slots as any, all of them always at work. With fewer slots, a smaller overhead explains it.
     double high = 2e9 * (1 / from.rate - 1 / explained) * static_cast<double>(widest);
     double low = 0;
     if (rate_with(high) > wanted) high = 0;

@@ -17,9 +17,9 @@ namespace weir {
 /// has ended and all items are consumed, or at `until`.
 struct predict_options {
     std::uint64_t items = 2'000;         ///< how many items the consumer gets at most; at least 2
-    std::uint64_t skipped = 200;         ///< the rate is measured after these items; 1 to `items - 1`
+    std::uint64_t skipped = 200;         ///< the first items, which the rate leaves out; 1 to `items - 1`
     duration until = (duration::max)();  ///< the longest simulated time
-    std::uint64_t seed = 1;              ///< of the draws; predictions with the same seed draw the same times
+    std::uint64_t seed = 1;              ///< of the random draws of times: the same seed draws the same times
     /// The number of resamples: further simulations, each with times drawn at random from the recorded ones.
     /// They give `prediction::low` and `high`. 0: none.
     std::size_t resamples = 0;
@@ -29,7 +29,7 @@ struct predict_options {
 struct predicted_stage {
     std::string name;             ///< see `stage_settings::name`
     std::uint64_t num_tasks = 0;  ///< invocations finished
-    slot_times times{};           ///< the times of its slots, summed
+    slot_times times{};           ///< the time in each state, summed over its slots (workers)
 };
 
 /// The statistics of the queue behind a stage in a prediction; the members mean the same as in
@@ -45,16 +45,16 @@ struct predicted_queue {
     duration empty{};           ///< time without an item in the queue
 };
 
-/// The result of a prediction.
+/// The result of a prediction. A rate in a time of 0 is that in 1 ns.
 struct prediction {
-    double rate = 0;                ///< items per second that the consumer gets; a time of 0 counts as 1 ns
+    double rate = 0;                ///< items per second after the skipped items; 0: all were skipped
     double low = 0;                 ///< the lower end of a 90 % confidence interval for `rate`
     double high = 0;                ///< the upper end, items per second; without resamples, both are `rate`
     std::vector<double> resampled;  ///< the rate of each resample, items per second
     duration elapsed{};             ///< from the start to the end of the simulated run
     std::uint64_t num_items = 0;    ///< items that the consumer got
-    std::vector<predicted_stage> stages;  ///< source, stages, sink, consumer
-    std::vector<predicted_queue> queues;  ///< behind each stage but the consumer
+    std::vector<predicted_stage> stages;  ///< as `pipeline_settings::stages`: the consumer is the last
+    std::vector<predicted_queue> queues;  ///< of each stage but the consumer, in their order
 };
 
 }  // namespace weir

@@ -31,9 +31,9 @@ struct recorded_stage {
     /// False: the order is random.
     bool in_sequence = false;
 
-    /// The times are at equal distances in the distribution of all invocations, as those that `record_of`
-    /// takes from a histogram. So the mean of a function of the times is known as well as from all
-    /// invocations.
+    /// Whether `tasks` are quantiles of the times of all invocations, at equal steps of probability, as
+    /// `record_of` makes them from a histogram, and no random sample. Then a mean over `tasks` is as certain
+    /// as one over all invocations.
     bool is_even = false;
 
     /// For `stage_role::aggregate`, if batches differ in size: a sample of their numbers of items, in random
@@ -51,7 +51,7 @@ struct recorded_stage {
 struct recording {
     pipeline_settings settings;          ///< of the run
     std::vector<recorded_stage> stages;  ///< one for each element of `settings.stages`
-    double rate = 0;                     ///< items per second, as `first_item_stats::rate`; 0: not measured
+    double rate = 0;                     ///< items per second since the first item came; 0: not measured
     std::uint64_t num_items = 0;         ///< items that the consumer got
 
     [[nodiscard]] friend bool operator==(const recording&, const recording&) = default;
@@ -68,7 +68,7 @@ struct recording {
 /// - The consumer takes the same time for each item: the average.
 /// - All batches have the same size: the average.
 ///
-/// \param stats  of a whole run, or of a lap (a part of a run with statistics of its own).
+/// \param stats  of a whole run, or of a lap: the difference of two `run::stats`.
 /// \returns the recording.
 /// Errors: `std::invalid_argument` if the run can't be predicted, because it has branches or no histograms;
 ///         the message says why. `std::bad_alloc`.

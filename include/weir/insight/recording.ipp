@@ -16,16 +16,16 @@ namespace weir {
 namespace detail {
 
 inline constexpr std::size_t sample_size = 1'024;
-inline constexpr std::uint32_t most_results = 1'000'000;  // of a task; more only in a damaged file
+inline constexpr std::uint32_t most_results = 1'000'000;  // of an invocation; only a damaged file has more
 
-// Times at equal distances in the distribution of a histogram, scaled so that their mean is that of the
+// Quantiles of a histogram at equal steps of probability, in ns, scaled so that their mean is that of the
 // histogram.
 WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
     std::vector<double> times;
     const std::uint64_t count = of.count();
     const std::uint64_t n = smaller<std::uint64_t>(count, sample_size);
     double sum = 0;
-    std::uint64_t before = 0;  // durations in earlier buckets
+    std::uint64_t before = 0;  // the number of durations in earlier buckets
     for (const histogram_bucket& each : of.buckets()) {
         const double greatest = static_cast<double>(smaller(each.greatest, (of.max)()).count());
         const double width = greatest - static_cast<double>(each.least.count());
@@ -45,8 +45,9 @@ WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
     return times;
 }
 
-// Makes tasks from times. `results`: the mean number of results of a task. The stride makes the numbers of
-// results independent of the times, which are sorted.
+// Makes tasks from times in ns. `run_share`: the part of each time that is `run`; the rest is `await`.
+// `results`: the mean number of results of a task. The stride makes the numbers of results independent of the
+// times, which are sorted.
 WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times, double run_share,
                                                 double results) {
     std::vector<recorded_task> tasks;
@@ -71,8 +72,8 @@ WEIR_INLINE double nanoseconds(const task_sample& one) {
            static_cast<double>(one.runnable.count());
 }
 
-// \returns the factor that makes the mean time of a sample that of all invocations, `mean`, in ns, which is
-//          known exactly. `failed`: for the invocations that failed, or for those that succeeded.
+// \returns the factor that makes the mean time of a sample equal to `mean`, the mean of all invocations in
+//          ns. `failed`: whether it is for the invocations that failed, or for those that succeeded.
 WEIR_INLINE double factor_to(double mean, bool failed, const task_samples& samples) {
     double sum = 0;
     double count = 0;
@@ -84,8 +85,8 @@ WEIR_INLINE double factor_to(double mean, bool failed, const task_samples& sampl
     return sum > 0 && mean > 0 ? mean * count / sum : 1;
 }
 
-// Replaces invocations by others of the sample, at random, until the sum of their results differs from that
-// of the mean `wanted` by less than half a result.
+// Replaces invocations by others of the sample, at random, until the sum of their results differs by less
+// than half a result from the sum that has the mean `wanted`.
 WEIR_INLINE void correct_results(std::vector<recorded_task>& tasks, double wanted) {
     const std::vector<recorded_task> all = tasks;
     const auto n = static_cast<double>(tasks.size());
@@ -104,8 +105,8 @@ WEIR_INLINE void correct_results(std::vector<recorded_task>& tasks, double wante
     }
 }
 
-// The tasks of a sample. If the sample lacks some of the stage's invocations, the means of the times and of
-// the number of results are those of all invocations.
+// The tasks of the samples that a run kept of a stage. If they lack some of its invocations, they are changed
+// so that the means of times and results are those of all. `results`: the mean number of results.
 WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, double results) {
     const task_samples& samples = *stage.samples;
     const bool has_all = samples.one_in == 1;
@@ -126,8 +127,8 @@ WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, d
     return tasks;
 }
 
-// \returns the largest size, if about 9 in 10 batches have it; then `sizes` is empty. Otherwise returns the
-//          average, and stores a sample of the sizes in `sizes`.
+// \returns the largest size, if at least 9 in 10 batches have it, about; then `sizes` is empty. Otherwise
+//          returns the average, and stores the sizes in the sample in `sizes`.
 WEIR_INLINE std::size_t sampled_batch_size(const task_samples& batches, std::vector<std::uint32_t>& sizes) {
     std::uint64_t sum = 0;
     std::uint32_t most = 1;
@@ -189,7 +190,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     const std::size_t n = stats.stages.size();
     if (n < 2) detail::refuse_recording("it has no statistics");
     if (stats.num_items == 0) detail::refuse_recording("no item has reached the consumer");
-    // Pool i: the threads of the executor of stage i, if stage i is the first stage with this executor.
+    // `pools[i]`: the threads of the executor of stage i, if stage i is the first stage with this executor.
     all.settings.pools.assign(n, 0);
     for (std::size_t i = 0; i < n; ++i) {
         const stage_stats& stage = stats.stages[i];

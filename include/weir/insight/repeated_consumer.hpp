@@ -1,4 +1,4 @@
-// weir insight, internal: calls the consumer of `headspace` with items of a run, and again with kept items
+// weir insight, internal: which consumers `headspace` takes, and how it calls them again with kept items
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_REPEATED_CONSUMER_HPP
 #define WEIR_INSIGHT_REPEATED_CONSUMER_HPP
@@ -27,7 +27,8 @@ constexpr bool is_copyable_item() {
     }
 }
 
-// How a consumer gets an item of type T: by reference or moved; and whether it is a function or a coroutine.
+// How to call a consumer with an item of type T: by lvalue if the consumer takes that, else by move. And
+// whether the consumer is a function or a coroutine.
 template <class Consumer, class T>
 struct consumer_of {
     static constexpr bool takes_lvalue = std::is_invocable_v<Consumer&, T&>;
@@ -46,12 +47,14 @@ struct consumer_of {
         std::conditional_t<is_possible, std::invoke_result<Consumer&, T>, std::type_identity<void>>>::type;
     static constexpr bool is_awaitable =
         requires(result r) { std::move(r).operator co_await(); } || requires(result r) { r.await_ready(); };
-    // A task without a result: a coroutine that awaits the consumer can return the same type.
+    // Whether the consumer returns a task without a result. A coroutine that awaits the consumer can then
+    // have the same return type.
     static constexpr bool is_task =
         is_awaitable && requires(typename std::remove_cvref_t<result>::promise_type p) { p.return_void(); };
 };
 
-// A kept item for one call of the consumer: a copy if the item can be copied, as the consumer may change it.
+// A kept item for one call of the consumer: a copy if the item can be copied, as the consumer may change it;
+// otherwise a reference to the item.
 template <class T>
 class kept_item {
   public:

@@ -28,12 +28,12 @@ struct state_difference {
 /// The difference of the times of one stage between two runs.
 struct stage_difference {
     std::string stage = {};          ///< the name of the stage
-    bool has_changed = false;        ///< whether the times differ by more than chance
-    bool is_typical = false;         ///< `before`, `after`, `change` are of the geometric mean: see `diff`
+    bool has_changed = false;        ///< whether the times differ by more than chance, and enough: see `diff`
+    bool is_typical = false;         ///< whether `before`, `after`, `change` are of the geometric mean
     bool is_exact = false;           ///< the times of both runs are exact: all were recorded, not a sample
     std::uint64_t num_before = 0;    ///< successful invocations in the first run
     std::uint64_t num_after = 0;     ///< the same in the second run
-    duration before{};               ///< the average time of an invocation in the first run
+    duration before{};               ///< the average time of an invocation in the first run; see `is_typical`
     duration after{};                ///< the same in the second run
     double change = 0;               ///< the difference as a share: 0.1 is 10 % longer
     confidence_interval interval{};  ///< the 95 % confidence interval of `change`
@@ -42,25 +42,27 @@ struct stage_difference {
     std::optional<double> detectable = std::nullopt;
     double failed_before = 0;       ///< the share of invocations that failed in the first run; 0 to 1
     double failed_after = 0;        ///< the same in the second run
-    bool failures_changed = false;  ///< whether these shares differ by more than chance
+    bool failures_changed = false;  ///< whether they differ beyond chance, with 10 failures or more
 };
 
 /// The result of `diff`.
 struct run_difference {
     std::string refused = {};                   ///< why the runs can't be compared; empty: they can be
     std::vector<std::string> settings = {};     ///< what was set differently: "concurrency of decode: 2 -> 4"
-    std::vector<stage_difference> stages = {};  ///< in both runs, with times; the consumer, too
-    std::vector<state_difference> states = {};  ///< the states that changed, if anything else did
-    bool rate_changed = false;                  ///< whether the rates differ by more than chance
-    double rate_before = 0;                     ///< items per second in the first run
-    double rate_after = 0;                      ///< items per second in the second run
-    std::string verdict_before = {};            ///< why the first run was not faster: see `verdict::sentence`
-    std::string verdict_after = {};             ///< the same for the second run
+    std::vector<stage_difference> stages = {};  ///< stages of both runs that take time; the consumer, too
+    std::vector<state_difference> states = {};  ///< the states that changed; only if `has_difference`
+    bool rate_changed = false;        ///< whether the rates differ beyond chance, by `least_change` or more
+    double rate_before = 0;           ///< items per second in the first run
+    double rate_after = 0;            ///< items per second in the second run
+    std::string verdict_before = {};  ///< why the first run was not faster: `verdict::sentence`;
+                                      ///< empty if `diff_options::explain` is false
+    std::string verdict_after = {};   ///< the same for the second run
 
     /// \returns whether a time, a share of failures, the rate or a setting changed.
     [[nodiscard]] bool has_difference() const noexcept;
 
-    /// \returns the difference in a sentence, without a full stop at its end; or why there is none.
+    /// \returns the difference in a sentence, without a full stop at its end; or "no difference was seen"; or
+    ///          why the runs can't be compared.
     [[nodiscard]] std::string sentence() const;
 
     /// \returns everything in lines of text: the sentence; the rates; the states that changed; the verdicts;

@@ -30,7 +30,7 @@ struct stage_settings {
     stage_role role = stage_role::function;  ///< what the stage does
     std::size_t concurrency = 1;             ///< the number of slots (workers), at least 1
     std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
-    /// The number of items of average size for which a limit of bytes of this queue has room; 0: no limit.
+    /// If this queue has a limit of bytes: the number of items of average size that fit. 0: no such limit.
     std::size_t byte_room = 0;
     /// See `stage_options::output_order`.
     weir::output_order output_order = weir::output_order::completion;
@@ -40,7 +40,7 @@ struct stage_settings {
     /// The times of the stage are multiplied by this factor: with 0.5, it takes half the time; with 0, none.
     double time_factor = 1;
 
-    /// The index in `pipeline_settings::pools` of the threads that call the function.
+    /// The index in `pipeline_settings::pools` of the thread pool that calls the function.
     std::size_t pool = 0;
 
     [[nodiscard]] friend bool operator==(const stage_settings&, const stage_settings&) = default;
@@ -48,10 +48,10 @@ struct stage_settings {
 
 /// The settings of a pipeline without branches.
 struct pipeline_settings {
-    /// The source, the stages, the sink, and the consumer.
+    /// The source, the other stages, the sink, and the consumer, in this order.
     std::vector<stage_settings> stages;
 
-    /// The number of threads in each pool that calls functions; 0: as many as there are slots.
+    /// The number of threads of each thread pool that calls functions; 0: as many as there are slots.
     std::vector<std::size_t> pools = {0};
 
     /// The number of items that the source makes; none: it does not end.
@@ -69,7 +69,7 @@ struct pipeline_settings {
 
 namespace detail {
 
-// A simulation takes memory and time for each slot.
+// The most slots of a stage, as a simulation takes memory and time for each slot.
 inline constexpr std::size_t most_slots = 100'000;
 
 // Throws std::invalid_argument if no pipeline can have these settings. The message names the stage.

@@ -51,7 +51,8 @@ class fifo {
 // Source: R. Durstenfeld, "Algorithm 235: random permutation", CACM 7 (1964).
 std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed);
 
-// The state of a simulation; `simulator` has the rules by which it changes. Times are in ns from the start.
+// The state of a simulation; `simulator` has the rules by which it changes. Times are in ns; instants count
+// from the start of the simulated run.
 class simulated_pipeline {
   protected:
     using index = std::uint32_t;
@@ -70,25 +71,25 @@ class simulated_pipeline {
         bool is_ending = false;  // the input has ended: the slot puts the item that it holds, and ends
         slot_state state = slot_state::wait_get;
         instant since = 0;  // when the state began
-        instant run = 0;    // times of the invocation
+        instant run = 0;    // how long the invocation has a thread, and then awaits
         instant await = 0;
-        std::uint64_t number = 0;  // of the item in the input queue, from 0
+        std::uint64_t number = 0;  // of its item, from 0, in the order in which items left the input queue
         item holds = 0;            // the item, or its next result
-        std::uint32_t left = 0;    // results of this item that are not in the queue yet
+        std::uint32_t left = 0;    // results of this item that are not in the output queue yet
     };
     struct queue {
         std::size_t capacity = 1;
         index put_in_order_by = none;  // the stage before the queue, if it keeps the order of its items
         bool is_closed = false;
         fifo<item> items;
-        fifo<index> putters, getters;  // slots that wait
+        fifo<index> putters, getters;  // slots that wait for room, and slots that wait for an item
         std::uint64_t num_put = 0, num_get = 0;
         // `last`: the instant of the last settle(). The others are as in `predicted_queue`.
         instant last = 0, put_wait = 0, put_blocked = 0, get_blocked = 0, empty = 0;
     };
     // The result of an item before its turn to leave a stage that keeps the order of its items.
     struct early_result {
-        bool is_there = false;
+        bool is_there = false;  // false: the item is not finished
         bool has_item = false;  // false: the item has no result
         item what = 0;
     };
@@ -100,20 +101,21 @@ class simulated_pipeline {
         std::vector<std::uint32_t> order;  // otherwise: a random permutation of the indices of `sample`
         bool keeps_order = false;
         std::uint64_t seed = 0;
-        std::uint64_t num_made = 0;  // of a source: the items that it has begun
-        std::uint64_t finished = 0;  // invocations
-        std::size_t working = 0;     // slots that have not ended
-        std::array<instant, slot_states> spent{};
-        item batch = 0;                 // of an aggregate: the batch that is filled, or 0
+        std::uint64_t num_made = 0;                // of a source: the items that it has begun
+        std::uint64_t finished = 0;                // invocations
+        std::size_t working = 0;                   // slots that have not ended
+        std::array<instant, slot_states> spent{};  // time in each state, summed over slots
+        item batch = 0;  // the batch that an aggregate fills, or a disaggregate takes apart; 0: none
         std::size_t full_size = 0;      // of an aggregate: the number of items in this batch when it is full
         std::uint64_t num_batches = 0;  // of an aggregate: the batches that it has begun
         std::span<const std::uint32_t>
-            batch_sizes;                  // a sample; empty: all batches have the size of `settings`
+            batch_sizes;                  // as in `recorded_stage`; empty: all have `settings->batch_size`
         std::uint64_t next_to_leave = 0;  // if `keeps_order`: the number of the item whose turn it is
         std::deque<early_result> early;   // element i is of item `next_to_leave + i`
         std::vector<index> in_line;  // slots that wait for their turn or for room, the earliest item first
     };
-    // The slot `who` continues at the instant `at`. `order`: the number of the event.
+    // The slot `who` continues at the instant `at`. `order`: the number of the event; of several at one
+    // instant, the first made comes first.
     struct event {
         instant at;
         std::uint64_t order;
@@ -123,7 +125,7 @@ class simulated_pipeline {
         }
     };
     // A slot waits for a thread of a pool. The earliest request comes first; of several at one instant, that
-    // of the last stage.
+    // of the last stage; of several of this stage, that of the first item.
     struct request {
         instant at;
         index stage;
@@ -135,9 +137,10 @@ class simulated_pipeline {
             return a.number > b.number;
         }
     };
+    // The threads of an executor. Without a limit, each slot has a thread.
     struct pool {
         bool is_limited;
-        std::size_t free;
+        std::size_t free;               // threads that no slot has
         std::vector<request> requests;  // a heap: of slots that wait for a thread
     };
 
@@ -151,15 +154,17 @@ class simulated_pipeline {
     void enter(slot& me, slot_state next) noexcept;
     // Adds the time since the last change of a queue to the queue's times. Called before each change of it.
     void settle(queue& q) noexcept;
-    // False: the queue is full, and the slot `who` was added to its `putters`.
+    // Puts an item. False: the queue is full instead, and the slot `who` was added to its `putters`.
     bool put(queue& to, item what, index who);
-    // Passes the item to a waiting slot, or adds it to the queue. The caller has called settle().
+    // Passes an item to the first of the queue's `getters`, or else adds it to the queue. The caller has
+    // called settle().
     void let_in(queue& to, item what);
-    // Makes the slot `who` continue after so long.
+    // Makes the slot `who` continue when `time` has passed.
     void wake_after(instant time, index who);
     // Makes the slot `who` continue with `next` at the current instant.
     void wake(index who, phase next);
 
+    // Makes `stage::batch` an empty batch, and draws its size from `stage::batch_sizes`.
     void begin_batch(stage& of);
     item make_batch();
     // Frees a batch and the batches in it; nothing for a single item.
@@ -181,13 +186,13 @@ class simulated_pipeline {
     std::vector<item> free_batches_;
     std::vector<event> events_;  // a heap
     fifo<index> ready_;          // the slots that continue at the instant `now_`
-    // No simulation goes beyond this instant. No sum of times over all slots overflows before.
+    // The simulation ends here at the latest. Until then, no sum of times over all slots overflows.
     instant end_ = 0;
     instant now_ = 0;
     std::uint64_t num_events_ = 0;
     std::uint64_t consumed_ = 0;
     instant measured_from_ = 0;  // when the last skipped item was consumed
-    instant measured_to_ = 0;
+    instant measured_to_ = 0;    // when the last item was consumed
     bool is_over_ = false;
 };
 

@@ -17,22 +17,24 @@ namespace weir::detail {
 // statistic depends on it, because free threads are assigned only when all have been handled.
 class simulator : private simulated_pipeline {
   public:
-    // Lifetime: all arguments outlive the simulator. `settings` has been checked.
+    // Lifetime: all arguments outlive the simulator. `settings` has passed check_settings().
     simulator(const pipeline_settings& settings, std::span<const std::span<const recorded_task>> samples,
               std::span<const recorded_stage> recorded, const predict_options& options)
         : simulated_pipeline(settings, samples, recorded, options) {}
 
-    // Called once.
+    // Simulates the run to its end. Called once.
     prediction run();
 
   private:
-    // A source without an end ends after so many items: a simulation that drops all items ends, too.
+    // A source without `pipeline_settings::num_items` ends after so many items, so that a simulation ends
+    // even if a stage drops all items.
     static constexpr std::uint64_t most_made = 10'000'000;
 
-    // Continues a slot until it waits or ends.
+    // Runs the steps of the slot with the index `who` until the slot waits or ends.
     void proceed(index who);
 
-    // The steps of a slot: one function for each `phase`. False: the slot waits.
+    // The steps of a slot: one function for each `phase`, and begin_work(), the part of begin() that starts
+    // an invocation. They set `slot::next`. take() and give() return false if the slot waits.
     bool take(slot& me, index who);
     void begin(slot& me, index who);
     void begin_work(slot& me, index who);
@@ -44,12 +46,14 @@ class simulator : private simulated_pipeline {
 
     void assign_threads();
 
-    // In a stage that keeps the order of its items: whether the slot need not wait for its turn. True if it
-    // is the item's turn, or if there is room for an early result, which is then stored in `stage::early`.
+    // In a stage that keeps the order of its items: whether the slot need not wait for the turn of its item.
+    // True if it is the item's turn. True, too, if the item has at most one result, and the queue has room
+    // for it and for one result of each earlier item: then the result is moved to `stage::early`.
     bool is_turn_or_early(slot& me, stage& of, queue& to);
-    // The item whose turn it was has left. The early results directly behind it leave, too.
+    // Called when the item whose turn it was has left: the early results directly behind it leave, too, up to
+    // the first item that is not finished.
     void leave_in_order(stage& of, queue& to);
-    // Continues the slots that waited for their turn, or for room for an early result, and have it now.
+    // Continues the slots of `stage::in_line` for which is_turn_or_early() has become true.
     void look_in_line(stage& of, queue& to);
 };
 

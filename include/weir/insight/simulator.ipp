@@ -232,7 +232,8 @@ WEIR_INLINE void simulator::gave(slot& me) {
     }
 }
 
-// The input has ended. An aggregate gives its incomplete batch first.
+// The slot's input has ended, so the slot ends; the last slot of a stage closes the queue behind the stage.
+// An aggregate puts its incomplete batch first, unless `stage_settings::drop_last`.
 WEIR_INLINE void simulator::end(slot& me) {
     stage& of = stages_[me.stage];
     if (of.batch != 0 && of.settings->role == stage_role::aggregate && !of.settings->drop_last) {

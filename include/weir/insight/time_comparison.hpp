@@ -21,7 +21,7 @@ double normal_tail(double p) noexcept;
 // Source: D. H. D. West, "Updating mean and variance estimates", Communications of the ACM 22 (1979).
 class moments {
   public:
-    // `spread`: the variance within the values of this weight.
+    // `spread`: the variance within the values that `value` stands for, as those in a bucket of a histogram.
     void add(double value, double weight, double spread = 0) noexcept {
         if (weight <= 0) return;
         weights_ += weight;
@@ -55,8 +55,8 @@ struct time_sample {
     uncertain_mean log_time = {};  // of the natural logarithms of the times in ns
 };
 
-// From the histogram of a stage, scaled to the time in which the function had a thread or awaited. A bucket
-// counts as a uniform distribution; the mean is exact.
+// From the histogram of a stage, scaled to the time in which the function had a thread or awaited. The times
+// in a bucket count as uniformly distributed; the mean is that of the histogram, which is exact.
 time_sample times_of(const stage_stats& stage);
 time_sample times_of(const recorded_stage& stage);
 
@@ -66,16 +66,17 @@ struct mean_change {
     double error = 0;    // the standard error of `difference`
     double freedom = 0;  // degrees of freedom of the t distribution
 
-    // The difference in standard errors, positive: the t statistic, converted to that of a normal
-    // distribution.
+    // The size of the difference in standard errors: the t statistic, converted to the value of a normal
+    // distribution that is exceeded with the same probability; at most 1000.
     // Source: D. L. Wallace, "Bounds on normal approximations to Student's and the chi-square distributions",
     // Annals of Mathematical Statistics 30 (1959).
     double distance() const noexcept;
     // As a share: 0.1 is 10 % more.
     double share() const noexcept { return exponential(difference) - 1; }
-    confidence_interval interval() const noexcept;
+    confidence_interval interval() const noexcept;  // of share(), 95 %
 };
 
+// The difference of two means of logarithms, with the degrees of freedom of Welch's test.
 // Source: B. L. Welch, "The generalization of Student's problem when several different population variances
 // are involved", Biometrika 34 (1947).
 mean_change change_of(const uncertain_mean& before, const uncertain_mean& after) noexcept;

@@ -53,7 +53,8 @@ WEIR_INLINE time_sample times_of(const stage_stats& stage) {
     return all;
 }
 
-// The average is that of all invocations of the recording; the logarithms are those of its sample.
+// The average counts as known from all invocations; the mean logarithm as known from the sample, unless the
+// sample `is_even`.
 WEIR_INLINE time_sample times_of(const recorded_stage& stage) {
     constexpr double least_time = 0.5;
     time_sample all{.num_tasks = stage.num_tasks - smaller(stage.num_failures, stage.num_tasks)};

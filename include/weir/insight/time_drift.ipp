@@ -10,7 +10,8 @@
 
 namespace weir::detail {
 
-// The mean of the times of a stage's sample, in seconds, and the standard deviation of a mean of `n` times.
+// The mean of the times of a stage's sample, and the standard error of the mean of `n` such times; in
+// seconds.
 struct mean_time {
     double mean = 0;
     double error = 0;

@@ -20,11 +20,11 @@
 
 namespace weir {
 
-/// The limits of a run that a tuner changes. The tuner keeps them also while removed slots end or queues
-/// empty.
+/// The limits of a run that a tuner changes. Slots that the tuner removes count until they have finished
+/// their item; items above a lowered capacity of a queue count until they have left it.
 struct tune_budget {
     std::size_t max_slots = 0;    ///< slots (workers) of all stages, the source included; 0: no limit
-    std::size_t max_threads = 0;  ///< workers of the pool that `step` gets; 0: as many as it has at first
+    std::size_t max_threads = 0;  ///< threads of the `thread_pool` that `step` gets; 0: as many as at first
     std::size_t max_items =
         0;  ///< items in flight: the room of all queues, and an item for each slot; 0: no limit
     std::size_t max_bytes = 0;   ///< bytes in flight: items in flight times `item_bytes`; 0: no limit
@@ -37,7 +37,7 @@ struct tune_options {
     std::uint64_t fewest_items = 10;  ///< a lap goes on until the consumer has got so many items; at least 2
     std::size_t most_slots = 64;      ///< the most slots that a stage gets
     std::size_t most_capacity = 64;   ///< the most items for which a queue gets room
-    std::string pool_stage = {};      ///< a stage on the pool that `step` gets; empty: the first stage
+    std::string pool_stage = {};      ///< a stage that runs on the pool that `step` gets; empty: the source
 };
 
 /// How a tuner judged its last changes.
@@ -46,7 +46,7 @@ enum class tuning_outcome {
     open,        ///< not yet clear: another lap is measured
     kept,        ///< the changes stay
     taken_back,  ///< the rate was too low: the settings before are restored
-    outdated,    ///< no change was judged: times of the workload are others now, so the tuner begins anew
+    outdated,    ///< not judged: the times of a stage or the consumer have changed, so the tuner begins anew
 };
 
 /// One step of a tuner, at the end of a lap (a part of the run that is measured by itself).
@@ -54,8 +54,8 @@ struct tuning_step {
     std::uint64_t lap = 0;                          ///< the number of the call of `step`, from 1
     duration at{};                                  ///< when, from the start of the run
     double rate = 0;                                ///< items per second that the consumer got in the lap
-    tuning_outcome outcome = tuning_outcome::none;  ///< of earlier changes
-    std::vector<setting_change> changes = {};       ///< made now, in this order; empty: none
+    tuning_outcome outcome = tuning_outcome::none;  ///< of the changes of earlier steps
+    std::vector<setting_change> changes = {};       ///< that the step makes, in this order; empty: none
     double predicted = 0;       ///< the predicted rate with the last changes, items per second; 0: none
     std::string sentence = {};  ///< all of this in a sentence, without a full stop
 };
@@ -69,8 +69,8 @@ struct tuning_step {
 ///     }
 ///
 /// - A change is made if the predicted rate is greater by `worthwhile`, or if the change frees slots, room or
-///   threads and costs nothing. Once a change was kept and many items are measured, half of `worthwhile` is
-///   enough.
+///   threads and costs nothing. Once a change was kept and 40 times `fewest_items` are measured, half of
+///   `worthwhile` is enough.
 /// - A change that doesn't raise the rate, or lowers the rate while it frees something, is taken back after
 ///   one lap or two. Then the tuner waits some laps, and makes one change at a time.
 /// - If the times of a stage or of the consumer change, the tuner begins anew.
@@ -78,7 +78,7 @@ struct tuning_step {
 ///
 /// Not tuned: a run with branches, or without histograms; the sentence of each step says this.
 /// Threads:  one call at a time, from any thread or coroutine, also in `run_options::on_lap`.
-/// Lifetime: a tuner is of one run, and refers to nothing.
+/// Lifetime: a tuner serves one run; it keeps no reference to the run or the pool.
 /// Cost:     of a step, that of `run::stats`; of a step that plans, that of some 100 predictions, 0.1 s for
 ///           five stages. If plans find no change, the tuner plans at ever longer intervals, up to 16 laps.
 class tuner {
@@ -91,9 +91,10 @@ class tuner {
     /// \param run   any object with `stats`, `set_concurrency` and `set_capacity`, as a `run`.
     /// \param pool  at most one `thread_pool`, if its number of workers may change.
     /// \returns the step, which is also in `log()`. Lifetime: until the next call.
-    /// Errors: `std::invalid_argument` if the least settings of the run exceed the budget, for another run
-    ///         than before, and if not exactly one stage is called `tune_options::pool_stage`. A change that
-    ///         the run or the pool refuses is not made, and not tried again; the sentence says this.
+    /// Errors: `std::invalid_argument` if the budget is too small for a slot of each stage and room for an
+    ///         item in each queue, for another run than before, and if not exactly one stage is called
+    ///         `tune_options::pool_stage`. A change that the run or the pool refuses is not made, and not
+    ///         tried again; the sentence says this.
     template <class Run, class... Pool>
     const tuning_step& step(Run& run, Pool&... pool);
 
@@ -107,7 +108,7 @@ class tuner {
     const tuning_step& decide(const pipeline_stats& now, std::size_t workers = 0);
 
   private:
-    // Changes that were made, and are measured.
+    // Changes that were made, and that the tuner has not judged yet.
     struct trial {
         pipeline_settings before;  // the settings before the changes
         double rate = 0;           // the rate before the changes
@@ -118,18 +119,20 @@ class tuner {
     };
 
     void set_limits(const pipeline_stats& now, const recording& lap, std::size_t workers);
+    // Judges the changes of `trial_`, or plans and makes new ones. `times`: the recording of the lap.
     void decide_for(tuning_step& next, const pipeline_stats& now, const pipeline_stats& lap,
                     const recording& times);
     bool judge(tuning_step& next, const recording& times, std::uint64_t num_items);
-    // `noise`: how much the rate of the lap varies by chance, as a share.
+    // Sets `target_` and `trial_` if better settings are predicted. `noise`: how much the rate of the lap
+    // varies by chance, as a share.
     void plan(tuning_step& next, const recording& times, double noise);
     // The settings with the one change towards `best` that has the greatest predicted rate.
     pipeline_settings best_single(const pipeline_settings& best, const recording& times) const;
-    // Adds the changes towards `target_` that the budget allows now.
+    // Adds to `next` the changes towards `target_` that the budget allows now.
     void approach(tuning_step& next, const pipeline_stats& now, const pipeline_stats& lap,
                   const pipeline_settings& current);
     void begin_anew(const pipeline_stats& now);
-    // The run has refused the last change that `step` tried.
+    // The run or the pool has thrown at a change of the last step, with the message `why`.
     void refused(const setting_change& change, std::string_view why);
 
     tune_budget budget_;
@@ -140,13 +143,13 @@ class tuner {
     bool is_pool_fixed_ = false;
     pipeline_stats before_;                    // the statistics at the beginning of the lap
     pipeline_stats origin_;                    // plans use the times measured since then
-    std::optional<recording> reference_;       // the times before the lap
+    std::optional<recording> reference_;       // the times with which those of the lap are compared
     std::optional<pipeline_settings> target_;  // the settings that approach() reaches step by step
     std::optional<trial> trial_;
     std::vector<pipeline_settings> rejected_;  // settings that were taken back
     bool is_cautious_ = false;                 // makes one change at a time
     bool has_tuned_ = false;                   // changes were kept
-    bool settles_ = false;                     // changes were taken back: no plan after the next lap
+    bool settles_ = false;                     // changes were taken back: the next lap makes no plan
     std::uint64_t next_plan_ = 0;              // the number of the lap of the next plan
     std::uint64_t interval_ = 1;               // between plans, in laps
 };
@@ -155,8 +158,8 @@ class tuner {
 ///
 ///     const auto log = weir::tune(run, {.max_slots = 16}, [&] { return train_for(1s); });
 ///
-/// \param next_lap  returns when a lap is over; false: the end.
-/// \param pool      at most one: see `tuner::step`.
+/// \param next_lap  waits until a lap is over, and returns whether to tune on.
+/// \param pool      at most one `thread_pool`: see `tuner::step`.
 /// \returns the steps.
 /// Errors: those of `tuner`, and the exceptions of `next_lap`. Threads: all on the calling thread.
 /// Lifetime: the run and the pool outlive the call.

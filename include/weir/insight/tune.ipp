@@ -255,8 +255,8 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double n
         }
     }
     const bool has_to_stay = gain < options_.worthwhile;
-    // If the predicted rate of the lap is close to the measured one, it is the better base: the measured rate
-    // varies by chance.
+    // If the rate that is predicted without changes is close to the measured one, the predicted one is the
+    // better base: the measured rate varies by chance.
     const double distance = detail::larger(next.rate - today, today - next.rate);
     const double rate = distance < noise * next.rate ? today : next.rate;
     trial_ = trial{times.settings, rate, rate * (1 + gain), has_to_stay, 0};

@@ -16,19 +16,21 @@ namespace weir::detail {
 // stages: there are no earlier ones.
 void check_same_run(const pipeline_stats& before, const pipeline_stats& now);
 
-// Whether slots, room and threads are the same. Other settings are estimates, which differ from lap to lap.
+// Whether the numbers of slots, the capacities and the threads are the same. Other settings are estimates,
+// which differ from lap to lap.
 bool are_same(const pipeline_settings& a, const pipeline_settings& b);
 bool has_settings(const std::vector<pipeline_settings>& all, const pipeline_settings& one);
 
 // `from`, with each number of slots, room and threads lowered to that of `to` if the latter is less.
 pipeline_settings reduced(const pipeline_settings& from, const pipeline_settings& to);
 
-// Brings settings within the limits: lowers the threads, and always the greatest number of slots or of room.
+// Brings settings within the limits: lowers the threads; and, again and again, the greatest number of slots
+// or capacity.
 // Errors: std::invalid_argument if the least settings exceed the limits.
 pipeline_settings fitted(pipeline_settings settings, const plan_limits& limits);
 
 // The resources that a run uses at the end of a lap. Slots that were removed and have not ended yet count,
-// and items above a capacity that was lowered. The caller has changed nothing during the lap.
+// and items above a capacity that was lowered. Requires that nothing was changed during the lap.
 resources resources_in_use(const pipeline_settings& current, const plan_limits& limits,
                            const pipeline_stats& now, const pipeline_stats& lap);
 

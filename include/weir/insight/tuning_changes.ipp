@@ -72,7 +72,7 @@ WEIR_INLINE pipeline_settings fitted(pipeline_settings settings, const plan_limi
                 "weir: the budget of tune is too small for this pipeline: each stage needs a slot, and each "
                 "queue room for an item");
         }
-        // Not one by one: in the end, the greatest number will be lower by at least this share of `over`.
+        // Not one by one, which takes long: the greatest number has to fall by this much in any case.
         const std::size_t share = larger<std::size_t>(1, over / (2 * limits.fixed_room.size()));
         *most -= needs_threads ? over : smaller(share, *most - 1);
     }
@@ -108,7 +108,7 @@ class cautious_changes {
                            : kind == change_kind::capacity  ? used_.places
                                                             : used_.threads;
         if (target <= number) return;
-        // Binary search for as much more as fits.
+        // Binary search for the greatest increase that fits into the limits.
         const std::size_t before = sum;
         std::size_t more = 0;
         for (std::size_t too_much = target - number + 1; too_much - more > 1;) {

@@ -16,10 +16,10 @@ struct plan_limits {
     std::size_t num_slots = 0;       // of all stages together
     std::size_t items = 0;           // the room of all queues, and an item for each slot
     std::size_t threads = 0;         // of the pool that may be changed; 0: it may not
-    std::size_t pool = 0;            // the index of this pool
+    std::size_t pool = 0;            // the index of this pool in `pipeline_settings::pools`
     std::vector<bool> fixed_slots;   // for each stage: the number of its slots can't be changed
     std::vector<bool> fixed_room;    // for each stage: the queue behind it can't be changed, or is missing
-    std::vector<double> per_item;    // for each stage: its invocations for an item of the consumer
+    std::vector<double> per_item;    // for each stage: its invocations, divided by the consumer's items
     std::size_t most_slots = 64;     // the most slots of a stage
     std::size_t most_capacity = 64;  // the most room of a queue
 };
@@ -42,7 +42,7 @@ double planned_rate(const pipeline_settings& settings, const recording& from);
 // Finds settings with nearly the greatest rate within the limits, and hardly more resources than that takes:
 // 1. Begins with one slot for each stage, little room, and all threads.
 // 2. Adds a slot, again and again, to the stage whose slots allow the least rate, until the limits allow no
-//    more, or something else that can't be changed limits the rate.
+//    more, or a stage with fixed slots or the number of threads limits the rate.
 // 3. Of more slots for a stage, more room in a queue and more room in all queues, makes the change with the
 //    greatest predicted rate, as long as the rate rises.
 // 4. Lowers all numbers, as long as this costs hardly anything.

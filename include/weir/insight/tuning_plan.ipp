@@ -11,16 +11,16 @@
 
 namespace weir::detail {
 
-inline constexpr double some_gain = 1.005;    // a change that brings less is not worth its resources
-inline constexpr double no_loss = 0.997;      // less of something costs nothing
-inline constexpr std::size_t usual_room = 2;  // of a queue
+inline constexpr double some_gain = 1.005;    // a change must multiply the rate by this to be worth resources
+inline constexpr double no_loss = 0.997;      // a reduction that keeps this share of the rate costs nothing
+inline constexpr std::size_t usual_room = 2;  // of a queue, in items
 
 WEIR_INLINE resources resources_of(const pipeline_settings& settings, const plan_limits& limits) {
     resources used;
     for (std::size_t i = 0; i < settings.stages.size() && i < limits.fixed_room.size(); ++i) {
         const stage_settings& each = settings.stages[i];
         if (each.role != stage_role::sink) used.num_slots += each.concurrency;
-        used.places += smaller(each.capacity, SIZE_MAX / 4 - used.places);  // a room may be without limit
+        used.places += smaller(each.capacity, SIZE_MAX / 4 - used.places);  // a capacity may be unlimited
     }
     if (limits.threads != 0) used.threads = settings.pools[limits.pool];
     return used;
@@ -36,8 +36,8 @@ WEIR_INLINE double planned_rate(const pipeline_settings& settings, const recordi
     return predict(settings, from, {.items = 1'000, .skipped = 100}).rate;
 }
 
-// The time of a stage for one item of the consumer, in seconds: of its slots (at work and awaiting), and of
-// its threads (`run`).
+// The time of a stage for one item of the consumer, in seconds: `in_slots`, the time of its slots, working or
+// awaiting; `run`, the part with a thread.
 struct stage_cost {
     double in_slots = 0;
     double run = 0;
@@ -108,7 +108,7 @@ class plan_search {
         }
     }
 
-    // The rate that a stage would have if its slots never waited.
+    // The rate, in items of the consumer, that a stage would have if its slots never waited.
     double rate_of(std::size_t i) const {
         constexpr double no_limit = 1e18;
         return costs_[i].in_slots <= 0

@@ -16,11 +16,11 @@ namespace weir {
 /// Why a pipeline is not faster, and what would help.
 struct verdict {
     limit_cause cause = limit_cause::unsure;  ///< what limits the rate
-    std::string stage = {};                   ///< the stage, or the stage before the queue; empty: none
+    std::string stage = {};                   ///< the stage, or that before the limiting queue; empty: none
     double lost = 0;                          ///< the share of the run's time that the change saves, 0 to 1
-    std::optional<setting_change> change = std::nullopt;  ///< the change that helps most; none: nothing does
+    std::optional<setting_change> change = std::nullopt;  ///< the best change; none: unknown, or none helps
     double gain = 0;            ///< the increase of the rate by this change, as a share
-    double sure = 0;            ///< the share of resamples (see `prediction`) with the same cause, 0 to 1
+    double sure = 0;            ///< the share of resamples (`predict_options`) with this cause, 0 to 1
     std::string sentence = {};  ///< all of this in a sentence, without a full stop at its end
 };
 
@@ -28,7 +28,8 @@ struct verdict {
 /// change with the greatest gain.
 ///
 /// \param from  the recording that the result was made from.
-/// \returns the verdict. If fewer than 6 in 10 resamples have this cause, it is `limit_cause::unsure`.
+/// \returns the verdict. `verdict::cause` is `limit_cause::unsure` if fewer than 6 in 10 resamples have this
+///          cause, or if the result has no changes.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] verdict judge(const what_if_result& result, const recording& from);
 
@@ -52,7 +53,7 @@ namespace detail {
 limit_cause cause_of(change_kind kind) noexcept;
 
 // Replaces the cause of a verdict by the reason behind it, if the statistics show a reason: see deeper_limit.
-// The change remains; but if all processors are busy, only a faster function helps.
+// `v.change` remains; but if the reason is `limit_cause::processors`, it becomes that of a faster function.
 void look_deeper(verdict& v, const pipeline_stats& stats, const what_if_result& result,
                  const recording& from);
 

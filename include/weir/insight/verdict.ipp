@@ -18,8 +18,8 @@ namespace weir {
 
 namespace detail {
 
-inline constexpr double worthwhile_gain = 0.05;
-inline constexpr double sure_enough = 0.6;
+inline constexpr double worthwhile_gain = 0.05;  // if no change has such a gain, the pipeline is balanced
+inline constexpr double sure_enough = 0.6;       // with a smaller `verdict::sure`, the cause is `unsure`
 
 WEIR_INLINE limit_cause cause_of(change_kind kind) noexcept {
     switch (kind) {
@@ -55,7 +55,7 @@ WEIR_INLINE suspect suspect_of(const setting_change& change) {
     return {cause, cause == limit_cause::room ? std::string_view() : std::string_view(change.stage)};
 }
 
-// The suspect in one resample: that of the change with the greatest gain; `balanced` if the gain is small.
+// The suspect in one resample: that of the change with the greatest gain; `balanced` if it is below 5 %.
 WEIR_INLINE suspect suspect_in(const what_if_result& result, std::size_t resample) {
     const predicted_change* best = nullptr;
     for (const predicted_change& each : result.changes) {
@@ -84,8 +84,8 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     return static_cast<double>(same) / static_cast<double>(n);
 }
 
-// Returns the change with the greatest gain. Of several that bring nearly as much, the order of causes
-// decides: if nothing but the consumer takes time, batches of another size would bring as much.
+// Returns the change with the greatest gain. Of several that bring nearly as much, that whose cause is first
+// in `order`: if only the consumer takes time, larger batches would bring as much as a faster consumer.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
     constexpr double tie = 0.01;
     constexpr std::array<limit_cause, 8> order{limit_cause::stage,    limit_cause::source,
@@ -231,7 +231,7 @@ WEIR_INLINE void look_deeper(verdict& v, const pipeline_stats& stats, const what
 }
 
 WEIR_INLINE verdict verdict_of_states(const pipeline_stats& stats, std::string why) {
-    constexpr std::string_view prefix = "weir: ";  // of an exception
+    constexpr std::string_view prefix = "weir: ";  // of the message of an exception
     if (why.starts_with(prefix)) why.erase(0, prefix.size());
     why = why.substr(0, why.find(". "));  // the first sentence
     const visible_limit found = limit_by_states(stats);

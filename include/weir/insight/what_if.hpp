@@ -1,4 +1,4 @@
-// weir insight: predicts how much each change of the settings would bring, if the run can be explained
+// weir insight: predicts how much each change of the settings would bring, if predictions fit the run
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_WHAT_IF_HPP
 #define WEIR_INSIGHT_WHAT_IF_HPP
@@ -18,10 +18,12 @@ namespace weir {
 enum class change_kind {
     faster,            ///< the time of the stage; `value`: the share that is saved, so 0.5 halves the time
     concurrency,       ///< the number of slots of the stage; `value`: the number
-    capacity,          ///< the queue behind the stage, or all queues if no stage is named; `value`: in items
-    batch_size,        ///< the size of the stage's batches; `value`: in items. Times per batch remain
+    capacity,          ///< the room of the queue behind the stage, or the least room of all queues if no
+                       ///< stage is named; `value`: in items
+    batch_size,        ///< the size of the stage's batches; `value`: in items. A larger batch takes other
+                       ///< stages as much time as a smaller one
     completion_order,  ///< the stage gives results as they are finished; no `value`
-    threads,           ///< the number of threads of pool number `pool`; `value`: the number
+    threads,           ///< the number of threads of thread pool number `pool`; `value`: the number
     consumer,          ///< the average time of the consumer; `value`: in seconds
     source,            ///< the source takes no time; no `value`
     max_bytes,         ///< the queue behind the stage has no limit of bytes; no `value`
@@ -32,7 +34,7 @@ struct setting_change {
     change_kind kind = change_kind::faster;  ///< what changes
     std::string stage = {};                  ///< the name of the stage; empty if the kind needs none
     double value = 0;                        ///< the new number, seconds or share: see `change_kind`
-    std::size_t pool = 0;                    ///< the index of the pool, for `change_kind::threads`
+    std::size_t pool = 0;                    ///< the index in `pools`, for `change_kind::threads`
 
     [[nodiscard]] friend bool operator==(const setting_change& a, const setting_change& b) noexcept {
         return a.kind == b.kind && a.stage == b.stage && detail::are_equal(a.value, b.value) &&
@@ -50,17 +52,18 @@ struct setting_change {
 /// Errors: `std::invalid_argument` if `before` has no such stage or pool.
 [[nodiscard]] std::string describe(const setting_change& change, const pipeline_settings& before);
 
-/// \returns the changes that `what_if` tries by default: half the time and twice the slots for each stage;
-///          more room in each queue, and in all; no limit of bytes; completion order; half and twice the
-///          size of batches; twice the threads; a source and a consumer that take no time.
+/// \returns the changes that `what_if` tries by default. For each stage with a function that takes time: half
+///          the time; twice the slots; completion order. For each queue: more room; no limit of bytes. More
+///          room in all queues at once. Half and twice the size of batches. Twice the threads of each pool. A
+///          source, and a consumer, that takes no time.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<setting_change> usual_changes(const recording& from);
 
 /// Options of `what_if`.
 struct what_if_options {
     std::vector<setting_change> changes = {};        ///< the changes to predict; empty: `usual_changes`
-    predict_options simulation = {.resamples = 10};  ///< of each prediction
-    double tolerance = 0.05;  ///< the greatest difference between prediction and run, as a share of the rate
+    predict_options simulation = {.resamples = 10};  ///< the options of each prediction
+    double tolerance = 0.05;  ///< the greatest error of the run's own prediction, as a share of the rate
     std::uint64_t fewest_tasks = 20;  ///< the least number of invocations of a stage, unless `in_sequence`
     bool calibrate = true;            ///< whether changes are predicted with the overhead of `calibrated`
 };
@@ -71,8 +74,8 @@ struct predicted_change {
     double rate = 0;            ///< the predicted rate, items per second that the consumer gets
     double low = 0;             ///< the lower end of a 90 % confidence interval for `rate`
     double high = 0;            ///< the upper end, items per second: see `prediction::high`
-    double gain = 0;            ///< the increase of the rate as a share: 0.25 is a quarter more. If batches
-                                ///< change, the rate of their elements is compared
+    double gain = 0;            ///< the increase of the rate as a share: 0.25 is a quarter more. If the
+                                ///< change is `batch_size`, that of the rate of the batches' elements
     std::vector<double> gains;  ///< the gain in each resample, as a share
 };
 
@@ -80,18 +83,18 @@ struct predicted_change {
 struct what_if_result {
     double measured = 0;                    ///< the rate of the run, items per second; 0: not measured
     prediction today;                       ///< the prediction with the settings of the run, not calibrated
-    duration overhead{};                    ///< of each invocation, if calibrated: `recorded_stage::overhead`
+    duration overhead{};                    ///< of each invocation, as `calibrated` estimates it; 0: none
     std::string refused;                    ///< why no change is predicted; empty: changes are
     std::vector<predicted_change> changes;  ///< the greatest gain first; empty if `refused` is not
 };
 
-/// Predicts the effect of changes.
+/// Predicts the effect of changes of the settings on the rate of a recorded run.
 ///
-/// The run itself is predicted first. If the mean of this prediction and its resamples differs from the
-/// measured rate by more than `tolerance`, or if a stage has too few invocations, no change is predicted:
-/// `refused` says why.
+/// The run itself is predicted first. No change is predicted, and `refused` says why, if a stage has too few
+/// invocations, or if the predicted rate (the mean of the prediction and its resamples) differs from the
+/// measured rate by more than `tolerance`.
 ///
-/// \returns the effects, sorted.
+/// \returns the effects, the greatest gain first.
 /// Errors: as `predict` and `with_change`.
 /// Cost:   that of `1 + resamples` simulations for each change.
 [[nodiscard]] what_if_result what_if(const recording& from, const what_if_options& options = {});

@@ -17,7 +17,8 @@ namespace weir {
 
 namespace detail {
 
-// \returns the value of a change as a whole number, at least 1. Other values: std::invalid_argument.
+// \returns the value of a change as a whole number, at least 1. Throws std::invalid_argument for others.
+// `what`: the noun for the message.
 WEIR_INLINE std::size_t changed_count(const setting_change& change, const char* what) {
     constexpr double most = 1e9;
     if (!is_finite(change.value) || change.value < 1 || change.value > most ||
@@ -59,7 +60,7 @@ WEIR_INLINE double elements_per_item(const pipeline_settings& settings) {
     return all;
 }
 
-// \returns " for a, b", the stages whose functions this pool calls; empty if it calls those of all stages.
+// \returns " for a, b": the stages whose functions this thread pool calls; empty if it calls all functions.
 WEIR_INLINE std::string users_of(std::size_t pool, const pipeline_settings& settings) {
     std::string names;
     bool has_others = false;
@@ -71,7 +72,7 @@ WEIR_INLINE std::string users_of(std::size_t pool, const pipeline_settings& sett
     return has_others ? names : std::string();
 }
 
-// Room for so many items stands for much room: more hardly ever brings more.
+// The capacity that is tried instead of `capacity`: a still larger one hardly ever brings more.
 WEIR_INLINE std::size_t much_room(std::size_t capacity) { return larger<std::size_t>(16, 4 * capacity); }
 
 }  // namespace detail
