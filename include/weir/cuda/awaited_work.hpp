@@ -176,7 +176,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
         throw error(completion_->result, work_.call, stage_ == nullptr ? std::string() : *stage_);
     }
 
-    // Called after a suspension. When the coroutine was posted, by its slot's clock; 0: not posted, no slot.
+    // Called after a suspension. When the coroutine was posted, by its slot's clock; 0: not posted, or no
+    // slot.
     std::int64_t ready_at() const noexcept { return completion_->waiting->ready_at(); }
 
   private:

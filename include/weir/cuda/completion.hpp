@@ -184,8 +184,8 @@ class mailbox final : public weir::detail::polled_source {
         for_context_thread_.fetch_sub(1, std::memory_order_relaxed);
     }
 
-    // Calls the reader on the context's thread, which finishes all kinds of completions. If `is_last(next)`
-    // returns true, the mailbox is closed, and no thread polls it any more.
+    // Calls the reader on the context's thread, which finishes all kinds of completions; returns when to call
+    // it again. `is_last` gets this instant, and returns whether it closed the mailbox: no thread polls then.
     template <class IsLast>
     std::int64_t look_here(std::int64_t now, IsLast is_last) noexcept {
         return poll_here(now, is_last);

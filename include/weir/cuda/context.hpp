@@ -1,4 +1,4 @@
-// weir cuda: a GPU in use, and the thread that finishes work where no executor polls
+// weir cuda: a GPU that a program uses, and the thread that polls it while no executor's thread does
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_CONTEXT_HPP
 #define WEIR_CUDA_CONTEXT_HPP
@@ -120,6 +120,7 @@ class core {
         box_->wake();
     }
 
+    // Takes an event from the pool, or creates one if the pool is empty. Errors: `weir::cuda::error`.
     cudaEvent_t take_event(event_pool& from) {
         cudaEvent_t event = from.take();
         if (event != nullptr) return event;
@@ -208,10 +209,10 @@ class core {
 
 }  // namespace detail
 
-/// A GPU in use, which resumes the coroutines that wait for it. Streams, events and pools are made from a
-/// context.
+/// A GPU that the program uses. A context resumes the coroutines that wait for work on the GPU. Streams,
+/// events and pools are made from a context.
 ///
-///     weir::cuda::context gpu;                     // the GPU of this process's rank
+///     weir::cuda::context gpu;                     // the GPU of this process's local rank
 ///     weir::cuda::stream stream(gpu);
 ///     co_await weir::cuda::copy(stream, device_memory, host_memory, bytes);
 ///
@@ -222,8 +223,8 @@ class core {
 ///           `forked_error`.
 /// Lifetime: outlives all waits. Objects made from the context may outlive it, but can't be awaited then.
 /// Threads:  any.
-/// Watchdog: each wait counts as an `external_wait`. Coroutines on virtual time can't wait: it has no events
-///           from outside.
+/// Watchdog: each wait counts as an `external_wait`, so it isn't reported as a deadlock. Coroutines on
+///           virtual time can't wait: it has no events from outside.
 /// Cost:     a thread, which sleeps while no work is awaited, and while idle threads of the `thread_pool` or
 ///           `run_loop` of the waiting coroutine poll the GPU.
 ///

@@ -242,8 +242,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return memory;
     }
 
-    // Removes the records of memory whose event is over; returns whether there were any. Without memory
-    // pools, the memory is freed by cudaFree here: not under the lock, as cudaFree may block.
+    // Removes the records of memory whose event is over; returns whether there were any. If the device has no
+    // memory pools, the memory is freed by cudaFree here: not under the lock, as cudaFree may block.
     bool harvest() {
         std::vector<void*> idle;
         std::size_t bytes = 0;

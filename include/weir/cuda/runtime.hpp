@@ -1,4 +1,4 @@
-// weir cuda: the CUDA runtime: its errors, the GPUs that a process sees, and calls that differ by version
+// weir cuda: the CUDA runtime: its errors, the GPUs that a process sees, and calls of several versions
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_RUNTIME_HPP
 #define WEIR_CUDA_RUNTIME_HPP
@@ -29,8 +29,8 @@ namespace weir::cuda {
 }
 
 /// \returns true for an error after which this process can't use the device: every later call fails with the
-///          same error. These are the errors that CUDA documents so, and uncorrectable errors of the device's
-///          memory and links.
+///          same error. These are the errors of which CUDA's documentation says this, and uncorrectable
+///          errors of the device's memory and links.
 [[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept {
     switch (static_cast<int>(code)) {
         case cudaErrorECCUncorrectable:
@@ -157,7 +157,7 @@ class exempt_from_captures {
     }
 
   private:
-    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // then the previous mode
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // after the exchange: the previous mode
     bool changed_;
 };
 

@@ -274,7 +274,7 @@ struct copies_work {
 ///           page-locked, as that of a `pinned_pool`, the device copies alone, and at its full rate. For
 ///           ordinary host memory, and from host to host, the runtime may block until the copy is done. Then
 ///           a new thread makes the call, so that no worker blocks.
-/// Resumes:  on the coroutine's executor; a coroutine of another library, as after a wait at a `channel`.
+/// Resumes:  on the coroutine's executor; if a coroutine of another library has none: see `channel`.
 /// Errors:   `weir::cuda::error`: then no copy is pending. `std::logic_error` if the context is gone.
 ///           `std::system_error` if a thread is needed, and can't be started.
 /// Stops:    see `stream::done`.

@@ -36,7 +36,7 @@ enum class hand_on {
 struct to_device_options {
     std::string name = "to_device";  ///< for statistics, failures and reports
     /// How many batches are packed or copied at the same time, at least 1. While one batch is copied, the
-    /// next ones are packed. Each of these batches holds a block of the pool.
+    /// next ones are packed. Each of these batches holds a block of the `pinned_pool`.
     std::size_t depth = 2;
     hand_on when = hand_on::at_once;  ///< when the next stage gets a batch
     std::size_t capacity = 2;         ///< in items, of the queue behind the stage; they lie on the device
@@ -53,7 +53,7 @@ struct to_device_options {
 namespace detail {
 
 // The function of a slot (a worker of the stage). `Part`: selects the part of a batch to copy. `Packs`:
-// batches are packed into blocks of a pool.
+// batches are packed into blocks of a `pinned_pool`.
 template <class Part, bool Packs>
 class copying_slot {
     static constexpr bool is_whole = std::is_same_v<Part, std::identity>;

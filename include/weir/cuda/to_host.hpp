@@ -31,7 +31,7 @@ namespace weir::cuda {
 /// Options of one `to_host` or `to_vectors` stage.
 struct to_host_options {
     std::string name = "to_host";  ///< for statistics, failures and reports
-    std::size_t depth = 2;         ///< how many items are copied at a time, at least 1; each needs a block
+    std::size_t depth = 2;         ///< items copied at a time, at least 1; each needs a block of the pool
     std::size_t capacity = 2;      ///< in items, of the queue behind the stage
     /// The stream of the copies; none: each run makes a stream.
     std::optional<stream> on = std::nullopt;
@@ -63,9 +63,9 @@ struct fetcher {
     std::shared_ptr<transfer_log> log;
 };
 
-// Copies all pieces into a block of the pool. Items acquire blocks in the order of their numbers: a later
-// item keeps its block until all earlier items have left the stage. Returns none if the run was stopped, or
-// the time limit was over, before a block was free.
+// Copies all pieces of device memory of an item into a page-locked block. Items acquire blocks in the order
+// of their numbers: a later item keeps its block until all earlier items have left the stage. Returns none if
+// the run was stopped, or the time limit was over, before a block was free.
 inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, const invocation& call) {
     const std::size_t bytes = from.back().at + from.back().memory.bytes();
     item_order::place mine(s.order, call.item());

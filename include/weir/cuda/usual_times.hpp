@@ -59,7 +59,7 @@ class usual_times {
   private:
     static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;  // bytes: larger copies tell the rate
 
-    // The index is the number of bits of the number of bytes.
+    // The usual time of operations, by the number of bits of their number of bytes (std::bit_width).
     std::int64_t times_[std::numeric_limits<std::size_t>::digits + 1]{};
     double ns_per_byte_ = 0;  // of large copies; 0: unknown
 };
