@@ -246,7 +246,7 @@ inline constexpr bool begins_with_source<pipeline<Row>> = Row::begins;
 ///
 ///     std::cout << weir::describe(pipeline);
 ///
-/// \tparam In       the items for a part without a source: `describe<image>(decode | resize)`.
+/// \tparam In       the item type that a part without a source takes: `describe<image>(decode | resize)`.
 /// \param pipeline  a pipeline, or a part of one; it need not have a sink.
 /// Errors:   `std::bad_alloc`.
 /// Lifetime: the executors that the stages name must still exist, because their types are read.

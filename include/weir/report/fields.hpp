@@ -114,8 +114,8 @@ struct cell {
 };
 using cell_row = std::vector<cell>;
 
-// Appends to the row the cells that show the last argument. `column`: the cell's column, or the begin of the
-// names of its columns.
+// Appends to the row the cells that show the last argument. `column`: the cell's column; or, for several
+// cells, the begin of their columns' names.
 void add_cells(cell_row& row, const std::string& column, const std::string& text);
 inline void add_cells(cell_row& row, const std::string& column, std::integral auto n) {
     row.push_back({column, std::to_string(n)});

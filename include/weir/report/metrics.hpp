@@ -111,7 +111,8 @@ class metrics_report : public run_report {
 /// Errors: if the file can't be written, the function set by `set_report_warning` is called with path and
 ///         reason. The run goes on without this report.
 /// Cost:   about 40 us per lap for each stage with its queue, and 12 kB of text; at most 1 % of the time for
-///         verdicts. A verdict is of the laps since the last one, and at the end of the whole run.
+///         verdicts. A verdict is of the laps since the last verdict; the verdict at the end is of the whole
+///         run.
 class metrics_file final : public detail::metrics_report {
   public:
     /// Errors: `std::invalid_argument` for an empty path, and for labels as in `metrics_text`.

@@ -105,7 +105,7 @@ class sqlite_report : public run_report {
                                      (written_.run == 0 ? "the run" : "the end of the run") + ", with " +
                                      std::to_string(pending_laps_.size()) + " laps");
         }
-        // Moves the log into the database file, unless another connection still uses the log.
+        // Moves the write-ahead log into the database file, unless another connection still uses the log.
         file_->wait_at_most(0);
         static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = DELETE"));
         file_.reset();

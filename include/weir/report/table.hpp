@@ -27,8 +27,9 @@ namespace weir {
 /// \returns all states with their times, by the names of `slot_times`: `run 1.2 s, await 0, ...`.
 [[nodiscard]] std::string line_text(const slot_times& t);
 
-/// \returns `download[12]: 200 tasks, 3 failed after 80.0 ms, 33.3 /s, ave 2.7 ms; run 1.2 s, ...`. The time
-///          after which tasks failed is the average; it is left out if none failed.
+/// \returns `download[12]: 200 tasks, 3 failed after 80.0 ms, 33.3 /s, ave 2.7 ms; run 1.2 s, ...`. In
+///          brackets: the number of slots (workers), if above 1. The time after which tasks failed is the
+///          average; it is left out if none failed.
 [[nodiscard]] std::string line_text(const stage_stats& s);
 
 /// \returns `load_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`.

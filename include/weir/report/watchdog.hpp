@@ -74,7 +74,7 @@ struct deadlock_report {
 
 /// A function holds a worker of a pool for long, while coroutines wait for a worker.
 struct stall_report {
-    duration held{};          ///< how long
+    duration held{};          ///< for how long: the greatest time of any held worker
     std::size_t workers = 0;  ///< how many workers are held for `blocked_after` or longer
     std::size_t of = 0;       ///< how many workers the pool has
     /// The slots whose function runs now: "stage 'x', slot 0", "16 slots of stage 'y'". One of them holds the
@@ -200,7 +200,7 @@ struct watchdog_options {
 ///   watchdog counts from the start; another thread from its first use of a channel, a run, or `sync_wait`;
 /// - the threads of an executor that it was not given, or that does not override `executor::inspect`;
 /// - a stage function that awaits something outside the library; a run that is paused; a wait with a time
-/// limit.
+///   limit.
 ///
 /// The program has to make an `external_wait` in two cases: a coroutine outside of a run is going to be woken
 /// by something else (a driver, a socket), or a thread that has not used the library yet is going to use a
