@@ -108,7 +108,7 @@ WEIR_INLINE void compare_rates(run_difference& to, const compared_run& a, const 
 
 WEIR_INLINE run_difference diff_of(const compared_run& a, const compared_run& b,
                                    const diff_options& options) {
-    refuse_if(!(options.level > 0 && options.level < 1),
+    refuse_if(!is_finite(options.level) || options.level <= 0 || options.level >= 1,
               "weir: diff_options::level is a probability between 0 and 1, such as 0.002");
     refuse_if(!is_finite(options.least_change) || options.least_change < 0,
               "weir: diff_options::least_change must not be negative; 0.03 is 3 %");

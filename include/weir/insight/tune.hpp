@@ -165,8 +165,15 @@ class tuner {
 /// Lifetime: the run and the pool outlive the call.
 template <class Run, class NextLap, class... Pool>
 std::vector<tuning_step> tune(Run& run, const tune_budget& budget, NextLap next_lap, Pool&... pool) {
+    constexpr bool is_asked = requires { next_lap() ? 1 : 0; };
+    static_assert(
+        is_asked,
+        "weir: tune(run, budget, next_lap) calls next_lap() for each lap, which returns false after "
+        "the last one: [&] { return train_for(1s); }");
     tuner all(budget);
-    while (next_lap()) all.step(run, pool...);
+    if constexpr (is_asked) {
+        while (next_lap()) all.step(run, pool...);
+    }
     return all.log();
 }
 

@@ -185,7 +185,9 @@ class block_pool {
     }
     template <class T>
     void check_size(std::size_t n) const {
-        static_assert(alignof(T) <= 4096);
+        static_assert(alignof(T) <= 4096,
+                      "weir: a block of a block_pool begins at a page: its elements can be aligned to 4096 "
+                      "bytes at most");
         if (n <= shared_->block_bytes / sizeof(T)) return;
         throw std::invalid_argument("weir: " + std::to_string(n) + " elements of " +
                                     std::to_string(sizeof(T)) + " bytes don't fit into a block of '" + name_ +

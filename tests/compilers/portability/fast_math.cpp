@@ -1,5 +1,6 @@
 // Compiled with -ffast-math, which lets a compiler take each number for a finite one: what is none is refused all the
 // same, and no page shows one.
+#include <weir/insight/diff.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/run_recorder.hpp>
@@ -69,6 +70,9 @@ int main() {
         refuses("a weight of a sampler",
                 [x] { const weir::weighted_sampler it(std::vector<double>{1.0, x}); });
         refuses("a factor of a retry", [x] { (void)weir::retry([](int n) { return n; }, {.factor = x}); });
+        refuses("a level of a diff", [x] {
+            (void)weir::diff(weir::pipeline_stats(), weir::pipeline_stats(), {.level = x, .explain = false});
+        });
         refuses("a rate of failures", [x] { (void)weir::rate(x); });
         refuses("a weight of a merge", [x] {
             weir::merge_options how;
