@@ -33,7 +33,7 @@ namespace detail {
 // the same reports everywhere.
 duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept;
 
-// Returns the sentence of `brief_verdict`; empty: there is none.
+// Returns the sentence of `brief_verdict`; an empty string if there is no verdict.
 std::string brief_sentence(const pipeline_stats& stats);
 
 // In a program that refers to `is_set`, its initialization before `main` makes WEIR_DIAGNOSE=1 print the

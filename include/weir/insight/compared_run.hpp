@@ -21,13 +21,13 @@ namespace weir::detail {
 struct compared_stage {
     std::string name;
     std::size_t concurrency = 1;  // the number of slots, the workers of the stage
-    std::size_t capacity = 0;     // of the queue behind the stage, in items; 0: unknown
+    std::size_t capacity = 0;     // of the queue behind the stage, in items; 0 if unknown
     bool keeps_order = false;
-    std::size_t threads = 0;  // of the stage's executor; 0: no limit, or unknown
-    double batch_size = 0;    // the average; 0: the stage makes no batches
+    std::size_t threads = 0;  // of the stage's executor; 0 if unlimited or unknown
+    double batch_size = 0;    // the average; 0 if the stage makes no batches
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
-    // The share of the slots' time in which the stage works or awaits; none: unknown.
+    // The share of the slots' time in which the stage works or awaits; none if unknown.
     std::optional<double> busy = std::nullopt;
     time_sample times = {};
     slot_times states = {};
@@ -41,18 +41,18 @@ class compared_run {
     // An upper bound for the square of the relative standard error of `rate`.
     double rate_error() const noexcept;
 
-    std::string refused;  // why the run can't be compared; empty: it can be
+    std::string refused;  // why the run can't be compared; empty if it can be
     std::vector<compared_stage> stages;
-    double rate = 0;  // items per second; 0: unknown
+    double rate = 0;  // items per second; 0 if unknown
     std::uint64_t num_items = 0;
-    std::optional<recording> model;  // what simulations of the run use; none: it can't be simulated
+    std::optional<recording> model;  // for simulations of the run; none if it can't be simulated
     std::string no_model;            // why there is no model
 
   private:
     void add(const recorded_stage& consumer);
 };
 
-// A stage of the first run, and the stage of the second run that it is compared with.
+// A stage of the first run, and its counterpart in the second run: see pairs_of().
 struct stage_pair {
     const compared_stage* before;
     const compared_stage* after;

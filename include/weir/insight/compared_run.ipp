@@ -26,7 +26,7 @@ WEIR_INLINE std::string without_library(const char* message) {
 }
 
 // Adds the consumer. If only the average of its times is known, their deviation counts as 1.5 times the
-// average: more than that of an exponential distribution (1), or a log-normal one with sigma 1 (1.31).
+// average: more than in an exponential distribution (1), or in a log-normal one with sigma 1 (1.31).
 WEIR_INLINE void compared_run::add(const recorded_stage& consumer) {
     constexpr double unknown_variation = 1.5;
     compared_stage next{.name = "consumer", .num_tasks = num_items};
@@ -222,7 +222,7 @@ class simulated_shares {
         }
     }
 
-    // Null: the run can't be simulated, or has no such stage.
+    // The variances of a stage. Null if the run can't be simulated, or has no such stage.
     const shares_by_state* of(const std::string& stage) const noexcept {
         for (std::size_t i = 0; i < stages_.size(); ++i) {
             if (stages_[i] == stage) return &variances_[i];

@@ -13,8 +13,8 @@ namespace weir {
 struct diff_options {
     /// The probability, from 0 to 1, that `diff` names some difference though both runs are equal.
     double level = 0.002;
-    /// A smaller change of a time or rate is not named, even if it is certain: the same program on the same
-    /// machine changes by so much from run to run. As a share: 0.03 is 3 %.
+    /// A smaller change of a time or rate is not named, even if the change is certain: the same program on
+    /// the same machine changes by so much from run to run. As a share: 0.03 is 3 %.
     double least_change = 0.03;
     bool explain = true;  ///< also makes the verdicts, which takes most of the time
 };
@@ -25,8 +25,9 @@ struct diff_options {
 ///
 /// For each stage, `diff` compares the average time and the typical time (the geometric mean), each by
 /// Welch's test of logarithms. The typical time is known more precisely if the times have a long tail.
-/// `level` is divided among all tests, so that it holds for the whole comparison (Bonferroni). Invocations
-/// count as independent: if times drift during a run, the drift counts as a difference of the runs.
+/// `level` is divided among all tests, so that the comparison as a whole keeps the level (Bonferroni).
+/// Invocations count as independent: if times drift during a run, the drift counts as a difference of the
+/// runs.
 ///
 /// A change of a time is not named if it is less than 0.2 % of the slots' time, as for a source that takes
 /// 60 ns per item. For a consumer of which only the average time is known, this limit is 5 %.
@@ -38,7 +39,7 @@ struct diff_options {
 /// \returns the difference. If nothing is named, `stage_difference::detectable` says which change would be.
 /// Errors: `std::invalid_argument` for options that make no sense. Statistics that can't be compared are no
 ///         error: see `run_difference::refused`.
-/// Cost:   that of two `explain`, and of 32 simulations if anything changed.
+/// Cost:   two calls of `explain`, and 32 simulations if anything changed.
 /// Source: B. L. Welch, "The generalization of Student's problem when several different population variances
 ///         are involved", Biometrika 34 (1947).
 [[nodiscard]] run_difference diff(const pipeline_stats& before, const pipeline_stats& after,

@@ -57,7 +57,7 @@ class paced_items {
   private:
     const headspace_options& limits_;
     const time_point begin_;
-    std::vector<time_point> first_;  // of the items that may be skipped, and of the one behind them
+    std::vector<time_point> first_;  // of the skipped items, and of the first item behind them
     time_point last_{};
     std::uint64_t count_ = 0;
 };
@@ -96,7 +96,7 @@ class call_times {
     call_times(const headspace_options& limits, time_point begin) : pace_(limits, begin) {
         pace_.got_at(at_);
     }
-    // The limit holds for the time with that of the copies.
+    // Whether a limit is left. The time in which items are copied counts for `headspace_options::time`.
     bool has_time(time_point now) const noexcept { return pace_.left_at(now) > duration(0); }
     void add(duration call) {
         at_ = saturating_add(at_, call);
@@ -106,7 +106,7 @@ class call_times {
 
   private:
     paced_items pace_;
-    time_point at_{};
+    time_point at_{};  // the sum of the calls' times, as an instant
 };
 
 // Calls a consumer that is a coroutine with the kept items, in turn, until a limit.

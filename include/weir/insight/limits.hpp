@@ -16,7 +16,7 @@ namespace weir {
 
 /// What limits the rate of a pipeline. A slot is a worker of a stage.
 enum class limit_cause : std::uint8_t {
-    stage,       ///< a stage: its function works or awaits
+    stage,       ///< a stage: its function works or awaits nearly all the time
     room,        ///< the queues: their capacity is too small for times that vary from item to item
     order,       ///< a stage that keeps the order of its items: finished items wait for earlier ones
     batch,       ///< the size of the batches that an aggregate makes
@@ -35,7 +35,7 @@ enum class limit_cause : std::uint8_t {
     unsure,      ///< unknown: the statistics don't tell
 };
 
-/// \returns the name of the cause in reports: that of the enumerator; for `threads`, "workers".
+/// \returns the name of the cause in reports: the enumerator's name, but "workers" for `threads`.
 /// Lifetime: static.
 [[nodiscard]] std::string_view name_of(limit_cause cause) noexcept;
 
@@ -44,12 +44,13 @@ namespace detail {
 // A limit that the statistics of a run show without a simulation.
 struct visible_limit {
     limit_cause cause = limit_cause::unsure;
-    std::string stage = {};     // the name of the stage that limits; empty: none
+    std::string stage = {};     // the name of the stage that limits; empty if the cause has none
     double lost = 0;            // the share of the time in which the consumer waits; 0 from deeper_limit()
     std::string sentence = {};  // the figures that show the limit, and what to do
 };
 
-// `verdict::sure` of a verdict from limit_by_states(): the share of cases in which that is right, about.
+// `verdict::sure` of a verdict from limit_by_states(): the share of cases in which this function is right,
+// about.
 inline constexpr double sure_of_states = 0.7;
 
 // \returns "awaits 98 % of the time" or "is at work 60 % of the time": the larger of these shares of the time
@@ -58,13 +59,13 @@ std::string state_text(const slot_times& times);
 
 // Finds the limit by the states of the slots and the process's use of processors. For runs that a simulation
 // can't explain: with branches, without histograms, or with times that depend on the load. Of the 240
-// simulated pipelines in tests/programs/explain/verdict.test.cpp, it judges 180 right. The others need
-// another size of batches, or more threads: in a simulated run, neither shows in the states.
+// simulated pipelines in tests/programs/explain/verdict.test.cpp, this function judges 180 right. The others
+// need another size of batches, or more threads: in a simulated run, neither shows in the states.
 visible_limit limit_by_states(const pipeline_stats& stats);
 
 // Looks for the reason behind a limit that a prediction has found, in figures that predictions don't use:
 // processor time, failures, repeated calls, copies, waits for memory. `found`, `stage`: the predicted limit.
-// None: these figures show no such reason.
+// Returns none if these figures show no such reason.
 std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cause found,
                                           std::string_view stage);
 

@@ -55,7 +55,7 @@ WEIR_INLINE bool calls_function(const stage_stats& stage) {
     return !stage.per_slot.empty() && stage.kind != "sink";
 }
 
-// The queue from which the consumer takes items: that behind the sink. Null: the last stage is no sink.
+// The queue from which the consumer takes items: that behind the sink. Null if the last stage is no sink.
 WEIR_INLINE const channel_stats* last_queue(const pipeline_stats& stats) {
     if (stats.stages.empty() || stats.stages.back().kind != "sink" || stats.channels.empty()) return nullptr;
     const std::vector<std::size_t>& outputs = stats.stages.back().outputs;
@@ -136,7 +136,7 @@ WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;
     constexpr double least = 0.1;
-    constexpr std::int64_t time_slice = 10'000'000;  // ns; those of Linux are 1 to 10 ms
+    constexpr std::int64_t time_slice = 10'000'000;  // ns; Linux has slices of 1 to 10 ms
     if (!stats.process || stats.stages.empty()) return std::nullopt;
     const process_stats& process = *stats.process;
     const stage_stats& hardest = hardest_worker(stats);

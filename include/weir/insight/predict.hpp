@@ -32,12 +32,12 @@ namespace weir {
                                  const predict_options& options = {});
 
 /// Adds to a recording the time that the library itself needs for each invocation: to move the item and to
-/// wake threads. This overhead is estimated: with it, the prediction of the run's own settings has the
-/// measured rate. For tasks below about 200 us, it makes predictions of changed settings more accurate.
+/// wake threads. This overhead is estimated so that the prediction of the run's own settings has the measured
+/// rate. For tasks below about 200 us, the overhead makes predictions of changed settings more accurate.
 ///
 /// \param from  a recording with `rate`.
 /// \returns the recording with a `recorded_stage::overhead`, the same for all stages. The overhead is 0 if
-///          the measured rate is not below `prediction::low`, or if no overhead explains it.
+///          the measured rate is not below `prediction::low`, or if no overhead explains that rate.
 /// Errors: as `predict`.
 /// Cost:   that of at most `15 + resamples` simulations.
 [[nodiscard]] recording calibrated(recording from, const predict_options& options = {});

@@ -18,10 +18,10 @@ namespace weir {
 struct predict_options {
     std::uint64_t items = 2'000;         ///< how many items the consumer gets at most; at least 2
     std::uint64_t skipped = 200;         ///< the first items, which the rate leaves out; 1 to `items - 1`
-    duration until = (duration::max)();  ///< the longest simulated time
+    duration until = (duration::max)();  ///< the simulated time after which a simulation ends
     std::uint64_t seed = 1;              ///< of the random draws of times: the same seed draws the same times
     /// The number of resamples: further simulations, each with times drawn at random from the recorded ones.
-    /// They give `prediction::low` and `high`. 0: none.
+    /// Their rates give `prediction::low` and `high`. With 0, no resamples are made.
     std::size_t resamples = 0;
 };
 
@@ -47,7 +47,7 @@ struct predicted_queue {
 
 /// The result of a prediction. A rate in a time of 0 is that in 1 ns.
 struct prediction {
-    double rate = 0;                ///< items per second after the skipped items; 0: all were skipped
+    double rate = 0;                ///< items per second after the skipped ones; 0 if all were skipped
     double low = 0;                 ///< the lower end of a 90 % confidence interval for `rate`
     double high = 0;                ///< the upper end, items per second; without resamples, both are `rate`
     std::vector<double> resampled;  ///< the rate of each resample, items per second

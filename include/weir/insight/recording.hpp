@@ -16,19 +16,19 @@ namespace weir {
 struct recorded_task {
     duration run{};             ///< the time in which the function had a thread
     duration await{};           ///< the time in which the function was suspended, after `run`
-    std::uint32_t results = 1;  ///< how many items the stage gave for it; 0: dropped, or failed
+    std::uint32_t results = 1;  ///< items that the stage gave for it; 0 if it dropped the item or failed
 
     [[nodiscard]] friend bool operator==(const recorded_task&, const recorded_task&) = default;
 };
 
 /// A sample of the invocations of one stage's function.
 struct recorded_stage {
-    std::vector<recorded_task> tasks = {};  ///< the sample; empty: the stage takes no time
+    std::vector<recorded_task> tasks = {};  ///< the sample; empty if the stage takes no time
     std::uint64_t num_tasks = 0;            ///< the number of invocations that the sample represents
     std::uint64_t num_failures = 0;         ///< how many of these failed
 
-    /// The order in which predictions use the sample. True: item k, from 0, takes `tasks[k % size]`.
-    /// False: the order is random.
+    /// Whether predictions use the sample in sequence: item k, counted from 0, takes the times and results
+    /// `tasks[k % size]`. Otherwise the order is random.
     bool in_sequence = false;
 
     /// Whether `tasks` are quantiles of the times of all invocations, at equal steps of probability, as
@@ -37,7 +37,8 @@ struct recorded_stage {
     bool is_even = false;
 
     /// For `stage_role::aggregate`, if batches differ in size: a sample of their numbers of items, in random
-    /// order. The average is `stage_settings::batch_size`; a prediction that changes it scales the sample.
+    /// order. Their average is `stage_settings::batch_size`; a prediction with another `batch_size` scales
+    /// the sample.
     std::vector<std::uint32_t> batch_sizes = {};
 
     /// The time that each invocation takes beyond its recorded times: see `calibrated`. It remains if
@@ -51,7 +52,7 @@ struct recorded_stage {
 struct recording {
     pipeline_settings settings;          ///< of the run
     std::vector<recorded_stage> stages;  ///< one for each element of `settings.stages`
-    double rate = 0;                     ///< items per second since the first item came; 0: not measured
+    double rate = 0;                     ///< items per second since the first item came; 0 if unknown
     std::uint64_t num_items = 0;         ///< items that the consumer got
 
     [[nodiscard]] friend bool operator==(const recording&, const recording&) = default;

@@ -127,7 +127,7 @@ WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, d
     return tasks;
 }
 
-// \returns the largest size, if at least 9 in 10 batches have it, about; then `sizes` is empty. Otherwise
+// \returns the largest size, if about 9 in 10 batches or more have it; then `sizes` is empty. Otherwise
 //          returns the average, and stores the sizes in the sample in `sizes`.
 WEIR_INLINE std::size_t sampled_batch_size(const task_samples& batches, std::vector<std::uint32_t>& sizes) {
     std::uint64_t sum = 0;
@@ -149,7 +149,7 @@ WEIR_INLINE bool has_samples(const stage_stats& stage) {
     return stage.samples && !stage.samples->tasks.empty();
 }
 
-// The recording of the consumer, for a run that has a consumer. `last`: the queue from which it takes.
+// The recording of the consumer, for a run that has a consumer. `last`: the consumer's input queue.
 WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const channel_stats& last) {
     recorded_stage consumer{.num_tasks = stats.num_items};
     const duration waited = smaller(last.get_blocked, stats.elapsed);

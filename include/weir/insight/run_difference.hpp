@@ -20,8 +20,8 @@ struct state_difference {
     std::string state = {};  ///< the name of the member of `slot_times`, as `wait_get`
     double before = 0;       ///< the share of the slots' time, without `off`, in the first run; 0 to 1
     double after = 0;        ///< this share in the second run
-    /// The 95 % confidence interval of `after - before`, by simulations of both runs. None: a run can't be
-    /// simulated.
+    /// The 95 % confidence interval of `after - before`, by simulations of both runs. None if a run can't
+    /// be simulated.
     std::optional<confidence_interval> change = std::nullopt;
 };
 
@@ -38,7 +38,7 @@ struct stage_difference {
     double change = 0;               ///< the difference as a share: 0.1 is 10 % longer
     confidence_interval interval{};  ///< the 95 % confidence interval of `change`
     /// The least change, as a share, that `diff` names in 95 of 100 pairs of runs with so many invocations.
-    /// None: there are too few invocations to compare.
+    /// None if there are too few invocations to compare.
     std::optional<double> detectable = std::nullopt;
     double failed_before = 0;       ///< the share of invocations that failed in the first run; 0 to 1
     double failed_after = 0;        ///< the same in the second run
@@ -47,7 +47,7 @@ struct stage_difference {
 
 /// The result of `diff`.
 struct run_difference {
-    std::string refused = {};                   ///< why the runs can't be compared; empty: they can be
+    std::string refused = {};                   ///< why the runs can't be compared; empty if they can be
     std::vector<std::string> settings = {};     ///< what was set differently: "concurrency of decode: 2 -> 4"
     std::vector<stage_difference> stages = {};  ///< stages of both runs that take time; the consumer, too
     std::vector<state_difference> states = {};  ///< the states that changed; only if `has_difference`

@@ -30,14 +30,15 @@ struct stage_settings {
     stage_role role = stage_role::function;  ///< what the stage does
     std::size_t concurrency = 1;             ///< the number of slots (workers), at least 1
     std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
-    /// If this queue has a limit of bytes: the number of items of average size that fit. 0: no such limit.
+    /// The number of items of average size that fit into the queue's limit of bytes; 0 if it has no such
+    /// limit.
     std::size_t byte_room = 0;
     /// See `stage_options::output_order`.
     weir::output_order output_order = weir::output_order::completion;
     std::size_t batch_size = 1;  ///< the number of items in a batch, at least 1; for `stage_role::aggregate`
     bool drop_last = false;      ///< whether an incomplete last batch is dropped; for `stage_role::aggregate`
 
-    /// The times of the stage are multiplied by this factor: with 0.5, it takes half the time; with 0, none.
+    /// The times of the stage are multiplied by this factor: 0.5 halves them, and 0 removes them.
     double time_factor = 1;
 
     /// The index in `pipeline_settings::pools` of the thread pool that calls the function.
@@ -51,15 +52,15 @@ struct pipeline_settings {
     /// The source, the other stages, the sink, and the consumer, in this order.
     std::vector<stage_settings> stages;
 
-    /// The number of threads of each thread pool that calls functions; 0: as many as there are slots.
+    /// The number of threads of each thread pool that calls functions; 0 for as many as there are slots.
     std::vector<std::size_t> pools = {0};
 
-    /// The number of items that the source makes; none: it does not end.
+    /// The number of items that the source makes; none if the source does not end.
     std::optional<std::uint64_t> num_items = std::nullopt;
 
     /// \returns the stage with this name, to be changed.
     /// Errors: `std::invalid_argument` if no stage, or more than one, has the name; the message lists all
-    ///         names. Lifetime: that of the element of `stages`.
+    ///         names. Lifetime: as the element of `stages`.
     [[nodiscard]] stage_settings& stage(std::string_view name);
     /// The same as `stage` above, to be read.
     [[nodiscard]] const stage_settings& stage(std::string_view name) const;

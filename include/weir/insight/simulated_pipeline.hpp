@@ -56,7 +56,7 @@ std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed);
 class simulated_pipeline {
   protected:
     using index = std::uint32_t;
-    using item = std::uint32_t;  // 0: a single item; else 1 + the index of a batch in `batches_`
+    using item = std::uint32_t;  // 0 for a single item; 1 + its index in `batches_` for a batch
     using instant = std::int64_t;
 
     static constexpr index none = static_cast<index>(-1);
@@ -79,7 +79,7 @@ class simulated_pipeline {
     };
     struct queue {
         std::size_t capacity = 1;
-        index put_in_order_by = none;  // the stage before the queue, if it keeps the order of its items
+        index put_in_order_by = none;  // the stage before the queue if that keeps the order of items
         bool is_closed = false;
         fifo<item> items;
         fifo<index> putters, getters;  // slots that wait for room, and slots that wait for an item
@@ -89,8 +89,8 @@ class simulated_pipeline {
     };
     // The result of an item before its turn to leave a stage that keeps the order of its items.
     struct early_result {
-        bool is_there = false;  // false: the item is not finished
-        bool has_item = false;  // false: the item has no result
+        bool is_there = false;  // whether the item is finished
+        bool has_item = false;  // whether the item has a result
         item what = 0;
     };
     struct stage {
@@ -105,11 +105,11 @@ class simulated_pipeline {
         std::uint64_t finished = 0;                // invocations
         std::size_t working = 0;                   // slots that have not ended
         std::array<instant, slot_states> spent{};  // time in each state, summed over slots
-        item batch = 0;  // the batch that an aggregate fills, or a disaggregate takes apart; 0: none
+        item batch = 0;  // the batch that an aggregate fills, or a disaggregate takes apart; 0 if none
         std::size_t full_size = 0;      // of an aggregate: the number of items in this batch when it is full
         std::uint64_t num_batches = 0;  // of an aggregate: the batches that it has begun
         std::span<const std::uint32_t>
-            batch_sizes;                  // as in `recorded_stage`; empty: all have `settings->batch_size`
+            batch_sizes;                  // as in `recorded_stage`; if empty, see `settings->batch_size`
         std::uint64_t next_to_leave = 0;  // if `keeps_order`: the number of the item whose turn it is
         std::deque<early_result> early;   // element i is of item `next_to_leave + i`
         std::vector<index> in_line;  // slots that wait for their turn or for room, the earliest item first
@@ -152,9 +152,10 @@ class simulated_pipeline {
     recorded_task draw(const stage& of, std::uint64_t k) const noexcept;
     // Adds the time in the slot's current state to the stage's times, and changes the state to `next`.
     void enter(slot& me, slot_state next) noexcept;
-    // Adds the time since the last change of a queue to the queue's times. Called before each change of it.
+    // Adds the time since the last change of a queue to the queue's times. Called before each change of the
+    // queue.
     void settle(queue& q) noexcept;
-    // Puts an item. False: the queue is full instead, and the slot `who` was added to its `putters`.
+    // Puts an item, or adds the slot `who` to the `putters` if the queue is full. Returns whether it was put.
     bool put(queue& to, item what, index who);
     // Passes an item to the first of the queue's `getters`, or else adds it to the queue. The caller has
     // called settle().

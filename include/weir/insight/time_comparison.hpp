@@ -38,7 +38,7 @@ class moments {
     double squares_ = 0;
 };
 
-// A mean, the variance of the values, and the number of independent values. A number of 0: the mean is exact.
+// A mean, the variance of the values, and the number of independent values, which is 0 if the mean is exact.
 struct uncertain_mean {
     double mean = 0;
     double variance = 0;

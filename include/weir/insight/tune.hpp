@@ -37,7 +37,7 @@ struct tune_options {
     std::uint64_t fewest_items = 10;  ///< a lap goes on until the consumer has got so many items; at least 2
     std::size_t most_slots = 64;      ///< the most slots that a stage gets
     std::size_t most_capacity = 64;   ///< the most items for which a queue gets room
-    std::string pool_stage = {};      ///< a stage that runs on the pool that `step` gets; empty: the source
+    std::string pool_stage = {};      ///< a stage on the pool that `step` gets; if empty, the first stage
 };
 
 /// How a tuner judged its last changes.
@@ -55,8 +55,8 @@ struct tuning_step {
     duration at{};                                  ///< when, from the start of the run
     double rate = 0;                                ///< items per second that the consumer got in the lap
     tuning_outcome outcome = tuning_outcome::none;  ///< of the changes of earlier steps
-    std::vector<setting_change> changes = {};       ///< that the step makes, in this order; empty: none
-    double predicted = 0;       ///< the predicted rate with the last changes, items per second; 0: none
+    std::vector<setting_change> changes = {};       ///< that the step makes, in this order
+    double predicted = 0;       ///< the predicted rate with the last changes, items per second; 0 if none
     std::string sentence = {};  ///< all of this in a sentence, without a full stop
 };
 
@@ -103,7 +103,7 @@ class tuner {
 
     /// Decides as `step` does, but changes nothing: the caller makes the changes of the step.
     /// \param now      the statistics from the start of the run.
-    /// \param workers  the number of workers of the pool; 0: no pool may change.
+    /// \param workers  the number of workers of the thread pool; 0 if no thread pool may change.
     /// \returns the step. Errors, lifetime: those of `step`.
     const tuning_step& decide(const pipeline_stats& now, std::size_t workers = 0);
 

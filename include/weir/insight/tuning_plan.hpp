@@ -13,9 +13,9 @@ namespace weir::detail {
 
 // The limits of the settings of a plan. `num_slots`, `items`: 0 is no limit.
 struct plan_limits {
-    std::size_t num_slots = 0;       // of all stages together
+    std::size_t num_slots = 0;       // slots (workers) of all stages together
     std::size_t items = 0;           // the room of all queues, and an item for each slot
-    std::size_t threads = 0;         // of the pool that may be changed; 0: it may not
+    std::size_t threads = 0;         // of the thread pool that may be changed; 0 if none may be
     std::size_t pool = 0;            // the index of this pool in `pipeline_settings::pools`
     std::vector<bool> fixed_slots;   // for each stage: the number of its slots can't be changed
     std::vector<bool> fixed_room;    // for each stage: the queue behind it can't be changed, or is missing
@@ -27,10 +27,10 @@ struct plan_limits {
 // The resources that settings take.
 struct resources {
     std::size_t num_slots = 0;
-    std::size_t places = 0;  // the room of all queues
+    std::size_t places = 0;  // the capacities of all queues, in items
     std::size_t threads = 0;
 
-    std::size_t items() const noexcept { return places + num_slots; }  // in flight at most
+    std::size_t items() const noexcept { return places + num_slots; }  // see `tune_budget::max_items`
 };
 resources resources_of(const pipeline_settings& settings, const plan_limits& limits);
 bool is_within(const resources& used, const plan_limits& limits) noexcept;

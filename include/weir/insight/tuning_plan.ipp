@@ -194,7 +194,7 @@ class plan_search {
     }
 
     // Lowers one number of `best_`, down to `least`, as long as the predicted rate stays close to `rate_`: by
-    // half; or a number above 64 first by an eighth of it, then by less, at last by 1.
+    // half, if `by_half`; else by 1, but a number above 64 first by an eighth, then by ever smaller steps.
     void shrink_one(std::size_t& number, std::size_t least, bool by_half) {
         constexpr std::size_t great = 64;
         std::size_t step = number > great ? number / 8 : 1;

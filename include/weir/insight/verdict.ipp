@@ -165,7 +165,7 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
 
 // \returns what the change would bring. Requires `v.change`.
 WEIR_INLINE std::string effect_text(const verdict& v, const recording& from) {
-    constexpr double great = 9;  // such as that of the only stage that takes time
+    constexpr double great = 9;  // as of a change of the only stage that takes time
     const std::string gain =
         v.gain > great ? "more than ten times as much" : units::whole_percent(v.gain) + " % more";
     return "; " + describe(*v.change, from.settings) + " would bring " + gain +

@@ -10,7 +10,7 @@
 
 namespace weir::detail {
 
-// Returns the sentence of the verdict (what limits the rate); empty: there is none.
+// Returns the sentence of the verdict (what limits the rate); an empty string if there is no verdict.
 using verdict_function = std::string (*)(const pipeline_stats& stats);
 
 // Called at the end of a run if WEIR_DIAGNOSE=1 is set. Null in programs that don't write pipeline_stats to a

@@ -61,7 +61,7 @@ struct setting_change {
 
 /// Options of `what_if`.
 struct what_if_options {
-    std::vector<setting_change> changes = {};        ///< the changes to predict; empty: `usual_changes`
+    std::vector<setting_change> changes = {};        ///< the changes to predict; if empty, `usual_changes`
     predict_options simulation = {.resamples = 10};  ///< the options of each prediction
     double tolerance = 0.05;  ///< the greatest error of the run's own prediction, as a share of the rate
     std::uint64_t fewest_tasks = 20;  ///< the least number of invocations of a stage, unless `in_sequence`
@@ -74,17 +74,17 @@ struct predicted_change {
     double rate = 0;            ///< the predicted rate, items per second that the consumer gets
     double low = 0;             ///< the lower end of a 90 % confidence interval for `rate`
     double high = 0;            ///< the upper end, items per second: see `prediction::high`
-    double gain = 0;            ///< the increase of the rate as a share: 0.25 is a quarter more. If the
-                                ///< change is `batch_size`, that of the rate of the batches' elements
+    double gain = 0;            ///< the increase of the rate as a share: 0.25 is a quarter more. For
+                                ///< `change_kind::batch_size`: of the elements per second
     std::vector<double> gains;  ///< the gain in each resample, as a share
 };
 
 /// The result of `what_if`.
 struct what_if_result {
-    double measured = 0;                    ///< the rate of the run, items per second; 0: not measured
+    double measured = 0;                    ///< the rate of the run, items per second; 0 if not measured
     prediction today;                       ///< the prediction with the settings of the run, not calibrated
-    duration overhead{};                    ///< of each invocation, as `calibrated` estimates it; 0: none
-    std::string refused;                    ///< why no change is predicted; empty: changes are
+    duration overhead{};                    ///< of each invocation, as `calibrated` estimates it; 0 if not
+    std::string refused;                    ///< why no change is predicted; empty if changes are
     std::vector<predicted_change> changes;  ///< the greatest gain first; empty if `refused` is not
 };
 
@@ -96,7 +96,7 @@ struct what_if_result {
 ///
 /// \returns the effects, the greatest gain first.
 /// Errors: as `predict` and `with_change`.
-/// Cost:   that of `1 + resamples` simulations for each change.
+/// Cost:   `1 + resamples` simulations for each change, for the run itself, and those of `calibrated`.
 [[nodiscard]] what_if_result what_if(const recording& from, const what_if_options& options = {});
 
 namespace detail {
