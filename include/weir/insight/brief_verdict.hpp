@@ -29,8 +29,8 @@ namespace weir {
 
 namespace detail {
 
-// The estimated time that `brief_verdict` needs. The same on each machine, so that a run on virtual time has
-// the same reports everywhere.
+// The estimated time that `brief_verdict` needs. The estimate is the same on each machine, so that a run on
+// virtual time has the same reports everywhere.
 duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept;
 
 // Returns the sentence of `brief_verdict`; an empty string if there is no verdict.

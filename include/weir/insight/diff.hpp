@@ -16,7 +16,7 @@ struct diff_options {
     /// A smaller change of a time or rate is not named, even if the change is certain: the same program on
     /// the same machine changes by so much from run to run. As a share: 0.03 is 3 %.
     double least_change = 0.03;
-    bool explain = true;  ///< also makes the verdicts, which takes most of the time
+    bool explain = true;  ///< whether to make a verdict on each run, which takes most of the time
 };
 
 /// Compares two runs of one pipeline: before and after a change.
@@ -32,7 +32,8 @@ struct diff_options {
 /// A change of a time is not named if it is less than 0.2 % of the slots' time, as for a source that takes
 /// 60 ns per item. For a consumer of which only the average time is known, this limit is 5 %.
 ///
-/// Stages are matched by name. If one run lacks a stage, `settings` says so, and the others are compared.
+/// Stages are matched by name. If one run lacks a stage, `run_difference::settings` says so, and the others
+/// are compared.
 ///
 /// \param before  the statistics of the first run, or its recording.
 /// \param after   those of the second run.

@@ -214,13 +214,13 @@ constexpr bool can_start_twice() {
 /// copied is passed itself, again and again, so the consumer must leave it usable.
 ///
 /// \param pipeline  a pipeline, which is started twice; or a function that starts a run each time.
-/// \param ex        the executor of the run; its clock measures.
+/// \param ex        the executor of both runs; times are measured by its clock.
 /// \param consumer  called with each item; its result is ignored.
 /// \returns the three rates, and a sentence.
 /// Errors:   `std::invalid_argument` if fewer than 2 items come within the limits, or for options that make
 ///           no sense. Exceptions of the consumer, and the failures of the run.
 /// Threads:  blocks the calling thread until all is measured; on virtual time, the calling thread runs the
-///           coroutines. With a consumer that is a task, `time` is checked only after each item.
+///           coroutines. With a consumer that is a task, `time` is checked only between two items.
 /// Lifetime: all arguments outlive the call.
 /// Cost:     the memory of `kept` items, and up to three times `time`.
 template <class Pipeline, class Executor, class Consumer>

@@ -17,11 +17,12 @@ namespace weir {
 ///     changed.stage("decode").concurrency = 4;
 ///     std::cout << weir::predict(changed, recorded).rate;
 ///
-/// Not predicted: branches, limits of bytes, priorities, delays of batches, the time that the library needs,
-/// and how stages slow each other down, such as by shared caches.
+/// Not predicted: branches, `run_options::max_bytes`, priorities, delays of batches, the time that the
+/// library needs, and how stages slow each other down, such as by shared caches. For
+/// `stage_options::max_bytes`, all items count as of average size.
 ///
 /// \param settings  those of the recording, with changes; names and roles of the stages remain.
-/// \param from      the times of the stages.
+/// \param from      the recording, whose times and results the simulated stages take.
 /// \returns the rate and the statistics of the simulated run.
 /// Errors: `std::invalid_argument` for settings that no pipeline can have, for a recording of other stages,
 ///         and for options that make no sense; the message names the stage. `std::bad_alloc`.

@@ -20,7 +20,7 @@
 
 namespace weir {
 
-/// The limits of a run that a tuner changes. Slots that the tuner removes count until they have finished
+/// The limits within which a tuner changes a run. Slots that the tuner removes count until they have finished
 /// their item; items above a lowered capacity of a queue count until they have left it.
 struct tune_budget {
     std::size_t max_slots = 0;    ///< slots (workers) of all stages, the source included; 0: no limit

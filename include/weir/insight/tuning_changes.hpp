@@ -26,7 +26,7 @@ pipeline_settings reduced(const pipeline_settings& from, const pipeline_settings
 
 // Brings settings within the limits: lowers the threads; and, again and again, the greatest number of slots
 // or capacity.
-// Errors: std::invalid_argument if the least settings exceed the limits.
+// Errors: std::invalid_argument if one slot for each stage and room for one item in each queue are too much.
 pipeline_settings fitted(pipeline_settings settings, const plan_limits& limits);
 
 // The resources that a run uses at the end of a lap. Slots that were removed and have not ended yet count,

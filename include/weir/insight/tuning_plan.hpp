@@ -11,7 +11,7 @@
 
 namespace weir::detail {
 
-// The limits of the settings of a plan. `num_slots`, `items`: 0 is no limit.
+// The limits within which a tuner plans settings. `num_slots`, `items`: 0 is no limit.
 struct plan_limits {
     std::size_t num_slots = 0;       // slots (workers) of all stages together
     std::size_t items = 0;           // the room of all queues, and an item for each slot
@@ -35,8 +35,8 @@ struct resources {
 resources resources_of(const pipeline_settings& settings, const plan_limits& limits);
 bool is_within(const resources& used, const plan_limits& limits) noexcept;
 
-// The predicted rate of these settings, items per second. Predictions from one recording use the same draws,
-// so that their rates can be compared.
+// The predicted rate of these settings, items per second. Predictions from one recording use the same
+// random draws of times, so that their rates can be compared.
 double planned_rate(const pipeline_settings& settings, const recording& from);
 
 // Finds settings with nearly the greatest rate within the limits, and hardly more resources than that takes:
@@ -45,7 +45,7 @@ double planned_rate(const pipeline_settings& settings, const recording& from);
 //    more, or a stage with fixed slots or the number of threads limits the rate.
 // 3. Of more slots for a stage, more room in a queue and more room in all queues, makes the change with the
 //    greatest predicted rate, as long as the rate rises.
-// 4. Lowers all numbers, as long as this costs hardly anything.
+// 4. Lowers the numbers of slots, the room and the threads, as long as the rate hardly falls.
 // Source of step 2: B. Fox, "Discrete optimization via marginal analysis", Management Science 13 (1966).
 pipeline_settings best_settings(const recording& from, const plan_limits& limits);
 

@@ -20,7 +20,7 @@ struct verdict {
     double lost = 0;                          ///< the share of the run's time that the change saves, 0 to 1
     std::optional<setting_change> change = std::nullopt;  ///< the best change; none: unknown, or none helps
     double gain = 0;            ///< the increase of the rate by this change, as a share
-    double sure = 0;            ///< the share of resamples (`predict_options`) with this cause, 0 to 1
+    double sure = 0;            ///< the share of `predict_options::resamples` with this cause, 0 to 1
     std::string sentence = {};  ///< all of this in a sentence, without a full stop at its end
 };
 
@@ -42,7 +42,8 @@ struct verdict {
 /// for causes that predictions don't cover, such as `limit_cause::processors` and `limit_cause::copies`.
 ///
 /// A run that can't be predicted is judged by the states of its slots alone. The verdict then is less sure,
-/// has no change, and `lost` is the share of the time in which the consumer waits. The sentence says why.
+/// has no change, and `lost` is the share of the time in which the consumer waits. `verdict::sentence`
+/// says why the run can't be predicted.
 /// \returns the verdict. `limit_cause::unsure` if even the states tell nothing.
 /// Errors: `std::bad_alloc`. Cost: that of some 200 simulations, 0.1 s for five stages.
 [[nodiscard]] verdict explain(const pipeline_stats& stats);
