@@ -34,12 +34,14 @@ WEIR_INLINE std::string percent_text(double share) { return units::whole_percent
 // The shares of the states in the time of a stage's slots, without the time in which they were off.
 struct state_shares {
     explicit state_shares(const stage_stats& stage)
-        : times(stage.times()), present(times.total() - times.off) {}
+        : times(stage.times()), present(times.total() - times.off),
+          joins(stage.kind == "merge" || stage.kind == "zip") {}
     double busy() const noexcept { return share_of_time(times.busy(), present); }
-    double in_order() const noexcept { return share_of_time(times.wait_turn, present); }
+    double in_order() const noexcept { return joins ? 0 : share_of_time(times.wait_turn, present); }
 
     slot_times times;
     duration present;
+    bool joins;  // its slots wait for the turn of their inputs, and hold no result back
 };
 
 WEIR_INLINE std::string state_text(const slot_times& times) {
@@ -237,11 +239,10 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     const bool lacks_threads = short_of_it > often && most_runnable > for_a_turn && most <= nearly_always;
     if (const auto deeper = reason_for_threads(stats, lacks_threads))
         return says(deeper->cause, deeper->stage, deeper->sentence);
-    if (lacks_threads) {
+    if (lacks_threads)
         return says(limit_cause::threads, {},
                     "there are too few threads: functions wait for one " + percent_text(short_of_it) +
                         " of the time that they are ready or run");
-    }
     if (most_order > for_a_turn && most < nearly_always && ordered->kind == "source") {
         // A source keeps no order: its slots are in `wait_turn` only because of the run's limit of bytes.
         return says(limit_cause::bytes, ordered->name,

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using Catch::Approx;
@@ -128,6 +129,18 @@ TEST_CASE("the states show the source, the consumer, threads, order, room, and a
     CHECK(cause(figures().stage("a", busy).stage("b", busy).consumed(500ms)) == limit_cause::balanced);
     CHECK(cause(figures().stage("a", busy).consumed(10ms)) == limit_cause::balanced);
     CHECK(cause(pipeline_stats()) == limit_cause::unsure);
+}
+
+TEST_CASE("the inputs of a merge or zip wait for their turn, and hold no result back") {
+    for (const char* kind : {"merge", "zip", "pipe"}) {
+        const auto found =
+            weir::detail::limit_by_states(figures()
+                                              .stage("src", {.wait_put = 1s}, "source")
+                                              .stage("m", {.wait_put = 500ms, .wait_turn = 500ms}, kind)
+                                              .stage("a", {.wait_get = 200ms, .await = 800ms})
+                                              .consumed(500ms));
+        CHECK(found.cause == (std::string_view(kind) == "pipe" ? limit_cause::order : limit_cause::room));
+    }
 }
 
 TEST_CASE("threads are too few only if they hold back a stage, not if functions that await hardly need any") {
