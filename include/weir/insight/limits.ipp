@@ -179,7 +179,7 @@ WEIR_INLINE duration longest_task(const pipeline_stats& stats) {
 WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     constexpr double nearly_always = 0.93;
     constexpr double often = 0.3;
-    constexpr double for_a_turn = 0.1;  // or a thread
+    constexpr double for_a_turn = 0.1;  // of a stage's time: its slots wait for a turn, or for a thread
     constexpr std::uint64_t fewest_items = 20;
 
     visible_limit found;

@@ -41,8 +41,8 @@ struct recorded_stage {
     /// the sample.
     std::vector<std::uint32_t> batch_sizes = {};
 
-    /// The time that each invocation takes beyond its recorded times: see `calibrated`. It remains if
-    /// `stage_settings::time_factor` changes, except to 0.
+    /// The time that each invocation takes beyond its recorded times: see `calibrated`. A change of
+    /// `stage_settings::time_factor` doesn't scale it, but a factor of 0 removes it, too.
     duration overhead{};
 
     [[nodiscard]] friend bool operator==(const recorded_stage&, const recorded_stage&) = default;

@@ -81,8 +81,9 @@ struct mean_change {
 // are involved", Biometrika 34 (1947).
 mean_change change_of(const uncertain_mean& before, const uncertain_mean& after) noexcept;
 
-// The change of the average time, and that of the typical time, which is the geometric mean. For times with
-// a long tail, as those of a log-normal distribution with sigma 1, the typical time is known better.
+// The change of the average time, and that of the typical time, which is the geometric mean. If the
+// times have a long tail, as in a log-normal distribution with sigma 1, the typical time is known more
+// precisely.
 struct time_change {
     mean_change average;
     mean_change typical;

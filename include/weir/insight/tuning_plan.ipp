@@ -81,8 +81,8 @@ class plan_search {
                best_.stages[i].role == stage_role::function;
     }
     bool has_room(std::size_t i) const { return i < limits_.fixed_room.size() && !limits_.fixed_room[i]; }
-    // The queue before the consumer keeps its room, as far as the budget allows: a recording has only the
-    // average time of the consumer, so that no prediction tells how much room its variation needs.
+    // The queue before the consumer keeps its room, as far as the budget allows: a recording may have only
+    // the average time of the consumer. Then no prediction tells how much room its variation needs.
     bool keeps_room(std::size_t i) const { return best_.stages[i].role == stage_role::sink; }
     bool may_lose_room(std::size_t i) const { return has_room(i) && (!keeps_room(i) || limits_.items != 0); }
     void give_room_back() {
