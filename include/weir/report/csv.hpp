@@ -15,8 +15,8 @@
 
 namespace weir {
 
-/// Appends each lap of a run (a part with statistics of its own) to a CSV file when the lap ends. The
-/// columns: include/weir/report/README.md.
+/// Appends the statistics of each lap (a part of a run: see `run_options::lap`) to a CSV file when the lap
+/// ends. The columns: include/weir/report/README.md.
 ///
 ///     auto csv = std::make_shared<weir::csv_report>("run.csv");
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {csv}});

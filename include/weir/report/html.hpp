@@ -19,7 +19,7 @@ namespace weir {
 ///          settings. The page loads nothing. It works without scripts, by keyboard, in light and dark, on
 ///          paper.
 /// A page has less than 500 kB. If there is too much to show, the page says what is left out: a point of a
-/// plot stands for several laps (parts of the run with statistics of their own), and only the first 128
+/// plot stands for several laps (parts of the run: see `run_options::lap`), and only the first 128
 /// stages are shown, or fewer if names and texts are long.
 /// Errors: `std::bad_alloc`. Cost: that of `brief_verdict`, and a few milliseconds; more with many laps.
 [[nodiscard]] std::string html_text(const run_record& run);

@@ -37,7 +37,7 @@ enum class log_style {
 /// Errors: those of the stream, if it throws.
 void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style = log_style::current);
 
-/// Writes a report for each lap, a part of a run with statistics of its own:
+/// Writes a report for each lap, a part of a run as long as `run_options::lap`:
 /// `run_options{.lap = 1s, .on_lap = weir::log_sink(std::clog)}`.
 /// A new verdict (what limits the rate) is made when it costs at most 1 % of the time since the last one: for
 /// five stages, about every 2 s. It is of all laps since the last one. The lines of other laps repeat the

@@ -52,7 +52,7 @@ struct labelled_run {
 };
 
 /// \param stats  from the start of a run, because counters count from there: `run.stats()`. Not those of a
-///               lap (a part of a run with statistics of its own); `metrics_file` and `metrics_callback` add
+///               lap (a part of a run: see `run_options::lap`); `metrics_file` and `metrics_callback` add
 ///               laps up.
 /// \returns all statistics as metrics, each family (metric) in one block with its help and type, and in
 ///          OpenMetrics its unit: see include/weir/report/README.md. Times are seconds, exact to the

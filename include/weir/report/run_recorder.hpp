@@ -22,7 +22,7 @@ namespace weir {
 
 /// Options of a `run_recorder`.
 struct run_recorder_options {
-    /// The number of laps to keep, at least 2. A lap is a part of a run with statistics of its own. When
+    /// The number of laps to keep, at least 2. A lap is a part of a run: see `run_options::lap`. When
     /// there are more laps, each two adjacent laps become one. So a run of any length is recorded; the longer
     /// the run, the longer the laps of its record.
     std::size_t most_laps = 1000;

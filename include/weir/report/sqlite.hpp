@@ -29,8 +29,8 @@
 
 namespace weir {
 
-/// Adds each lap of a run (a part with statistics of its own) to a database when the lap ends. The program
-/// links SQLite (`-lsqlite3`). Tables, columns and queries: include/weir/report/README.md.
+/// Adds the statistics of each lap (a part of a run: see `run_options::lap`) to a database when the lap ends.
+/// The program links SQLite (`-lsqlite3`). Tables, columns and queries: include/weir/report/README.md.
 ///
 ///     auto rows = std::make_shared<weir::sqlite_report>("runs.sqlite", "training", weir::describe(loader));
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {rows}});
