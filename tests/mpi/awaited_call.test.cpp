@@ -2,6 +2,11 @@
 
 #include "mpi/support.hpp"
 
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/sink.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <span>
@@ -27,6 +32,23 @@ TEST_CASE("a receive whose coroutine is destroyed is cancelled before its memory
     }
     CHECK(stand_in::num_calls("MPI_Cancel") == 1);
     CHECK(stand_in::look().requests == 0);
+}
+
+TEST_CASE("a stop of the run ends a receive in the function of a stage, which does not go on") {
+    cluster ranks(1);
+    bool goes_on = false;
+    const auto receive = [&, c = ranks.of(0)](int) -> weir::task<int> {
+        int x = 0;
+        co_await c.recv(std::span(&x, 1), 0, 9);
+        goes_on = true;
+        co_return x;
+    };
+    auto run = (weir::source({1, 2}) | weir::pipe(receive) | weir::sink()).start(ranks.all);
+    for (int i = 0; i < 50; ++i) weir::sync_wait(ranks.all, weir::yield());
+    run.request_stop();
+    CHECK_FALSE(run.get().has_value());
+    CHECK_FALSE(goes_on);
+    CHECK(stand_in::num_calls("MPI_Cancel") == 1);
 }
 
 TEST_CASE("all awaits throw the failure of a rank, those that wait and those that begin later") {

@@ -67,6 +67,13 @@ std::vector<channel_options> roles(int producers, int consumers, std::size_t cap
     return all;
 }
 
+// Until nothing is on its way any more.
+void settle(cluster& ranks) {
+    for (int i = 0; i < 200; ++i) {
+        for (weir::mpi::detail::reactor* const r : ranks.all.polled) static_cast<void>(r->poll());
+    }
+}
+
 // A number, and where it comes from; longer than what the stand-in sends eagerly if `long_` is set.
 using item = std::vector<std::uint32_t>;
 item make_item(int rank, std::uint32_t n) {
@@ -245,24 +252,54 @@ TEST_CASE("a rank that neither puts nor gets does not wait for the others") {
     }) == 0);
 }
 
+TEST_CASE("items go to the consumers in turn that are there and have given credit") {
+    cluster ranks(3);
+    channels<item> c(ranks, 3, roles(1, 2, 4));
+    for (std::uint32_t n = 0; n < 4; ++n) CHECK(c[0].blocking_put(make_item(0, n)));
+    settle(ranks);
+    CHECK(c[1].stats().in.size == 2);
+    CHECK(c[2].stats().in.size == 2);
+    c[1].cancel();
+    settle(ranks);
+    for (std::uint32_t n = 4; n < 6; ++n) CHECK(c[0].blocking_put(make_item(0, n)));
+    settle(ranks);
+    CHECK(c[2].stats().in.size == 4);
+    CHECK(c[1].stats().num_received == 2);
+    CHECK(c[1].stats().num_returned == 0);  // what had come before is discarded
+}
+
+TEST_CASE("half of the credit is given back at once, and is added to what the producer has") {
+    cluster ranks(2);
+    channels<item> c(ranks, 2, roles(1, 1, 4));
+    const auto put_then_get = [&](std::uint32_t count) {
+        for (std::uint32_t n = 0; n < count; ++n) CHECK(c[0].blocking_put(make_item(0, n)));
+        settle(ranks);
+        for (int i = 0; i < 2; ++i) CHECK(c[1].blocking_get().has_value());
+        settle(ranks);
+    };
+    put_then_get(2);
+    CHECK(c[0].stats().num_sent == 2);
+    put_then_get(5);
+    CHECK(c[0].stats().num_sent == 7);  // 4, and one more for which the credit came late
+    const auto sent = c[0].stats();
+    CHECK(sent.credit_wait > weir::duration(0));
+    CHECK(sent.wire > weir::duration(0));
+    // Each third item has 40 numbers of 4 bytes, from the first one on; the others have 2.
+    CHECK(sent.bytes_sent == 4 * (3 * 40 + 4 * 2));
+    CHECK(c[1].stats().bytes_received == sent.bytes_sent);
+}
+
 TEST_CASE("all credit is given back, also what falls due while a message about credit is underway") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         cluster ranks(2, seed);
         channels<item> c(ranks, 2, roles(1, 1, 4));
-        const auto settle = [&] {
-            for (int i = 0; i < 200; ++i) {
-                for (int r = 0; r < 2; ++r) {
-                    static_cast<void>(ranks.at(r).its()->poll());
-                }
-            }
-        };
         for (std::uint32_t n = 0; n < 4; ++n) CHECK(c[0].blocking_put(make_item(0, n)));
-        settle();
+        settle(ranks);
         REQUIRE(c[1].stats().in.size == 4);
         for (std::uint32_t n = 0; n < 4; ++n) CHECK(c[1].blocking_get().has_value());
-        settle();
+        settle(ranks);
         for (std::uint32_t n = 4; n < 8; ++n) CHECK(c[0].blocking_put(make_item(0, n)));
-        settle();
+        settle(ranks);
         CHECK(c[0].stats().num_sent == 8);
         while (c[1].stats().in.size != 0) static_cast<void>(c[1].blocking_get());
     }

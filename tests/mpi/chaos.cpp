@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -73,7 +74,8 @@ struct trouble {
         rank = static_cast<int>(random.up_to(static_cast<std::size_t>(ranks) - 1));
         if (kind >= 4) {
             function = functions[random.up_to(std::size(functions) - 1)];
-            nth = static_cast<int>(random.one_in(2) ? random.up_to(3) : random.up_to(60));
+            const bool is_rare = function.ends_with('!');
+            nth = static_cast<int>(random.up_to(is_rare ? 1 : random.one_in(2) ? 3 : 60));
             at_end = random.one_in(3) && (function.starts_with("MPI_I") && function != "MPI_Iprobe" &&
                                           function != "MPI_Improbe" && !function.starts_with("MPI_Init"));
         }
@@ -97,6 +99,15 @@ class one_run {
   public:
     explicit one_run(std::uint64_t seed) : seed_(seed), plan_(seed), trouble_(plan_.random, plan_.ranks) {
         plan_.blocks = !trouble_.silent_after;
+        // A collective operation that is to fail is called.
+        const std::pair<const char*, std::size_t> kinds[] = {{"MPI_Ibarrier", 0},
+                                                             {"MPI_Ireduce", 2},
+                                                             {"MPI_Ibcast", 3},
+                                                             {"MPI_Igather", 5},
+                                                             {"MPI_Igatherv", 6}};
+        for (const auto& each : kinds) {
+            if (trouble_.function == each.first) plan_.collectives.push_back(each.second);
+        }
         options_.own_thread = false;
         options_.failures.heartbeat = trouble_.heartbeats ? weir::duration(20ms) : weir::duration(0);
         options_.failures.dead_after = 400ms;

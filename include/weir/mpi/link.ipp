@@ -46,6 +46,7 @@ inline void link::go_on() noexcept {
         if (!send_next(to->rank)) break;
         --to->credits;
         ++to->num_sent;
+        turn_ = (turn_ + 1) % consumers_.size();
     }
     if (is_drained()) send_ends();
 }
@@ -53,9 +54,9 @@ inline void link::go_on() noexcept {
 // The next consumer in turn that has given credit.
 inline link::peer* link::with_credit() noexcept {
     for (std::size_t i = 0; i < consumers_.size(); ++i) {
-        turn_ = (turn_ + 1) % consumers_.size();
         peer* const p = consumers_[turn_];
         if (p->credits != 0 && !p->has_gone) return p;
+        turn_ = (turn_ + 1) % consumers_.size();
     }
     return nullptr;
 }
