@@ -78,10 +78,10 @@ inline std::shared_ptr<const group> make_group(std::shared_ptr<connection> its, 
     owned all;
     owned chosen;
     MPI_Comm made = MPI_COMM_NULL;
-    check(MPI_Comm_group(of, &all.handle), "MPI_Comm_group");
-    check(MPI_Group_incl(all.handle, static_cast<int>(members.size()), members.data(), &chosen.handle),
-          "MPI_Group_incl");
-    check(MPI_Comm_create_group(of, chosen.handle, 0, &made), "MPI_Comm_create_group");
+    demand(MPI_Comm_group(of, &all.handle), "MPI_Comm_group");
+    demand(MPI_Group_incl(all.handle, static_cast<int>(members.size()), members.data(), &chosen.handle),
+           "MPI_Group_incl");
+    demand(MPI_Comm_create_group(of, chosen.handle, 0, &made), "MPI_Comm_create_group");
     return std::make_shared<const group>(std::move(its), made);
 }
 

@@ -70,7 +70,7 @@ struct elements {
     // message does not consist of whole elements.
     static std::size_t count_in(const MPI_Status& status) {
         int n = 0;
-        check(MPI_Get_count(&status, type(), &n), "MPI_Get_count");
+        demand(MPI_Get_count(&status, type(), &n), "MPI_Get_count");
         if (n < 0 || static_cast<std::size_t>(n) % scale != 0) throw error(MPI_ERR_TYPE, "MPI_Get_count");
         return static_cast<std::size_t>(n) / scale;
     }
@@ -96,9 +96,9 @@ class group {
     group(std::shared_ptr<connection> of, MPI_Comm handle)
         : its(std::move(of)), comm(handle), freeing_(std::make_unique<freeing>(handle)) {
         try {
-            check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-            check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-            check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+            demand(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+            demand(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+            demand(MPI_Comm_size(comm, &size), "MPI_Comm_size");
         } catch (...) {
             MPI_Comm_free(&handle);
             throw;

@@ -137,7 +137,7 @@ class process {
             if (MPI_Init_thread(nullptr, nullptr, how_.threads, &level_) != MPI_SUCCESS)
                 return refuse("MPI_Init_thread failed");
         } else {
-            check(MPI_Query_thread(&level_), "MPI_Query_thread");
+            demand(MPI_Query_thread(&level_), "MPI_Query_thread");
         }
         const int needed = finalises_ || !how_.own_thread ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
         if (level_ < needed) {
@@ -151,11 +151,11 @@ class process {
         its_->set_thread(level_ < MPI_THREAD_SERIALIZED);
         MPI_Comm all = MPI_COMM_NULL;
         MPI_Comm apart = MPI_COMM_NULL;
-        check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        check(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
+        demand(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        demand(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
         all_ = std::make_shared<const group>(its_, all);
-        check(MPI_Comm_dup(MPI_COMM_WORLD, &apart), "MPI_Comm_dup");
-        check(MPI_Comm_set_errhandler(apart, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        demand(MPI_Comm_dup(MPI_COMM_WORLD, &apart), "MPI_Comm_dup");
+        demand(MPI_Comm_set_errhandler(apart, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
         control_ = apart;
         health_.emplace(*its_, apart, how_.failures);
         its_->set_periodic(&*health_);
