@@ -142,8 +142,8 @@ class executor {
     /// `if (!timers.add(t)) post(t.waiter());`
     virtual void add(timer& t) noexcept = 0;
 
-    /// Posts a timer's waiter now, unless it was posted already:
-    /// `if (timers.cancel(t, now())) post(t.waiter());`
+    /// Removes a timer, and posts its waiter now. Before `add`: marks the timer, and `add` posts the waiter.
+    /// After the waiter was posted: no effect. `if (timers.cancel(t, now())) post(t.waiter());`
     virtual void cancel(timer& t) noexcept = 0;
 
     /// The clock of this executor's timers and of the statistics of what runs on it. Any thread may call it,

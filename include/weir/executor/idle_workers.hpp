@@ -145,7 +145,7 @@ class basic_idle_workers {
     }
 
     // Whether no worker is active. When called by the watcher, a true result holds until the watcher calls
-    // `leave` or `expect` adds workers.
+    // `leave`, `expect` adds workers, or a sleeper is surplus.
     bool all_idle() const noexcept { return active() == 0; }
     std::uint64_t active() const noexcept { return state_.load(std::memory_order_seq_cst) >> 32; }
     bool none_idle() const noexcept { return (state_.load(std::memory_order_seq_cst) & idle_or_taken) == 0; }

@@ -89,7 +89,8 @@ decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
 using executor_function = executor& (*)();
 inline constinit executor_function foreign_executor = nullptr;
 
-// The executor to which a coroutine is posted after a wait. All awaitables use this function.
+// The executor to which a coroutine is posted after a wait for an operation, such as a channel's or a sleep.
+// The end of an awaited task, and `schedule`, do not use this function.
 // Errors: those of `foreign_executor`; `std::logic_error` if no header has set `foreign_executor`.
 inline executor& executor_of(const coroutine_env& env) {
     if (env.executor != nullptr) return *env.executor;

@@ -177,7 +177,7 @@ class stop_callback : detail::basic_stop_node<Platform> {
     stop_callback& operator=(const stop_callback&) = delete;
 
   private:
-    // Called once, as an rvalue if the function is held by value.
+    // Calls the user's function, once: so a function that is held by value is called as an rvalue.
     static void run(node& self) noexcept {
         std::forward<Callback>(static_cast<stop_callback&>(self).callback_)();
     }

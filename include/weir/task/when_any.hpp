@@ -69,7 +69,7 @@ class when_any_join {
     }
 
     void part_ended(const void* part) noexcept {
-        // relaxed: read when all have ended, which is_last() orders
+        // relaxed: selects one part; `first_` is read after all parts have ended, which is_last() orders
         if (!has_first_.exchange(true, std::memory_order_relaxed)) {
             first_ = part;
             stop_.request_stop();
