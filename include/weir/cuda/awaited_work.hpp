@@ -35,8 +35,8 @@ class ticket {
             throw;
         }
     }
-    // For an event that the caller owns and has recorded. Makes no CUDA call, so that a
-    // `completion::reaction` may make a ticket.
+    // For an event that the caller owns and has recorded. Unlike the other constructor, never waits for the
+    // context's thread: so a `completion::reaction`, which may run on that thread, can make a ticket.
     ticket(core& of, cudaEvent_t recorded, completion::reaction then)
         : core_(of), completion_(&completion::make(of.box(), recorded, then)) {
         completion_->returns_event = false;

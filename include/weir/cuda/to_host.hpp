@@ -41,7 +41,7 @@ struct to_host_options {
 /// An item, and the copy of one of its parts on the host.
 template <class Item, class Data>
 struct host_batch {
-    Item rest;  ///< the item; its device memory was released
+    Item rest;  ///< the item; the copied buffers are empty, and their memory is freed
     Data data;  ///< the copy
 };
 

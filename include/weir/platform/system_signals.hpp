@@ -151,6 +151,10 @@ bool begin_signals(signal_pipe& pipe) noexcept {
         detail::listen_for_signals(*static_cast<signal_pipe*>(from), Listener);
     }>(&pipe);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (!begun) {
+        for (std::atomic<int>& end : pipe.ends) ::close(end.exchange(-1, std::memory_order_relaxed));
+        errno = EAGAIN;  // as pthread_create returns, which does not set it
+    }
     return begun;
 }
 // Called in a forked process, which shares the parent's pipe and lacks its thread.

@@ -15,6 +15,7 @@
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/system_info.hpp>
+#include <weir/report/escape.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 #include <utility>    // for std::move
@@ -107,8 +108,9 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
     std::string& text = now.states;
     for (std::size_t i = 0; i < stats.stages.size(); ++i) {
         const stage_stats& stage = stats.stages[i];
-        names += (names.empty() ? "" : " | ") + stage.name;
-        text += "  stage '" + stage.name + "'";
+        const std::string name = for_terminal(stage.name).text;
+        names += (names.empty() ? "" : " | ") + name;
+        text += "  stage '" + name + "'";
         const bool has_slots = i < seen.stages.size();  // a sink has none
         const std::string place =
             has_slots ? place_text(seen.stages[i].per_slot[0].who->where()) : std::string();

@@ -68,7 +68,8 @@ inline constexpr double no_value = -1;
 // A table of a page. If a table is wider than the screen, only the table scrolls, not the page.
 class html_table {
   public:
-    enum class align { right, left, text, long_text };  // text may have several lines
+    // `text`, `long_text`: left-aligned, and may have several lines; `long_text` has a wider column.
+    enum class align { right, left, text, long_text };
     struct column {
         std::string heading;
         align as = align::right;

@@ -129,7 +129,8 @@ class wait_graph {
 
     bool has_failed(const wait& w) const { return w.slot != none && stages_[slots_[w.slot].stage].failed; }
 
-    // Groups the waits that depend on each other. All waits for which `by_anyone` is true are one group.
+    // Groups the waits that are not alive: those that depend on each other are one group. All of them for
+    // which `by_anyone` is true are one group, too.
     void group();
 
     std::vector<known_run> runs_;

@@ -82,7 +82,7 @@ class run_control {
     }
 
     /// Stops the run: no stage takes another item, the items in the queues are destroyed, and the call blocks
-    /// until all running invocations have ended. A second call does nothing.
+    /// until all running invocations have ended. Several threads may call it: each waits for the end.
     ///
     /// Errors: `std::logic_error` in work of this run, which would wait for itself: in a stage's function, in
     ///         coroutines and tasks that the function awaits or waits for, in hooks, callbacks and reports.

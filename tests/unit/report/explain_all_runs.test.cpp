@@ -106,6 +106,15 @@ TEST_CASE("a run whose consumer takes nothing: each slot waits to put, and the q
     CHECK(has(text, "  verdict so far: not sure why it is not faster: "));
 }
 
+TEST_CASE("names of stages can't move the cursor of a terminal") {
+    weir::thread_pool pool(1);
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe(same, {.name = "a\x1b[2Jb"}) | weir::sink())
+                   .start(pool);
+    const std::string text = weir::explain_all_runs();
+    CHECK(text.find("stage 'a?[2Jb'") != std::string::npos);
+    CHECK(text.find('\x1b') == std::string::npos);
+}
+
 TEST_CASE("a slot whose function has a thread works; the slots behind it wait to get, as the consumer does") {
     weir::thread_pool pool(2);
     semaphore go_on(0);
