@@ -152,6 +152,7 @@ bool begin_signals(signal_pipe& pipe) noexcept {
     }>(&pipe);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (!begun) {
+        // relaxed: no thread reads the ends
         for (std::atomic<int>& end : pipe.ends) ::close(end.exchange(-1, std::memory_order_relaxed));
         errno = EAGAIN;  // as pthread_create returns, which does not set it
     }
