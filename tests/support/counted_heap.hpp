@@ -4,6 +4,8 @@
 #ifndef WEIR_TESTS_SUPPORT_COUNTED_HEAP_HPP
 #define WEIR_TESTS_SUPPORT_COUNTED_HEAP_HPP
 
+#include <weir/platform/config.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +39,8 @@ inline void* allocate(std::size_t size, std::size_t alignment) {
     return static_cast<char*>(block) + alignment;
 }
 
-inline void release(void* address, std::size_t alignment) noexcept {
+// Not inlined: g++ 12 takes memory of operator new for an object of its own, and warns of what is in front of it.
+WEIR_NOINLINE inline void release(void* address, std::size_t alignment) noexcept {
     if (address == nullptr) return;
     void* const block = static_cast<char*>(address) - alignment;
     in_use.fetch_sub(*static_cast<std::size_t*>(block), std::memory_order_relaxed);
