@@ -239,7 +239,7 @@ class executor {
         explicit shift(executor& ex) noexcept : shift(ex, nullptr) {}
         /// For the library's pools: `forks` are the forks of this thread's worker, and outlive the shift.
         shift(executor& ex, detail::own_forks* forks) noexcept
-            : before_(std::exchange(detail::current_executor(), &ex)), trampoline_(ex, forks) {}
+            : before_(std::exchange(detail::current_executor(), &ex)), trampoline_(forks) {}
         shift(const shift&) = delete;
         shift& operator=(const shift&) = delete;
         ~shift() { detail::current_executor() = before_; }

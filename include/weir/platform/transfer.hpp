@@ -56,13 +56,12 @@ class trampoline {
     // Takes over `forks()` and `at_work()` of the next outer trampoline on this thread, if there is one.
     trampoline() noexcept
         : outer_(current()), forks_(outer_ != nullptr ? outer_->forks_ : nullptr),
-          works_for_(outer_ != nullptr ? outer_->works_for_ : nullptr) {
+          at_work_(outer_ != nullptr && outer_->at_work_) {
         begin();
     }
-    // For a thread that runs coroutines of `ex`: `at_work()` is true here and in all inner trampolines.
-    // `forks`: those of the thread's worker, or null.
-    trampoline(const executor& ex, own_forks* forks) noexcept
-        : outer_(current()), forks_(forks), works_for_(&ex) {
+    // For a thread of an executor: `at_work()` is true here and in all inner trampolines. `forks`: those of
+    // the thread's worker, or null.
+    explicit trampoline(own_forks* forks) noexcept : outer_(current()), forks_(forks), at_work_(true) {
         begin();
     }
     trampoline(const trampoline&) = delete;
@@ -94,18 +93,17 @@ class trampoline {
         return here->next(h);
     }
 
-    // `transfer` on a thread that runs coroutines of `ex` now. Null on other threads: then the caller posts
-    // `h` to its executor.
-    WEIR_NOINLINE static std::coroutine_handle<> transfer_at_work(const executor& ex,
-                                                                  std::coroutine_handle<> h) {
+    // `transfer` on a thread of an executor. Null on other threads: then the caller posts `h` to its
+    // executor.
+    WEIR_NOINLINE static std::coroutine_handle<> transfer_at_work(std::coroutine_handle<> h) {
         trampoline* const here = current();
-        if (here == nullptr || here->works_for_ != &ex) return nullptr;
+        if (here == nullptr || !here->at_work_) return nullptr;
         return here->next(h);
     }
 
     // The innermost trampoline of this thread, or null. For callers that aren't inlined: see `current`.
     static trampoline* of_this_call() noexcept { return of_thread(); }
-    bool at_work() const noexcept { return works_for_ != nullptr; }
+    bool at_work() const noexcept { return at_work_; }
     own_forks* forks() const noexcept { return forks_; }
     own_forks* forks_of(const executor* ex) const noexcept {
         return forks_ != nullptr && forks_->are_of(ex) ? forks_ : nullptr;
@@ -197,7 +195,7 @@ class trampoline {
 
     trampoline* const outer_;
     own_forks* forks_;
-    const executor* const works_for_;
+    const bool at_work_;
     std::coroutine_handle<> pending_;
     const void* work_of_ = nullptr;
     owed_join* owed_ = nullptr;

@@ -165,7 +165,7 @@ class task_promise_base : public pooled_frame {
         if (to == nullptr) return trampoline::transfer(awaiter_);
         // The last await of the body may have resumed the task on a thread of another executor, or of none.
         if (to == env_.executor) {
-            if (const auto next = trampoline::transfer_at_work(*to, awaiter_)) return next;
+            if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
         }
         was_posted_ = env_.measured != nullptr || env_.ends != nullptr;
         if (slot* const measured = env_.measured) measured->enter(slot_state::runnable, clock_of(*measured));

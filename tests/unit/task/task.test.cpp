@@ -401,31 +401,6 @@ TEST_CASE("the coroutine that awaits a task resumes on its own executor, whereve
     CHECK(weir::sync_wait(body::hop(pool)) == &pool);
 }
 
-TEST_CASE(
-    "the coroutine that awaits a task resumes on its own executor if a thread of another one ended the "
-    "task") {
-    // Of another library: resumes the coroutine on whichever thread it likes.
-    struct moves_to {
-        weir::executor& there;
-        bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<> h) const { there.post(h); }
-        void await_resume() const noexcept {}
-    };
-    struct body {
-        static task<weir::executor*> stray(weir::executor& there) {
-            co_await moves_to{there};
-            co_return weir::detail::current_executor();
-        }
-        static task<bool> stay(weir::executor& there) {
-            weir::executor* const here = weir::detail::current_executor();
-            weir::executor* const was = co_await stray(there);
-            co_return was == &there&& weir::detail::current_executor() == here;
-        }
-    };
-    weir::thread_pool pool(1), other(1);
-    CHECK(weir::sync_wait(pool, body::stay(other)));
-}
-
 TEST_CASE("a task inherits the executor of the coroutine that awaits it") {
     struct body {
         static task<weir::executor*> whose() { co_return co_await home_of_awaiter(); }
