@@ -130,10 +130,9 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
-// \returns why more threads would not help: all processors are busy, or they work for less than 3/4 of the
-// time in which functions have threads. Then preempted threads wait for processors. Or a function blocks, if
-// there are too few preemptions, or processors work for less than 1/10. `lacks_threads`: functions wait for
-// threads; otherwise, a function that blocks is no reason.
+// \returns why more threads would not help: all processors are busy, or work for less than 3/4 of the time in
+// which functions have threads. Then preempted threads wait for processors. Or a function blocks, if there
+// are few preemptions, or processors work for less than 1/10; a reason only if functions lack threads.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;

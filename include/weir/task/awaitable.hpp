@@ -223,7 +223,8 @@ class not_an_iterator {
 /// Any other awaiter resumes the coroutine on a thread of its choice, for example of a driver. The coroutine
 /// runs there until it awaits something of this library, as `co_await weir::yield()`, which resumes it on its
 /// own executor. At the end of a `task`, an `async_generator` or a stage's function, the awaiting coroutine
-/// is resumed on its own executor, too.
+/// is resumed on its own executor, too; but if a coroutine of another executor of the library runs on that
+/// thread, the awaiting one goes on there.
 ///
 /// A coroutine of another library, which has no executor, may await all awaitables of this one: `channel`
 /// documents under Resumes on which executor it is resumed.

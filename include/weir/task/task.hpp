@@ -111,7 +111,8 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
         }
         // Starts the body. Symmetric transfer is no tail call on some compilers: `trampoline` then bounds the
         // stack. Resumes `h` on its executor when the task has ended: at once, on the thread that ran the
-        // task, if that is one of the executor's, else by a post.
+        // task, if that is one of an executor, else by a post. (Not "of this executor": an executor that
+        // forwards to another one runs on threads of the other, where a post for each task would be slow.)
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             handle_.promise().awaited_by(h, owner_);

@@ -138,8 +138,8 @@ TEST_CASE("what can't be compared is refused: other numbers of documents, a run 
     std::ofstream(two) << text;
     const outcome negative = compare({"--json", run, two});
     CHECK(negative.status == 0);
-    CHECK(nlohmann::json::parse(negative.out)["refused"] ==
-          "stage 'src' can't be predicted: its capacity is negative");
+    CHECK(nlohmann::json::parse(negative.out)["refused"].is_null());  // times can be compared
+    CHECK(negative.out.find("stage 'src' can't be predicted: its capacity is negative") != std::string::npos);
     std::ofstream(two) << R"({"schema": "weir.run/1", "name": )";
     const outcome cut = compare({one, two});
     CHECK(cut.status == 2);

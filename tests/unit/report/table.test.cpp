@@ -108,7 +108,7 @@ runnable: no thread was free; wait_get: starved by the stage before; wait_put: h
 constexpr const char* verdict_of_example =
     "verdict: the pipeline keeps up: the consumer waits <1 % of the time (sure: 70 %, as only the states of "
     "the slots tell\n"
-    "it: this run can't be predicted: it has branches, which predictions don't know yet).\n";
+    "it: this run can't be predicted: its first stage is no source).\n";
 
 std::size_t longest_line(const std::string& text) {
     std::istringstream in(text);
