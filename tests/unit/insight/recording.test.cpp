@@ -209,7 +209,8 @@ TEST_CASE("with samples, each item of a for_each at the end counts, unless it fa
         run.wait();
         const weir::pipeline_stats stats = run.stats();
         std::size_t given = 0, failed = 0;
-        for (const weir::recorded_task& each : weir::record_of(stats).stages[1].tasks) given += each.results;
+        const weir::recording recorded = weir::record_of(stats);
+        for (const weir::recorded_task& each : recorded.stages[1].tasks) given += each.results;
         for (const weir::task_sample& each : stats.stages[1].samples->tasks) failed += each.failed ? 1U : 0U;
         CHECK(given == stats.stages[1].samples->tasks.size() - failed);
         CHECK(weir::explain(stats).stage == "last");
