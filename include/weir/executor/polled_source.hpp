@@ -156,9 +156,10 @@ class polled_source : public pollable {
             const std::int64_t now = platform::now();
             const std::int64_t again = own(now);
             if (again == closed) return;
+            // After each kept promise the guard wakes less often, as it may share the worker's processor.
             std::int64_t next = promised_beside(this, grace);
             if (now < next) {
-                grace = smaller(2 * grace, last_grace);
+                grace = smaller(2 * grace, longest_nap_ / 4);
             } else {
                 next = poll_here(now);
                 grace = first_grace;
@@ -240,7 +241,6 @@ class polled_source : public pollable {
     // In ns. `retry`: when an executor tries again while another thread, maybe preempted, holds `seat_`.
     static constexpr std::int64_t retry = 10'000;
     static constexpr std::int64_t first_grace = 50'000;
-    static constexpr std::int64_t last_grace = 250'000;
 
     const std::int64_t longest_nap_;
     spin_lock seat_;                                 // held by the thread that polls
