@@ -161,7 +161,7 @@ WEIR_INLINE void run_loop::cancel(timer& t) noexcept {
 }
 
 WEIR_INLINE bool run_loop::polls(detail::pollable& source) noexcept {
-    if (!sources_.add(source)) return false;
+    if (!users().is_process_of_origin() || !sources_.add(source)) return false;
     const std::lock_guard guard(lock_);
     if (sleeper_ != nullptr) sleeper_->poke();
     return true;
@@ -187,7 +187,7 @@ WEIR_INLINE void run_loop::turn(detail::parker& done, time_point limit) {
             next = ready_.take_front();
         } else {
             if (std::exchange(looks_again_, false)) return;
-            until = detail::smaller(until, time_point(duration(sources_.next())));
+            until = detail::smaller(until, time_point(duration(next_poll())));
             sleeper_ = &done;
         }
     }
@@ -205,13 +205,17 @@ WEIR_INLINE void run_loop::turn(detail::parker& done, time_point limit) {
         const time_point t = now();
         if (until > t) {
             done.wait((until - t).count());
-        } else if (sources_.next() <= t.time_since_epoch().count()) {
+        } else if (next_poll() <= t.time_since_epoch().count()) {
             sources_.poll(*this, t.time_since_epoch().count());
             detail::standard_platform::pause();
         }
     }
     const std::lock_guard guard(lock_);
     sleeper_ = nullptr;
+}
+
+WEIR_INLINE std::int64_t run_loop::next_poll() noexcept {
+    return users().is_process_of_origin() ? sources_.next() : detail::pollable::never;
 }
 
 WEIR_INLINE void run_loop::sleep(detail::parker& done, time_point limit) noexcept {

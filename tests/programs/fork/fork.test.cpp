@@ -6,6 +6,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
+#include <weir/executor/polled_source.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
@@ -114,6 +115,15 @@ weir::task<> stir(weir::executor& one, weir::executor& other, const std::atomic<
     }
 }
 
+// A device, as a GPU, with an operation that never ends.
+struct busy_device final : weir::detail::pollable {
+    std::int64_t poll_for(const weir::executor&, std::int64_t now) noexcept override {
+        ++polls;
+        return now;
+    }
+    int polls = 0;
+};
+
 // A counter and a clock that the test moves, and that can be interrupted at a reading of the clock.
 struct fake_ticks {
     static inline double time = 1e9;
@@ -186,6 +196,17 @@ TEST_CASE(
     one.join();
     other.join();
     CHECK(well_ended == 30);
+}
+
+TEST_CASE("an event loop of before the fork does not poll the devices of the parent in the child") {
+    weir::run_loop loop;
+    const auto device = std::make_shared<busy_device>();
+    REQUIRE(loop.polls(*device));
+    CHECK(holds_in_child([&] {
+        return weir::sync_wait(loop, answer_after(1ms)) == 42 && device->polls == 0 && !loop.polls(*device);
+    }));
+    CHECK(weir::sync_wait(loop, answer_after(1ms)) == 42);
+    CHECK(device->polls > 0);
 }
 
 TEST_CASE("a pool of before the fork refuses to be waited for in the child, which makes pools of its own") {

@@ -4,6 +4,7 @@
 
 #include "support/catch.hpp"
 #include "support/detached.hpp"
+#include "support/event_loop.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/blocking_pool.hpp>
@@ -82,19 +83,6 @@ detached sleep_on(weir::executor& ex) {
     co_await weir::sleep_for(1h);
 }
 
-// Somebody's own, in a few lines.
-class own_loop final : public weir::executor {
-  public:
-    using executor::post;
-    void post(std::coroutine_handle<> h) noexcept override { loop_.post(h); }
-    void add(weir::timer& t) noexcept override { loop_.add(t); }
-    void cancel(weir::timer& t) noexcept override { loop_.cancel(t); }
-    bool drive(flag& done, weir::time_point limit) override { return loop_.drive(done, limit); }
-
-  private:
-    weir::run_loop loop_;
-};
-
 // Makes what uses an executor, destroys that, and says what it heard.
 template <class Executor, class Use, class... Args>
 std::string destroyed_before(Use&& use, Args... args) {
@@ -154,7 +142,7 @@ TEST_CASE("an executor that is destroyed before what uses it ends the program, a
     check_all<weir::thread_pool>(2U);
     check_all<weir::blocking_pool>(2U);
     check_all<weir::virtual_time>();
-    check_all<own_loop>();
+    check_all<event_loop>();
 }
 
 TEST_CASE("an executor on which only some stages of a run work has to outlive the run, too") {

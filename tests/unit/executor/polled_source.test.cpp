@@ -1,6 +1,7 @@
 #include <weir/executor/polled_source.hpp>
 
 #include "support/catch.hpp"
+#include "support/event_loop.hpp"
 
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
@@ -140,19 +141,6 @@ struct guarded {
     std::thread thread{[this] { source->run(); }};
 };
 
-// An event loop of a user.
-class loop_without_polls final : public weir::executor {
-  public:
-    using executor::post;
-    void post(std::coroutine_handle<> h) noexcept override { loop_.post(h); }
-    void add(weir::timer& t) noexcept override { loop_.add(t); }
-    void cancel(weir::timer& t) noexcept override { loop_.cancel(t); }
-    bool drive(flag& done, weir::time_point limit) override { return loop_.drive(done, limit); }
-
-  private:
-    weir::run_loop loop_;
-};
-
 }  // namespace
 
 TEST_CASE("an idle worker polls, and resumes the coroutine on the spot: no other thread is woken") {
@@ -206,7 +194,7 @@ TEST_CASE("what is posted to an event loop runs while a source asks to be polled
 
 TEST_CASE("where the executor polls nothing, the source's own thread does") {
     guarded g(3);
-    loop_without_polls loop;
+    event_loop loop;
     const auto waits = [&]() -> task<bool> {
         co_await g.source->done(loop);
         co_return g.source->polled_by == g.thread.get_id();
