@@ -159,7 +159,7 @@ class run_loop final : public executor, detail::loop_turns::loop {
     void turn(detail::parker& done, time_point limit) override;
     time_point instant() const noexcept override { return now(); }
     void sleep(detail::parker& done, time_point limit) noexcept override;
-    // When the loop has to poll, in ns. In a forked process never: the devices of `sources_` are the parent's.
+    // The instant at which the loop has to poll. In a forked process `never`: the devices are the parent's.
     std::int64_t next_poll() noexcept;
 
     const decltype(detail::standard_platform::this_thread()) thread_ =
