@@ -1,5 +1,6 @@
 // restarts [TIMES]: a job of 4 ranks is killed (SIGKILL to a rank at a random instant), continued by 3 ranks, killed
-// again, and continued by 8 ranks, 200 times. Fails if an item is lost or comes twice. Needs mpirun.
+// again, and continued by 8 ranks, 200 times. Fails if an item is lost or comes twice, or if most jobs end before
+// they are killed. Needs mpirun.
 #include <weir/executor/thread_pool.hpp>
 #include <weir/mpi/job_checkpoint.hpp>
 #include <weir/mpi/world.hpp>
@@ -66,18 +67,23 @@ weir::task<weir::draw> some_work(weir::draw d) {
     co_return d;
 }
 
-// A rank. It kills itself after `life` microseconds if it is the one that dies.
-int work(const files::path& folder, std::uint64_t seed, long dies, long life) {
+// An instant at which a rank of a job kills itself: `delay` after the beginning of a round.
+struct death {
+    long rank;
+    long round;
+    std::chrono::microseconds delay;
+};
+
+void kill_after(std::chrono::microseconds delay) {
+    std::thread([delay] {
+        std::this_thread::sleep_for(delay);
+        ::kill(::getpid(), SIGKILL);
+    }).detach();
+}
+
+int work(const files::path& folder, std::uint64_t seed, const death& end) {
     weir::mpi::world all;
     return all.run([&] {
-        std::thread end;
-        if (all.rank() == dies) {
-            end = std::thread([life] {
-                std::this_thread::sleep_for(std::chrono::microseconds(life));
-                ::kill(::getpid(), SIGKILL);
-            });
-            end.detach();
-        }
         weir::thread_pool pool(1);
         const std::string path = folder / "job.weir";
         weir::sampler_options how = sequence(seed);
@@ -87,7 +93,8 @@ int work(const files::path& folder, std::uint64_t seed, long dies, long life) {
         auto pipeline = weir::source(weir::draws(weir::sampler(how), epochs)) |
                         weir::pipe(some_work, {.name = "work", .concurrency = 3}) | weir::sink(2);
         auto run = pipeline.start(pool);
-        for (int round = 0;; ++round) {
+        for (long round = 0;; ++round) {
+            if (all.rank() == end.rank && round == end.round) kill_after(end.delay);
             const std::optional<weir::draw> item = run.get();
             if (item) taken.add(*item);
             const bool more =
@@ -148,12 +155,15 @@ void series(const std::string& program, const files::path& folder, std::uint64_t
     while (const auto d = whole.next_before(epochs)) indices.push_back(d->index);
     positions before;
     for (const int world : {4, 3, 8}) {
-        const std::uint64_t dies = random() % static_cast<std::uint64_t>(world);
-        const std::string rank = world == 8 ? "-1" : std::to_string(dies);
+        const auto ranks = static_cast<std::uint64_t>(world);
+        const std::uint64_t rounds = (size * epochs - before.size()) / ranks;
+        const std::string rank = world == 8 ? "-1" : std::to_string(random() % ranks);
+        const std::string round = std::to_string(random() % (rounds + 1));
+        const std::string delay = std::to_string(random() % 2'000);  // some rounds, in microseconds
         const std::string command = "timeout 60 mpirun -n " + std::to_string(world) +
                                     " --oversubscribe --allow-run-as-root " + program + " " +
-                                    folder.string() + " " + std::to_string(seed) + " " + rank + " " +
-                                    std::to_string(random() % 500'000) + " >/dev/null 2>&1";
+                                    folder.string() + " " + std::to_string(seed) + " " + rank + " " + round +
+                                    " " + delay + " >/dev/null 2>&1";
         const int status = std::system(command.c_str());
         if (status != 0 && world == 8) throw std::runtime_error("the last job ended with a failure");
         const positions after = of(weir::load_checkpoint(folder / "job.weir"));
@@ -168,9 +178,11 @@ void series(const std::string& program, const files::path& folder, std::uint64_t
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc == 5)
-        return work(argv[1], std::strtoull(argv[2], nullptr, 10), std::strtol(argv[3], nullptr, 10),
-                    std::strtol(argv[4], nullptr, 10));
+    if (argc == 6)
+        return work(argv[1], std::strtoull(argv[2], nullptr, 10),
+                    {.rank = std::strtol(argv[3], nullptr, 10),
+                     .round = std::strtol(argv[4], nullptr, 10),
+                     .delay = std::chrono::microseconds(std::strtol(argv[5], nullptr, 10))});
     const std::uint64_t times = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 200;
     const files::path folder = files::temp_directory_path() / "weir_restarts";
     outcome all;
@@ -183,6 +195,11 @@ int main(int argc, char** argv) {
         }
     }
     files::remove_all(folder);
+    if (static_cast<std::uint64_t>(all.killed) < times) {
+        std::cerr << "restarts: only " << all.killed << " of " << 2 * times
+                  << " jobs were killed before they ended\n";
+        return 1;
+    }
     std::cout << "restarts: " << times << " series of 4, 3 and 8 ranks, " << all.killed << " jobs killed, "
               << all.interrupted << " of them behind a checkpoint: each item was taken once\n";
 }

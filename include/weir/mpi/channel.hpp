@@ -161,8 +161,9 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     }
     /// For plain threads. \returns empty as `get`.
     [[nodiscard]] std::optional<T> blocking_get() {
-        auto got = this->in.blocking_get();
-        return was_got(got ? std::optional(std::move(*got)) : std::nullopt);
+        std::optional<detail::arrival<S>> arrived;
+        if (auto got = this->in.blocking_get()) arrived.emplace(std::move(*got));
+        return was_got(std::move(arrived));
     }
 
     /// This rank puts no more; what it has put still arrives. Consumers find the end when all producers have

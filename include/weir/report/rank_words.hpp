@@ -30,7 +30,8 @@ void put_words(word_list& out, const T& value) {
         out.push_back(number_as<std::uint64_t>(value.count()));
     } else if constexpr (requires { value.has_value(); }) {
         out.push_back(value ? 1 : 0);
-        put_words(out, value.value_or(typename T::value_type()));
+        static constexpr typename T::value_type none{};
+        put_words(out, value ? *value : none);
     } else if constexpr (requires { value.begin(); }) {
         for (const auto& each : value) put_words(out, each);
     } else {
