@@ -12,6 +12,5 @@
 #include <weir/run/run_control.hpp>
 #include <weir/run/run_report.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/run/void_run.hpp>
 
 #endif

@@ -28,7 +28,7 @@
 #include <weir/executor/virtual_time.ipp>
 #include <weir/executor/wait_site.ipp>
 #include <weir/executor/work_finder.hpp>
-#include <weir/graph/merge_rule.ipp>
+#include <weir/graph/fan_in.ipp>
 #include <weir/insight/brief_verdict.ipp>
 #include <weir/insight/compared_run.ipp>
 #include <weir/insight/diff.ipp>

@@ -1,4 +1,4 @@
-// weir graph, internal: the base of `merge` and `zip`, and the stage that joins several queues into one
+// weir graph, internal: the stage that joins several queues into one, and the order in which it takes items
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_FAN_IN_HPP
 #define WEIR_GRAPH_FAN_IN_HPP
@@ -6,105 +6,134 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/wait_queue.hpp>
-#include <weir/graph/merge_rule.hpp>
+#include <weir/platform/bounds.hpp>
+#include <weir/platform/random_bits.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/intake.hpp>
-#include <weir/stages/pipeline.hpp>
-#include <weir/stages/stage.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::uint64_t
-#include <exception>    // for std::current_exception
-#include <functional>   // for std::function
-#include <span>         // for std::span
-#include <stdexcept>    // for std::out_of_range
-#include <string>       // for std::to_string
-#include <tuple>        // for std::tuple
-#include <type_traits>  // for std::conditional_t
-#include <utility>      // for std::declval, std::forward, std::move
-#include <vector>       // for std::vector
+#include <cstddef>     // for std::size_t
+#include <cstdint>     // for std::uint64_t, std::uint8_t
+#include <exception>   // for std::current_exception
+#include <functional>  // for std::function
+#include <span>        // for std::span
+#include <stdexcept>   // for std::out_of_range
+#include <string>      // for std::to_string
+#include <utility>     // for std::move
+#include <vector>      // for std::vector
 
-namespace weir::detail {
+namespace weir {
 
-template <class... Inputs>
-inline constexpr bool are_pipelines = sizeof...(Inputs) > 0 && (composable<Inputs> && ...);
-
-// Makes a pipeline of an argument, which may be a pipeline or one stage.
-template <class P>
-auto pipeline_of(P&& part) {
-    return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
-}
-
-// The member `stage` is the base class of `merge` and `zip`: `Stage`, which describes the stage. If an
-// argument is no pipeline, the base class is `no_stage`, and a static assertion in the derived class fails.
-template <bool Fit, template <class...> class Stage, class... Given>
-struct joined_stage {
-    using stage = no_stage;
+/// The order in which several inputs give items.
+enum class merge_order {
+    arrival,      ///< as items arrive
+    round_robin,  ///< one item of each input in turn; waits for the input whose turn it is
+    weighted,     ///< in turn, each input as often as its weight says, spread evenly
+    priority,     ///< of the inputs that have an item, the earliest among the arguments of `merge`
+    random        ///< in turn; each turn is drawn at random by weight: see `merge_options::seed`
 };
-template <template <class...> class Stage, class... Given>
-struct joined_stage<true, Stage, Given...> {
-    using stage = Stage<decltype(detail::pipeline_of(std::declval<Given>()))...>;
+
+namespace detail {
+
+// The request of an input to put its next item, or its mark at the end of an epoch.
+struct merge_ticket {
+    std::size_t input = 0;
+    std::uint64_t epoch = 0;
+    bool mark = false;
 };
-template <template <class...> class Stage, class... Given>
-using joined_stage_t = typename joined_stage<are_pipelines<Given...>, Stage, Given...>::stage;
 
-// The item type that an input gives.
-template <class P>
-struct given_by;
-template <class Row>
-struct given_by<pipeline<Row>> {
-    static_assert(Row::begins && !Row::ends,
-                  "weir: merge and zip take pipelines with a source, and without a sink or for_each; that "
-                  "follows the merge");
-    using type = typename std::conditional_t<Row::begins, given_by_row<Row>, std::type_identity<int>>::type;
-};
-template <class P>
-using given_by_t = typename given_by<P>::type;
+// The rule of a `wait_queue`, in which the slots of a `running_fan_in` wait, one for each input. Decides
+// which input may put its item. The mark of an epoch is put once, when all inputs have reached it. Only then
+// the inputs continue with the next epoch.
+//
+// Turns depend on the items of the inputs and not on their times: an end or a mark of an input counts when it
+// is the turn of this input, even if the end or mark has come earlier.
+class merge_rule {
+  public:
+    using ticket = merge_ticket;
 
-// The base of descriptions of stages with several inputs. A derived class has a `kind` and an `output`.
-template <class... Inputs>
-struct stage_of_inputs : stage_base {
-    static constexpr bool begins_pipelines = true;
+    struct settings {
+        merge_order order = merge_order::arrival;
+        std::vector<double> weights = {};  // one for each input
+        std::uint64_t seed = 0;
+        bool until_first_end = false;
+        bool has_user_rule = false;  // turns are chosen by the user: see claim_choice()
+    };
 
-    template <class Options, class... Given>
-    stage_of_inputs(const char* kind, const Options& o, Given&&... from)
-        : stage_base{detail::stage_options_of(o, kind)},
-          inputs(detail::pipeline_of(std::forward<Given>(from))...) {}
+    merge_rule(const settings& how, std::uint64_t first_epoch);
 
-    template <class Self, class Function>
-    static void each_options(Self& self, Function function) {
-        std::apply([&](auto&... each) { (Inputs::each_options(each, function), ...); }, self.inputs);
-        function(self.options);
+    // Called for each item and mark, before `ask`.
+    void arrive(const merge_ticket& t) noexcept {
+        inputs_[t.input].has = t.mark ? state::mark : state::item;
+        skip_ended_inputs();
     }
 
-    std::tuple<Inputs...> inputs;
+    // Whether an input may put its item now. `judge` changes nothing; `ask` also records a positive answer.
+    admission ask(const merge_ticket& t) noexcept;
+    admission judge(const merge_ticket& t) const noexcept;
 
-  protected:
-    // Adds the inputs to a run. Returns their last queues.
-    template <class Self, class Policy>
-    static auto attach_inputs(Self&& self, run_core<Policy>& run) {
-        using queues = std::tuple<channel<given_by_t<Inputs>, Policy>*...>;
-        return std::apply(
-            [&run](auto&&... each) {
-                return queues{&Inputs::attach(std::forward<decltype(each)>(each), run)...};
-            },
-            std::forward<Self>(self).inputs);
+    // The item or mark was put. `more`: the input has another item.
+    void leave(const merge_ticket& t, bool more) noexcept;
+
+    // The input has ended. `early`: maybe because of a stop or a failure.
+    void end(std::size_t which, bool early = false) noexcept;
+    // If the user's function has to choose the next turn, and no other thread calls it, returns true. `open`
+    // then has the inputs with turns, and the caller calls `choose` with one of them. `open` has capacity for
+    // all inputs.
+    bool claim_choice(std::vector<std::size_t>& open) noexcept;
+    void choose(std::size_t which) noexcept {
+        turn_ = which;
+        skip_ended_inputs();
     }
 
-    // For `weir::describe`: adds the stages to the description `to`. Returns the last stage.
-    template <class Stage, class To>
-    typename To::ends describe_as(To& to) const {
-        typename To::ends all;
-        std::size_t number = 0;
-        const auto add = [&](const auto& input) {
-            all += to.branch("input " + std::to_string(++number), input);
-        };
-        std::apply([&](const auto&... each) { (add(each), ...); }, inputs);
-        using output = typename Stage::output;
-        return to.template stage<output, output>(Stage::kind, options, all);
-    }
+    void close() noexcept { closed_ = true; }
+    bool is_closed() const noexcept { return closed_; }
+    bool is_incomplete() const noexcept { return incomplete_; }
+
+  private:
+    enum class state : std::uint8_t { nothing, item, mark, end };
+    struct input {
+        bool has_ended_epoch() const noexcept { return has == state::mark || has == state::end; }
+        state has = state::nothing;
+        bool has_no_turn = false;  // in the rest of the epoch
+        double weight = 1;
+        double credit = 0;        // see next_by_weight()
+        std::uint64_t share = 0;  // the weight as a whole number
+    };
+
+    // Inputs that have ended, or have ended the epoch, lose their turns. All credits then become 0, because
+    // their sum has to be 0.
+    void skip_ended_inputs() noexcept;
+
+    void next_turn() noexcept;
+
+    // Smooth weighted round robin (as in nginx): each input gains its weight; the input with the greatest
+    // credit has the turn, and pays the sum of the weights.
+    void next_by_weight() noexcept;
+
+    // Draws the next turn, with probabilities proportional to the weights of the inputs that have turns; if
+    // all weights are 0, with equal ones. The draws of an epoch don't depend on other epochs.
+    void next_by_draw() noexcept;
+
+    bool none_open() const noexcept;
+
+    // The `share` of the greatest weight: 2^52, so that the shares of 4095 inputs sum to less than 2^64.
+    static constexpr double greatest_share = static_cast<double>(std::uint64_t{1} << 52U);
+
+    merge_order order_;
+    std::vector<input> inputs_;
+    bool until_first_end_;
+    bool has_user_rule_;
+    bool choice_due_ = false;  // the user's function has to be called, and no thread has claimed this
+    std::uint64_t epoch_;
+    std::uint64_t seed_;
+    std::uint64_t draws_ = 0;  // in this epoch
+    std::size_t turn_ = 0;     // the input that has the turn; the number of inputs: none has
+    std::size_t next_ = 0;     // the input that is tried first for the next turn, in an order without weights
+    bool busy_ = false;        // an input was admitted, and has not left yet
+    bool closed_ = false;
+    bool incomplete_ = false;  // an input has ended early: no more epoch ends
 };
 
 // A function of the user that chooses the next input: see `merge_options::rule`.
@@ -241,6 +270,12 @@ channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage
     return out;
 }
 
-}  // namespace weir::detail
+}  // namespace detail
+
+}  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/graph/fan_in.ipp>
+#endif
 
 #endif

@@ -1,4 +1,4 @@
-// weir graph: `merge`, which joins the items of several pipelines into one stream
+// weir graph: `merge`, which joins several pipelines into one stream, and the base of stages with inputs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_MERGE_HPP
 #define WEIR_GRAPH_MERGE_HPP
@@ -19,9 +19,9 @@
 #include <source_location>  // for std::source_location
 #include <span>             // for std::span
 #include <string>           // for std::string
-#include <tuple>            // for std::tuple
-#include <type_traits>      // for std::is_same_v
-#include <utility>          // for std::move
+#include <tuple>            // for std::apply, std::tuple
+#include <type_traits>      // for std::conditional_t, std::is_same_v
+#include <utility>          // for std::declval, std::forward, std::move
 #include <vector>           // for std::vector
 
 namespace weir {
@@ -57,6 +57,85 @@ struct merge_options {
 };
 
 namespace detail {
+
+template <class... Inputs>
+inline constexpr bool are_pipelines = sizeof...(Inputs) > 0 && (composable<Inputs> && ...);
+
+// Makes a pipeline of an argument, which may be a pipeline or one stage.
+template <class P>
+auto pipeline_of(P&& part) {
+    return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
+}
+
+// The member `stage` is the base class of `merge` and `zip`: `Stage`, which describes the stage. If an
+// argument is no pipeline, the base class is `no_stage`, and a static assertion in the derived class fails.
+template <bool Fit, template <class...> class Stage, class... Given>
+struct joined_stage {
+    using stage = no_stage;
+};
+template <template <class...> class Stage, class... Given>
+struct joined_stage<true, Stage, Given...> {
+    using stage = Stage<decltype(detail::pipeline_of(std::declval<Given>()))...>;
+};
+template <template <class...> class Stage, class... Given>
+using joined_stage_t = typename joined_stage<are_pipelines<Given...>, Stage, Given...>::stage;
+
+// The item type that an input gives.
+template <class P>
+struct given_by;
+template <class Row>
+struct given_by<pipeline<Row>> {
+    static_assert(Row::begins && !Row::ends,
+                  "weir: merge and zip take pipelines with a source, and without a sink or for_each; that "
+                  "follows the merge");
+    using type = typename std::conditional_t<Row::begins, given_by_row<Row>, std::type_identity<int>>::type;
+};
+template <class P>
+using given_by_t = typename given_by<P>::type;
+
+// The base of descriptions of stages with several inputs. A derived class has a `kind` and an `output`.
+template <class... Inputs>
+struct stage_of_inputs : stage_base {
+    static constexpr bool begins_pipelines = true;
+
+    template <class Options, class... Given>
+    stage_of_inputs(const char* kind, const Options& o, Given&&... from)
+        : stage_base{detail::stage_options_of(o, kind)},
+          inputs(detail::pipeline_of(std::forward<Given>(from))...) {}
+
+    template <class Self, class Function>
+    static void each_options(Self& self, Function function) {
+        std::apply([&](auto&... each) { (Inputs::each_options(each, function), ...); }, self.inputs);
+        function(self.options);
+    }
+
+    std::tuple<Inputs...> inputs;
+
+  protected:
+    // Adds the inputs to a run. Returns their last queues.
+    template <class Self, class Policy>
+    static auto attach_inputs(Self&& self, run_core<Policy>& run) {
+        using queues = std::tuple<channel<given_by_t<Inputs>, Policy>*...>;
+        return std::apply(
+            [&run](auto&&... each) {
+                return queues{&Inputs::attach(std::forward<decltype(each)>(each), run)...};
+            },
+            std::forward<Self>(self).inputs);
+    }
+
+    // For `weir::describe`: adds the stages to the description `to`. Returns the last stage.
+    template <class Stage, class To>
+    typename To::ends describe_as(To& to) const {
+        typename To::ends all;
+        std::size_t number = 0;
+        const auto add = [&](const auto& input) {
+            all += to.branch("input " + std::to_string(++number), input);
+        };
+        std::apply([&](const auto&... each) { (add(each), ...); }, inputs);
+        using output = typename Stage::output;
+        return to.template stage<output, output>(Stage::kind, options, all);
+    }
+};
 
 template <class First, class... Given>
 struct merged {

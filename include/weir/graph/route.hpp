@@ -13,7 +13,7 @@
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 
 #include <array>            // for std::array
 #include <cstddef>          // for std::size_t

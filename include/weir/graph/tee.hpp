@@ -11,7 +11,7 @@
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 
 #include <cstddef>          // for std::size_t
 #include <cstdint>          // for std::uint64_t

@@ -6,20 +6,20 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/graph/fan_in.hpp>
+#include <weir/graph/merge.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/intake.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 #include <weir/task/task.hpp>
 
 #include <cstddef>          // for std::size_t
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
-#include <tuple>            // for std::tuple
+#include <tuple>            // for std::apply, std::tuple
 #include <type_traits>      // for std::conditional_t
 #include <utility>          // for std::move
 #include <vector>           // for std::vector

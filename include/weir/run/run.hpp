@@ -50,7 +50,7 @@ namespace weir {
 /// Cost:     per item, that of `channel::get`; one more coroutine if the source has epochs.
 ///
 /// \tparam T  the item type of the last queue: with epochs, a wrapper of the item.
-template <class T, class Policy = measured>
+template <class T, class Policy>
 class [[nodiscard("destroying the run stops it: keep it, and take its items")]] run
     : public run_control<Policy> {
     static_assert(detail::policy_like<Policy>,

@@ -1,28 +1,31 @@
-// weir run, internal: the queues and stages of a run: adding them, finding them by name, their statistics
+// weir run, internal: the queues, stages and consumer of a run: adding them, finding them by name, statistics
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUN_GRAPH_HPP
 #define WEIR_RUN_RUN_GRAPH_HPP
 
 #include <weir/channel/any_channel.hpp>
 #include <weir/channel/channel.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/channel_meter.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/task_sample.hpp>
+#include <weir/measure/task_sampler.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/run/consumer_sampler.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_report.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
 
 #include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::int64_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
 #include <memory>       // for std::make_unique, std::unique_ptr
 #include <mutex>        // for std::lock_guard
 #include <optional>     // for std::optional
@@ -44,40 +47,77 @@ struct queue_id {
     const wait_site* site;
 };
 
-// A sink only passes items on. So one queue stands for the queue before the sink, the item in the sink's
-// slot, and the queue behind it. No coroutine has to be resumed for the sink, which saves a fifth of an
-// item's time in a pipeline of three stages that do nothing. This class divides the capacity and the
-// statistics of that one queue between the three.
-class fused_sink {
+// Times the consumer from the return of a call that takes an item to the next call. If two consumers call at
+// the same time, no times are given: a time could belong to either of them.
+//
+// All atomic operations are relaxed. One consumer, or several that take turns, order their calls themselves.
+// With several at once each value may be wrong, and no sample is given.
+class consumer_sampler {
   public:
-    fused_sink(const stage_options& options, std::size_t capacity_before)
-        : options_(options), before_(capacity_before) {}
+    // `most`: the maximum size of the sample. Lifetime: `clock` outlives this object.
+    consumer_sampler(std::size_t most, const executor& clock) : clock_(clock), kept_(most, 0) {}
 
-    const stage_options& options() const noexcept { return options_; }
+    // The run begins. `now`: ns of the clock.
+    void begin(std::int64_t now) noexcept { kept_.begin(now); }
 
-    // The capacity of both queues, and one item in the slot.
-    std::size_t total_capacity() const noexcept { return before_ + 1 + options_.capacity; }
-
-    // Change the capacity of the queue behind the sink, or before it; return the total.
-    std::size_t set_capacity_behind(std::size_t capacity) noexcept {
-        options_.capacity = capacity;
-        return total_capacity();
+    // A consumer calls a function that takes an item, such as `run::get`.
+    void called() noexcept {
+        if (is_calling_.load(std::memory_order_relaxed)) has_several_.store(true, std::memory_order_relaxed);
+        is_calling_.store(true, std::memory_order_relaxed);
+        if (!is_sampled_.load(std::memory_order_relaxed)) return;
+        const std::int64_t now = reading();
+        const std::int64_t since = since_.load(std::memory_order_relaxed);
+        spent_.store(add_interval(spent_.load(std::memory_order_relaxed), since, now),
+                     std::memory_order_relaxed);
+        since_.store(now, std::memory_order_relaxed);
     }
-    std::size_t set_capacity_before(std::size_t capacity) noexcept {
-        before_ = capacity;
-        return total_capacity();
+    // That call has returned. `got_item`: false after a time-out, or at the end of an epoch; then the time
+    // until the next call belongs to the item before.
+    void returned(bool got_item) noexcept {
+        is_calling_.store(false, std::memory_order_relaxed);
+        if (is_sampled_.load(std::memory_order_relaxed)) {
+            got_item ? end_item() : since_.store(reading(), std::memory_order_relaxed);
+        }
+        if (!got_item) return;
+        const std::uint64_t left = left_.load(std::memory_order_relaxed);
+        if (left != 0) return left_.store(left - 1, std::memory_order_relaxed);
+        spent_.store(0, std::memory_order_relaxed);
+        since_.store(reading(), std::memory_order_relaxed);
+        is_sampled_.store(true, std::memory_order_relaxed);
+    }
+    // A call has seen the end of the stream.
+    void ended() noexcept {
+        is_calling_.store(false, std::memory_order_relaxed);
+        if (is_sampled_.load(std::memory_order_relaxed)) end_item();
     }
 
-    // Divides the statistics of the queue at index `last` among two queues and the sink. `kept`: the figures
-    // of the sink, if the run measures.
-    void split(pipeline_stats& s, std::size_t last, const std::optional<sink_figures>& kept) const;
+    // Any thread, at any time. None: several consumers have called at once. Errors: `std::bad_alloc`.
+    std::optional<task_samples> samples() const {
+        if (has_several_.load(std::memory_order_relaxed)) return std::nullopt;
+        return kept_.samples();
+    }
 
   private:
-    static void measured(channel_stats& before, stage_stats& sink, channel_stats& behind,
-                         const sink_figures& kept);
+    std::int64_t reading() const noexcept { return clock_.now().time_since_epoch().count(); }
 
-    stage_options options_;
-    std::size_t before_;  // the capacity of the queue before the sink
+    void end_item() noexcept {
+        is_sampled_.store(false, std::memory_order_relaxed);
+        task_sample one;
+        one.run = duration(spent_.load(std::memory_order_relaxed));
+        left_.store(kept_.keep(one, since_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+    }
+
+    template <class T>
+    using atomic = standard_platform::atomic<T>;
+
+    const executor& clock_;
+    task_sampler kept_;
+    atomic<bool> is_calling_{false};
+    atomic<bool> has_several_{false};
+    atomic<bool> is_sampled_{false};  // the consumer works on an item whose time the sample may keep
+    atomic<std::int64_t> since_{0};   // when the last call began or returned, for such an item
+    atomic<std::int64_t> spent_{0};   // ns that the consumer has spent on this item until `since_`
+    atomic<std::uint64_t> left_{0};   // items before the next one whose time is measured
 };
 
 // Owns the queues and stages of a run. `pipeline::start` adds them; later only their capacities and

@@ -1,8 +1,9 @@
-// weir run, internal: the base of a stage in a run: its statistics, its failures, its hooks
+// weir run, internal: the base of a stage in a run: statistics, failures, hooks; and the sink
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_RUN_RUNNING_STAGE_HPP
 #define WEIR_RUN_RUNNING_STAGE_HPP
 
+#include <weir/measure/channel_meter.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
@@ -171,6 +172,42 @@ class running_stage : public worker_set<Policy> {
     failure_counter& failure_counts_;
     const bool keeps_order_;
     const bool by_rate_;  // successes are counted only for a rate, as all slots share the counter
+};
+
+// A sink only passes items on. So one queue stands for the queue before the sink, the item in the sink's
+// slot, and the queue behind it. No coroutine has to be resumed for the sink, which saves a fifth of an
+// item's time in a pipeline of three stages that do nothing. This class divides the capacity and the
+// statistics of that one queue between the three.
+class fused_sink {
+  public:
+    fused_sink(const stage_options& options, std::size_t capacity_before)
+        : options_(options), before_(capacity_before) {}
+
+    const stage_options& options() const noexcept { return options_; }
+
+    // The capacity of both queues, and one item in the slot.
+    std::size_t total_capacity() const noexcept { return before_ + 1 + options_.capacity; }
+
+    // Change the capacity of the queue behind the sink, or before it; return the total.
+    std::size_t set_capacity_behind(std::size_t capacity) noexcept {
+        options_.capacity = capacity;
+        return total_capacity();
+    }
+    std::size_t set_capacity_before(std::size_t capacity) noexcept {
+        before_ = capacity;
+        return total_capacity();
+    }
+
+    // Divides the statistics of the queue at index `last` among two queues and the sink. `kept`: the figures
+    // of the sink, if the run measures.
+    void split(pipeline_stats& s, std::size_t last, const std::optional<sink_figures>& kept) const;
+
+  private:
+    static void measured(channel_stats& before, stage_stats& sink, channel_stats& behind,
+                         const sink_figures& kept);
+
+    stage_options options_;
+    std::size_t before_;  // the capacity of the queue before the sink
 };
 
 WEIR_COMPILED(class running_stage<measured>);

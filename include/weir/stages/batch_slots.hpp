@@ -14,7 +14,7 @@
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/running_batch_slots.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 
 #include <cstddef>          // for std::size_t
 #include <cstdint>          // for SIZE_MAX

@@ -11,13 +11,12 @@
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/any_function.hpp>
 #include <weir/stages/iteration.hpp>
-#include <weir/stages/ordered_function.hpp>
 #include <weir/stages/pipe_function.hpp>
+#include <weir/stages/running_function.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_kind.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 
 #include <exception>    // for std::current_exception
 #include <optional>     // for std::optional

@@ -9,16 +9,16 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/run/run_context.hpp>
+#include <weir/run/run_control.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_graph.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/run/void_run.hpp>
-#include <weir/stages/any_function.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/pipe_function.hpp>
+#include <weir/stages/running_function.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_kind.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 #include <weir/task/awaitable.hpp>
 
 #include <cstddef>          // for std::size_t

@@ -9,14 +9,14 @@
 #include <weir/platform/env.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/run/run_context.hpp>
+#include <weir/run/run_control.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_graph.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/run/void_run.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_kind.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 
 #include <cstdint>          // for std::uint64_t
 #include <source_location>  // for std::source_location

@@ -11,7 +11,7 @@
 #include <weir/stages/intake.hpp>
 #include <weir/stages/source_items.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 
 #include <array>             // for std::to_array
 #include <cstddef>           // for std::size_t

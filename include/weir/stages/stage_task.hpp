@@ -50,6 +50,20 @@ class stage_task : public slot_machine {
         return stage_.acquire_resources(context_.value);
     }
 
+    WEIR_ALWAYS_INLINE void read_item(iteration& it) noexcept {
+        it.item = input_.operation.item();
+        it.place.number = input_.operation.number();
+        if constexpr (is_epoch_item<C>) {
+            it.place.epoch = it.item->epoch();
+            it.place.mark = it.item->is_mark();
+        }
+        if constexpr (!traits.numbers_results) {
+            if (traits.works_without_item && !it.place.mark)
+                context_.value.number = stage_.number_of(it.place);
+        }
+        stage_.on_item(it);
+    }
+
     std::uint64_t item_number(const iteration& it) noexcept {
         if (traits.numbers_results || traits.works_without_item) return context_.value.number;
         return stage_.number_of(it.place);
@@ -130,6 +144,22 @@ class stage_task : public slot_machine {
             if (me_.sampler != nullptr) end_sampled_item();
         }
         if (context_.value.tracer.is_on()) context_.value.tracer.end(stage_.holds_items(it));
+    }
+
+    D* finish(iteration& it) noexcept {
+        if (context_.value.is_watched) end_watched(it);
+        it.ends_stage = it.ends_stage || stage_.is_finished(it);
+        return stage_.stops_timer(it, it.ends_stage) ? set_next(it, worker_step::hold_timer)
+                                                     : next_iteration(it);
+    }
+    D* next_iteration(iteration& it) noexcept {
+        it.ends_stage = it.ends_stage || !stage_.start_timer(it);
+        return set_next(it, it.ends_stage ? worker_step::end : worker_step::take);
+    }
+
+    static D* set_next(iteration& it, worker_step next) noexcept {
+        it.next = next;
+        return nullptr;
     }
 
   private:

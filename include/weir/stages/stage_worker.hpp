@@ -1,4 +1,4 @@
-// weir stages, internal: the worker of a slot: takes an item, works on it, and puts its results
+// weir stages, internal: the worker of a slot: takes an item, works on it, puts its results; and its stage
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_STAGE_WORKER_HPP
 #define WEIR_STAGES_STAGE_WORKER_HPP
@@ -10,9 +10,12 @@
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/slot_loop.hpp>
 #include <weir/stages/stage_task.hpp>
+#include <weir/stages/worker_waits.hpp>
+#include <weir/task/detached_task.hpp>
 
 #include <cstdint>    // for std::uint8_t
 #include <exception>  // for std::current_exception
+#include <memory>     // for std::unique_ptr
 
 namespace weir::detail {
 
@@ -103,7 +106,7 @@ class stage_worker final : public stage_task<Kind> {
         it.ends_stage = false;
         it.item = nullptr;
         if (came) {
-            if constexpr (Kind::has_input) read_item(it);
+            if constexpr (Kind::has_input) this->read_item(it);
             if constexpr (traits.gathers_parts) {
                 if (!stage_.completes_item(it, input_.operation)) return set_next(it, worker_step::take);
             }
@@ -113,19 +116,6 @@ class stage_worker final : public stage_task<Kind> {
             if (!traits.works_without_item) return set_next(it, worker_step::end);
         }
         return continue_at(phase::admission, it);
-    }
-    WEIR_ALWAYS_INLINE void read_item(iteration& it) noexcept {
-        it.item = input_.operation.item();
-        it.place.number = input_.operation.number();
-        if constexpr (is_epoch_item<C>) {
-            it.place.epoch = it.item->epoch();
-            it.place.mark = it.item->is_mark();
-        }
-        if constexpr (!traits.numbers_results) {
-            if (traits.works_without_item && !it.place.mark)
-                context_.value.number = stage_.number_of(it.place);
-        }
-        stage_.on_item(it);
     }
 
     enum class phase : std::uint8_t { admission, work, after_work, task_end, fetch, result };
@@ -226,21 +216,6 @@ class stage_worker final : public stage_task<Kind> {
         if (it.ends_stage) stage_.block_turns(it);
         return finish(it);
     }
-    D* finish(iteration& it) noexcept {
-        if (context_.value.is_watched) this->end_watched(it);
-        it.ends_stage = it.ends_stage || stage_.is_finished(it);
-        return stage_.stops_timer(it, it.ends_stage) ? set_next(it, worker_step::hold_timer)
-                                                     : next_iteration(it);
-    }
-    D* next_iteration(iteration& it) noexcept {
-        it.ends_stage = it.ends_stage || !stage_.start_timer(it);
-        return set_next(it, it.ends_stage ? worker_step::end : worker_step::take);
-    }
-
-    static D* set_next(iteration& it, worker_step next) noexcept {
-        it.next = next;
-        return nullptr;
-    }
 
     // The wait for `next` has ended, or was refused.
     WEIR_NOINLINE D* resume_after_wait(iteration& it) noexcept {
@@ -286,13 +261,36 @@ class stage_worker final : public stage_task<Kind> {
     }
 
     using base::context_;
+    using base::finish;
     using base::input_;
     using base::me_;
+    using base::next_iteration;
+    using base::set_next;
     using base::stage_;
     state state_ = state::take;
     erased_operation<typename Kind::output> output_;
     in_place<iteration> iteration_;
     worker_waits<Kind> waits_;
+};
+
+// The class of a stage in a run: its kind, and the functions by which the run makes workers and ends waits.
+template <class Kind>
+class stage_of final : public Kind {
+  public:
+    using Kind::Kind;
+
+  private:
+    using slot = slot_of<typename Kind::policy_type>;
+    using worker = stage_worker<Kind>;
+
+    bool blocks_threads() const noexcept override { return !awaits_work<Kind> && !awaits_fetch<Kind>; }
+    void recall(slot& waiting) noexcept override {
+        if constexpr (Kind::has_input) detail::base_of(*this->in_).recall(waiting);
+        this->recall_idle();
+    }
+    detached_task<void> make_worker(slot& me) override {
+        return run_machine(std::unique_ptr<slot_machine>(new worker(*this, me)));
+    }
 };
 
 }  // namespace weir::detail

@@ -10,7 +10,7 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/intake.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t

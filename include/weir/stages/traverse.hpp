@@ -18,7 +18,7 @@
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/stage.hpp>
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 
 #include <cstddef>          // for std::size_t
 #include <optional>         // for std::optional

@@ -10,8 +10,8 @@
 #include <weir/measure/policy.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/run/failure.hpp>
+#include <weir/run/run_control.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/run/void_run.hpp>
 #include <weir/simulation/world.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/stop_token.hpp>

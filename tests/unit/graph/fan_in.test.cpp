@@ -1,4 +1,4 @@
-#include <weir/graph/merge_rule.hpp>
+#include <weir/graph/fan_in.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,9 +1,9 @@
-// weir graph, internal: bodies of the functions of graph/merge_rule.hpp
+// weir graph, internal: bodies of the functions of graph/fan_in.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_GRAPH_MERGE_RULE_IPP
-#define WEIR_GRAPH_MERGE_RULE_IPP
+#ifndef WEIR_GRAPH_FAN_IN_IPP
+#define WEIR_GRAPH_FAN_IN_IPP
 
-#include <weir/graph/merge_rule.hpp>
+#include <weir/graph/fan_in.hpp>
 
 #include <weir/platform/config.hpp>
 

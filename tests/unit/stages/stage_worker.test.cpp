@@ -1,4 +1,4 @@
-#include <weir/stages/stage_of.hpp>
+#include <weir/stages/stage_worker.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
