@@ -6,7 +6,6 @@
 #include <weir/report/csv.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/explain_all_runs.hpp>
-#include <weir/report/explain_on_signal.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/live_view.hpp>
@@ -14,8 +13,6 @@
 #include <weir/report/metrics.hpp>
 #include <weir/report/printable.hpp>
 #include <weir/report/profile.hpp>
-#include <weir/report/rank_metrics.hpp>
-#include <weir/report/rank_record.hpp>
 #include <weir/report/rank_stats.hpp>
 #include <weir/report/rank_table.hpp>
 #include <weir/report/run_record.hpp>

@@ -61,8 +61,6 @@
 #include <weir/report/describe.ipp>
 #include <weir/report/escape.ipp>
 #include <weir/report/explain_all_runs.ipp>
-#include <weir/report/explain_on_signal.ipp>
-#include <weir/report/fields.ipp>
 #include <weir/report/html.ipp>
 #include <weir/report/html_markup.ipp>
 #include <weir/report/json.ipp>
@@ -72,7 +70,6 @@
 #include <weir/report/profile.ipp>
 #include <weir/report/rank_stats.ipp>
 #include <weir/report/rank_table.ipp>
-#include <weir/report/recent_verdict.ipp>
 #include <weir/report/run_record.ipp>
 #include <weir/report/run_recorder.ipp>
 #include <weir/report/run_view.ipp>

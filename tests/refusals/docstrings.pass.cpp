@@ -5,7 +5,6 @@
 #include <weir/report/csv.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/explain_all_runs.hpp>
-#include <weir/report/explain_on_signal.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/live_view.hpp>

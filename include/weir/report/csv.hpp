@@ -1,17 +1,24 @@
-// weir report: a run's laps as CSV, one row per stage, queue and process
+// weir report: a run's laps as CSV, one row per stage, queue and process; the cells of rows, also for SQLite
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_CSV_HPP
 #define WEIR_REPORT_CSV_HPP
 
 #include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/task_sample.hpp>
 #include <weir/platform/output_file.hpp>
+#include <weir/report/fields.hpp>
 #include <weir/run/run_report.hpp>
 
+#include <concepts>  // for std::integral
+#include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::uint64_t
 #include <optional>  // for std::optional
 #include <string>    // for std::string
 #include <utility>   // for std::move
+#include <vector>    // for std::vector
 
 namespace weir {
 
@@ -48,6 +55,68 @@ class csv_report : public run_report {
 };
 
 }  // namespace weir
+
+namespace weir::detail {
+
+// One cell of a row of CSV or SQLite.
+struct cell {
+    std::string column;
+    std::optional<std::string> value;  // none: not known; the cell stays empty
+    bool is_text = false;              // false: a number
+};
+using cell_row = std::vector<cell>;
+
+// Appends to the row the cells that show the last argument. `column`: the cell's column; or, for several
+// cells, the begin of their columns' names.
+void add_cells(cell_row& row, const std::string& column, const std::string& text);
+inline void add_cells(cell_row& row, const std::string& column, std::integral auto n) {
+    row.push_back({column, std::to_string(n)});
+}
+// In nanoseconds.
+void add_cells(cell_row& row, const std::string& column, duration d);
+// All indices in one cell: `0 2`.
+void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places);
+// Three percentiles and the maximum. Not the count and the sum: the statistics that contain the histogram
+// have members for them.
+void add_cells(cell_row& row, const std::string& column, const histogram& h);
+// The cells of all members of the object. Their columns are named `column` and the member: `machine_host`.
+template <has_fields T>
+void add_cells(cell_row& row, const std::string& column, const T& object);
+
+// No columns in CSV and SQLite: repeated calls, how a stage is set up, and what it awaits. JSON has them.
+inline void add_cells(cell_row&, const std::string&, const std::optional<retry_stats>&) noexcept {}
+inline void add_cells(cell_row&, const std::string&, const std::optional<stage_setup>&) noexcept {}
+inline void add_cells(cell_row&, const std::string&, const std::optional<bool>&) noexcept {}
+// No columns: a sample of invocations would need a row for each invocation.
+inline void add_cells(cell_row&, const std::string&, const std::optional<task_samples>&) noexcept {}
+// The times by state, summed over the slots of a stage.
+void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all);
+template <class T>
+void add_cells(cell_row& row, const std::string& column, const std::optional<T>& maybe) {
+    const std::size_t first = row.size();
+    detail::add_cells(row, column, maybe.value_or(T()));
+    for (std::size_t i = first; !maybe && i < row.size(); ++i) row[i].value.reset();
+}
+template <has_fields T>
+void add_cells(cell_row& row, const std::string& column, const T& object) {
+    each_field(object, [&](const char* name, const auto& member) {
+        detail::add_cells(row, column.empty() ? name : column + "_" + name, member);
+    });
+}
+
+// \returns the row of a stage, a queue, the process or a failure. All objects of a type have the same
+//          columns.
+template <class T>
+[[nodiscard]] cell_row cells_of(const T& object) {
+    cell_row row;
+    detail::add_cells(row, std::string(), object);
+    return row;
+}
+
+// \returns the cells of the figures of the whole pipeline: idle time, items, the first item.
+[[nodiscard]] cell_row pace_cells(const pipeline_stats& lap);
+
+}  // namespace weir::detail
 
 #if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/report/csv.ipp>

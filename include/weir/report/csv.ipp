@@ -9,15 +9,51 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/system_info.hpp>
 #include <weir/report/escape.hpp>
-#include <weir/report/fields.hpp>
 #include <weir/report/run_record.hpp>
 
 #include <algorithm>  // for std::ranges::find
-#include <cstddef>    // for std::size_t
 #include <random>     // for std::random_device
-#include <vector>     // for std::vector
 
 namespace weir::detail {
+
+WEIR_INLINE void add_cells(cell_row& row, const std::string& column, const std::string& text) {
+    row.push_back({column, text, true});
+}
+
+WEIR_INLINE void add_cells(cell_row& row, const std::string& column, duration d) {
+    detail::add_cells(row, column, d.count());
+}
+
+WEIR_INLINE void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places) {
+    std::string text;
+    for (const std::size_t each : places) text += (text.empty() ? "" : " ") + std::to_string(each);
+    detail::add_cells(row, column, text);
+}
+
+WEIR_INLINE void add_cells(cell_row& row, const std::string& column, const histogram& h) {
+    const auto quantile = [&](const char* name, duration d) {
+        detail::add_cells(row, column + name, d);
+        if (!h.has_quantiles()) row.back().value.reset();
+    };
+    quantile("_p50", h.p50());
+    quantile("_p90", h.p90());
+    quantile("_p99", h.p99());
+    detail::add_cells(row, column + "_max", (h.max)());
+}
+
+WEIR_INLINE void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all) {
+    slot_times sum;
+    for (const slot_times& each : all) sum += each;
+    detail::add_cells(row, column, sum);
+}
+
+WEIR_INLINE cell_row pace_cells(const pipeline_stats& lap) {
+    cell_row row;
+    detail::add_cells(row, "idle", lap.idle);
+    detail::add_cells(row, "num_items", lap.num_items);
+    detail::add_cells(row, "first_item", lap.first_item);
+    return row;
+}
 
 // \returns the columns that every row has: the members of stages, then further members of queues, then of the
 //          process. A row leaves empty the columns that its object doesn't have.

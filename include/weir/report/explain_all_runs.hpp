@@ -1,4 +1,4 @@
-// weir report: what each slot of each run does or waits for at the moment, and why the run is not faster
+// weir report: what each slot of each run does or waits for, and why the run is not faster; also at a signal
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_EXPLAIN_ALL_RUNS_HPP
 #define WEIR_REPORT_EXPLAIN_ALL_RUNS_HPP
@@ -7,11 +7,18 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/platform.hpp>
+#include <weir/platform/process.hpp>
+#include <weir/platform/system_signals.hpp>
 #include <weir/run/run_report.hpp>
 
+#include <csignal>   // for SIGUSR1, which users name
 #include <cstddef>   // for std::size_t
+#include <iostream>  // for std::cerr
 #include <map>       // for std::map
+#include <mutex>     // for std::lock_guard
 #include <optional>  // for std::optional
+#include <ostream>   // for std::ostream
 #include <string>    // for std::string
 #include <vector>    // for std::vector
 
@@ -33,6 +40,30 @@ namespace weir {
 /// Cost:    reading the states takes about 20 us for a run of four stages; a verdict takes 10 to 20 ms for
 ///          five stages, and less than a second for 20. The runs are not stopped meanwhile.
 [[nodiscard]] std::string explain_all_runs();
+
+/// Prints what `explain_all_runs` returns whenever the process gets a signal, until the process ends. Called
+/// at the begin of `main`, for example.
+///
+///     weir::explain_on_signal(SIGUSR1);       // kill -USR1 PID
+///
+/// A thread of the library prints: first the states of all slots (workers of stages), at once; then the
+/// verdicts (what limits each run), when they are computed. For all signals that come while the thread
+/// prints, it prints once more. The runs go on.
+///
+/// Without the signals of POSIX, as on Windows, this function throws; `explain_all_runs` works there.
+///
+/// \param number  the number of a signal that the program uses for nothing else, as `SIGUSR1`, `SIGUSR2`.
+/// \param to      where to print. An exception from the stream is ignored.
+/// Errors:   `std::invalid_argument` for a signal that can't be caught, that reports a fault, or that the
+///           program handles; `std::system_error` if the system has no pipe or thread left.
+/// Threads:  any may call it. A further call with the same signal replaces the stream, and waits while the
+///           thread of the library prints. Only that thread uses the stream.
+/// Lifetime: the stream has to live until the process ends, or until it is replaced. In a forked process the
+///           signal is handled as before the call: call it again there. A handler that the program installs
+///           later is kept; then nothing is printed.
+/// Cost:     a sleeping thread; a print takes the time of `explain_all_runs`. As with every caught signal,
+///           `poll`, `nanosleep` and others fail with `EINTR` in the thread that gets the signal.
+void explain_on_signal(int number, std::ostream& to = std::cerr);
 
 }  // namespace weir
 
@@ -71,12 +102,10 @@ class present_runs {
   public:
     present_runs();
 
-    // What each slot does.
-    std::string states() const;
+    // What each slot does; behind the slots of a run the verdict on the run, if `with_verdicts`.
+    std::string states(bool with_verdicts = false) const;
     // The verdict on each run, from the statistics that the constructor has read. Takes up to a second a run.
     std::string verdicts() const;
-    // The states and the verdict of each run in turn.
-    std::string text() const;
 
   private:
     struct waiter {
@@ -97,13 +126,45 @@ class present_runs {
 
     std::string consumer_text(const run_seen& run, const pipeline_stats& stats) const;
     std::string verdict_on(const present_run& run) const;
-    std::string head() const;
 
     std::map<const slot*, waiter> slots_;                        // the slots that wait
     std::map<const wait_site*, std::vector<waiter>> outsiders_;  // other coroutines and threads that wait
     std::vector<present_run> runs_;
     std::string outside_;  // lines about the waits outside of runs
 };
+
+// The streams of all signals that print explanations.
+class signal_explanations {
+  public:
+    static void add(int number, std::ostream& to);
+
+  private:
+    // Called by the thread of the library: with a signal's number, to print; with 0 after `add`, to unblock.
+    static void tell(int number) noexcept {
+        mark_registry_reader();
+        number == 0 ? only->accept_all() : only->print(number);
+    }
+    void print(int number) noexcept;
+    // Unblocks the added signals on the calling thread, as all other threads may block them.
+    void accept_all() noexcept {
+        const std::lock_guard guard(lock_);
+        for (int number = 1; number < end_of_signals; ++number) {
+            if (streams_[number] != nullptr) accept_signal(number);
+        }
+    }
+    // Called in a forked process, which has no such thread: removes all streams, and the signals' handlers.
+    void forget_all() noexcept;
+
+    static no_destroy<signal_explanations> only;
+    static const bool forks_are_known;  // its initialisation registers `forget_all` for forked processes
+
+    standard_platform::mutex lock_;               // guards the members below, also while the thread prints
+    std::ostream* streams_[end_of_signals] = {};  // null: the signal prints nothing
+    bool begun_ = false;                          // the thread of the library has been started
+};
+
+inline constinit no_destroy<signal_explanations> signal_explanations::only;
+inline const bool signal_explanations::forks_are_known = at_fork_in_child([] { only->forget_all(); });
 
 }  // namespace weir::detail
 

@@ -13,16 +13,24 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
-#include <weir/platform/process.hpp>
 #include <weir/platform/system_info.hpp>
 #include <weir/report/escape.hpp>
 
-#include <stdexcept>  // for std::invalid_argument
-#include <utility>    // for std::move
+#include <array>         // for std::to_array
+#include <cerrno>        // for errno
+#include <mutex>         // for std::lock_guard
+#include <new>           // for placement new
+#include <stdexcept>     // for std::invalid_argument
+#include <system_error>  // for std::system_error
+#include <utility>       // for std::exchange, std::move
 
 namespace weir {
 
-WEIR_INLINE std::string explain_all_runs() { return detail::present_runs().text(); }
+WEIR_INLINE std::string explain_all_runs() { return detail::present_runs().states(true); }
+
+WEIR_INLINE void explain_on_signal(int number, std::ostream& to) {
+    detail::signal_explanations::add(number, to);
+}
 
 }  // namespace weir
 
@@ -102,30 +110,27 @@ WEIR_INLINE void present_runs::read(const wait_site& site) {
 WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
     run_seen seen;
     run.inspect(seen, true);
-    present_run now{{}, run.stats(), seen.is_measured};
-    const pipeline_stats& stats = now.stats;
+    pipeline_stats stats = run.stats();
     std::string names;
-    std::string& text = now.states;
+    std::string text;
     for (std::size_t i = 0; i < stats.stages.size(); ++i) {
         const stage_stats& stage = stats.stages[i];
         const std::string name = for_terminal(stage.name).text;
         names += (names.empty() ? "" : " | ") + name;
         text += "  stage '" + name + "'";
         const bool has_slots = i < seen.stages.size();  // a sink has none
-        const std::string place =
-            has_slots ? place_text(seen.stages[i].per_slot[0].who->where()) : std::string();
+        const std::string place = has_slots ? place_text(seen.stages[i].per_slot[0].who->where()) : "";
         if (!place.empty()) text += " (" + place + ")";
         const char* before = ": ";
+        const auto add = [&](const std::string& part) { text += std::exchange(before, "; ") + part; };
         if (has_slots && seen.is_measured) {
-            text += before + std::to_string(stage.num_tasks) + (stage.num_tasks == 1 ? " task" : " tasks");
+            add(std::to_string(stage.num_tasks) + (stage.num_tasks == 1 ? " task" : " tasks"));
             if (stage.num_failures != 0) text += ", " + std::to_string(stage.num_failures) + " failed";
-            before = "; ";
         }
         for (const std::size_t each : stage.outputs) {
             const channel_stats& queue = stats.channels[each];
-            text += before + std::to_string(queue.size) + " of " + std::to_string(queue.capacity) +
-                    " items in the queue behind it";
-            before = "; ";
+            add(std::to_string(queue.size) + " of " + std::to_string(queue.capacity) +
+                " items in the queue behind it");
         }
         text += "\n";
         if (!has_slots) continue;
@@ -139,14 +144,13 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
     std::string head = names + "; " + std::to_string(stats.num_items) + " items in " +
                        units::time(stats.elapsed) + ", " + units::rate(stats.rate());
     if (stats.idle > duration(0)) head += "; nothing has moved for " + units::time(stats.idle);
-    text = head + "\n" + text;
     // Coroutines and threads that wait at a queue of the run, such as the consumer, aren't outside of runs.
     for (const stage_seen& stage : seen.stages) {
         for (const wait_site* each : stage.from) outsiders_.erase(each);
         for (const wait_site* each : stage.to) outsiders_.erase(each);
     }
     outsiders_.erase(seen.last);
-    return now;
+    return {head + "\n" + text, std::move(stats), seen.is_measured};
 }
 
 // Whether a slot that is in this state can be in this wait.
@@ -157,39 +161,30 @@ inline bool is_wait_of(slot_state state, const wait_seen& wait) noexcept {
     return state == slot_state::wait_turn || state == slot_state::off;
 }
 
+// What a slot does whose wait is not known, by the number of its state.
+inline constexpr auto activities = std::to_array<const char*>(
+    {"off", "waiting to get", "ready to run", "working", "awaiting in its function", "waiting to put",
+     "waiting for its turn", "waking other threads, or calling hooks"});
+
 WEIR_INLINE slot_activity present_runs::activity_of(const slot_seen& seen, bool is_measured) const {
-    const auto found = slots_.find(seen.who);
-    const waiter* wait = found == slots_.end() || seen.gone ? nullptr : &found->second;
-    if (is_measured && wait != nullptr && !is_wait_of(seen.state, wait->seen)) wait = nullptr;
-    std::string at = wait == nullptr || wait->channel.empty() ? "" : "; " + wait->channel;
-    const std::string waiting = wait == nullptr ? "" : std::string("waiting ") + wait->seen.what;
     if (seen.gone) return {"ended", {}, {}};
-    if (!is_measured) {
-        if (wait == nullptr) return {"not waiting in the pipeline; what it does is not measured", {}, {}};
-        return {wait->seen.in_function ? "its function is " + waiting : waiting, {}, std::move(at)};
+    slot_activity now;
+    const auto found = slots_.find(seen.who);
+    if (found != slots_.end() && (!is_measured || is_wait_of(seen.state, found->second.seen))) {
+        const waiter& wait = found->second;
+        now.what =
+            std::string(wait.seen.in_function ? "its function is waiting " : "waiting ") + wait.seen.what;
+        if (!wait.channel.empty()) now.where = "; " + wait.channel;
+    } else if (!is_measured) {
+        now.what = "not waiting in the pipeline; what it does is not measured";
+    } else {
+        now.what = activities[static_cast<std::size_t>(seen.state)];
+        if (seen.state == slot_state::runnable) now.where = ", but no thread is free";
     }
-    const duration lasted(time_between(seen.since, seen.who->clock().now().time_since_epoch().count()));
-    const auto or_else = [&](const char* other) { return wait == nullptr ? other : waiting; };
-    switch (seen.state) {
-        case slot_state::run:
-            return {"working", lasted, {}};
-        case slot_state::await:
-            return {wait == nullptr ? "awaiting in its function" : "its function is " + waiting, lasted,
-                    std::move(at)};
-        case slot_state::runnable:
-            return {"ready to run", lasted, ", but no thread is free"};
-        case slot_state::overhead:
-            return {"waking other threads, or calling hooks", lasted, {}};
-        case slot_state::wait_get:
-            return {or_else("waiting to get"), lasted, std::move(at)};
-        case slot_state::wait_put:
-            return {or_else("waiting to put"), lasted, std::move(at)};
-        case slot_state::wait_turn:
-            return {or_else("waiting for its turn"), lasted, std::move(at)};
-        case slot_state::off:
-            break;
+    if (is_measured) {
+        now.lasted = duration(time_between(seen.since, seen.who->clock().now().time_since_epoch().count()));
     }
-    return {or_else("off"), lasted, std::move(at)};
+    return now;
 }
 
 WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const pipeline_stats& stats) const {
@@ -227,17 +222,15 @@ WEIR_INLINE std::string present_runs::verdict_on(const present_run& run) const {
     return "no verdict, as the run measures nothing (weir::unmeasured)\n";
 }
 
-WEIR_INLINE std::string present_runs::head() const {
-    const std::string time = "weir: " + utc_now() + ": ";
-    if (runs_.empty()) return time + "no run is in progress, except on virtual time\n";
-    return time + std::to_string(runs_.size()) + (runs_.size() == 1 ? " run is" : " runs are") +
-           " in progress\n";
-}
-
-WEIR_INLINE std::string present_runs::states() const {
-    std::string text = head();
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
+WEIR_INLINE std::string present_runs::states(bool with_verdicts) const {
+    const std::size_t n = runs_.size();
+    std::string text = "weir: " + utc_now() + ": ";
+    text += n == 0   ? "no run is in progress, except on virtual time\n"
+            : n == 1 ? "1 run is in progress\n"
+                     : std::to_string(n) + " runs are in progress\n";
+    for (std::size_t i = 0; i < n; ++i) {
         text += "run " + std::to_string(i + 1) + ": " + runs_[i].states;
+        if (with_verdicts) text += "  " + verdict_on(runs_[i]);
     }
     return text + outside_;
 }
@@ -250,12 +243,56 @@ WEIR_INLINE std::string present_runs::verdicts() const {
     return text;
 }
 
-WEIR_INLINE std::string present_runs::text() const {
-    std::string text = head();
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-        text += "run " + std::to_string(i + 1) + ": " + runs_[i].states + "  " + verdict_on(runs_[i]);
+WEIR_INLINE void signal_explanations::add(int number, std::ostream& to) {
+    static_cast<void>(forks_are_known);
+    signal_explanations& me = *only;
+    const std::lock_guard guard(me.lock_);
+    if (!me.begun_ && can_catch_every_signal) {  // makes the pipe before a handler can write into it
+        me.begun_ = begin_signals<&signal_explanations::tell>(signals_always);
+        if (!me.begun_) {
+            throw std::system_error(errno, std::generic_category(),
+                                    "weir: signals need a pipe and a thread, of which one can't be had");
+        }
     }
-    return text + outside_;
+    const char* why = "";
+    switch (catch_every_signal(number)) {
+        case signal_catch::caught:
+            me.streams_[number] = &to;
+            return tell_signal_thread(signals_always, 0);
+        case signal_catch::refused:
+            why = "it can't be caught, or reports a fault; give explain_on_signal SIGUSR1 or SIGUSR2";
+            break;
+        case signal_catch::taken:
+            why =
+                "the program has a handler for it, or stop_on_signals; give explain_on_signal another "
+                "signal, as SIGUSR1 or SIGUSR2";
+            break;
+        case signal_catch::unsupported:
+            why = "this system has no signals of POSIX; call explain_all_runs, which returns the text";
+            break;
+    }
+    throw std::invalid_argument("weir: signal " + std::to_string(number) +
+                                " can't print explanations: " + why);
+}
+
+WEIR_INLINE void signal_explanations::print(int number) noexcept {
+    const std::lock_guard guard(lock_);
+    std::ostream* const to = streams_[number];
+    if (to == nullptr) return;
+    try {
+        const present_runs runs;
+        // Each text is one insertion, so that the output of other threads is before or behind it.
+        *to << runs.states() << std::flush;
+        *to << runs.verdicts() << std::flush;
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the next signal may find memory, or a stream that works
+    }
+}
+
+WEIR_INLINE void signal_explanations::forget_all() noexcept {
+    new (&lock_) standard_platform::mutex;  // at the fork, a thread of the parent may have held it
+    for (std::ostream*& each : streams_) each = nullptr;
+    if (begun_) forget_signals(signals_always);
+    begun_ = false;
 }
 
 }  // namespace weir::detail

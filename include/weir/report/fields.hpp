@@ -3,25 +3,194 @@
 #ifndef WEIR_REPORT_FIELDS_HPP
 #define WEIR_REPORT_FIELDS_HPP
 
-#include <weir/measure/clock.hpp>
-#include <weir/measure/histogram.hpp>
 #include <weir/measure/process_stats.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/task_sample.hpp>
 #include <weir/report/run_record.hpp>
-#include <weir/report/stats_fields.hpp>
 #include <weir/report/structure.hpp>
 
-#include <concepts>  // for std::integral
-#include <cstddef>   // for std::size_t
-#include <optional>  // for std::optional
-#include <string>    // for std::string
-#include <vector>    // for std::vector
+#include <concepts>     // for std::same_as
+#include <type_traits>  // for std::remove_const_t
 
 namespace weir::detail {
 
-// Each function calls `visit(name, member)` for each member. `like<T>`: the object is a T or const T.
-// stats_fields.hpp has the functions for statistics.
+// `T` is `Type` or `const Type`.
+template <class T, class Type>
+concept like = std::same_as<std::remove_const_t<T>, Type>;
+
+// `each_field(object, visit)` calls `visit(name, member)` for each member. The names are the keys of JSON and
+// the columns of CSV and SQLite; their order there is the order here.
+void each_field(like<slot_times> auto& s, auto&& visit) {
+    for (const auto& state : states_by_number) visit(state.name, s.*state.time);
+}
+
+void each_field(like<channel_stats> auto& s, auto&& visit) {
+    visit("name", s.name);
+    visit("size", s.size);
+    visit("capacity", s.capacity);
+    visit("bytes", s.bytes);
+    visit("max_bytes", s.max_bytes);
+    visit("elapsed", s.elapsed);
+    visit("num_put", s.num_put);
+    visit("num_get", s.num_get);
+    visit("num_discarded", s.num_discarded);
+    visit("put_wait", s.put_wait);
+    visit("get_wait", s.get_wait);
+    visit("put_blocked", s.put_blocked);
+    visit("get_blocked", s.get_blocked);
+    visit("empty", s.empty);
+    visit("put_waits", s.put_waits);
+    visit("get_waits", s.get_waits);
+}
+
+void each_field(like<added_stats> auto& s, auto&& visit) {
+    visit("num_added", s.num_added);
+    visit("num_waiting", s.num_waiting);
+    visit("most_waiting", s.most_waiting);
+    visit("num_discarded", s.num_discarded);
+}
+
+void each_field(like<transfer_stats> auto& s, auto&& visit) {
+    visit("num_copies", s.num_copies);
+    visit("bytes", s.bytes);
+    visit("copying", s.copying);
+    visit("num_handed_over", s.num_handed_over);
+    visit("handed_over", s.handed_over);
+    visit("exposed", s.exposed);
+    visit("num_block_waits", s.num_block_waits);
+    visit("block_wait", s.block_wait);
+    visit("num_memory_waits", s.num_memory_waits);
+    visit("memory_wait", s.memory_wait);
+}
+
+void each_field(like<retry_stats> auto& s, auto&& visit) {
+    visit("num_retries", s.num_retries);
+    visit("time", s.time);
+}
+
+void each_field(like<stage_setup> auto& s, auto&& visit) {
+    visit("keeps_order", s.keeps_order);
+    visit("executor", s.executor);
+    visit("threads", s.threads);
+    visit("item_bytes", s.item_bytes);
+}
+
+void each_field(like<task_sample> auto& s, auto&& visit) {
+    visit("at", s.at);
+    visit("run", s.run);
+    visit("await", s.await);
+    visit("runnable", s.runnable);
+    visit("taken", s.taken);
+    visit("results", s.results);
+    visit("failed", s.failed);
+}
+
+void each_field(like<task_samples> auto& s, auto&& visit) {
+    visit("one_in", s.one_in);
+    visit("tasks", s.tasks);
+}
+
+void each_field(like<stage_stats> auto& s, auto&& visit) {
+    visit("name", s.name);
+    visit("kind", s.kind);
+    visit("concurrency", s.concurrency);
+    visit("elapsed", s.elapsed);
+    visit("num_tasks", s.num_tasks);
+    visit("num_failures", s.num_failures);
+    visit("task_time", s.task_time);
+    visit("failure_time", s.failure_time);
+    visit("busy", s.busy);
+    visit("slots", s.per_slot);
+    visit("inputs", s.inputs);
+    visit("outputs", s.outputs);
+    visit("task_times", s.task_times);
+    visit("transfers", s.transfers);
+    visit("added", s.added);
+    visit("retries", s.retries);
+    visit("setup", s.setup);
+    visit("awaits_others", s.awaits_others);
+    visit("samples", s.samples);
+}
+
+void each_field(like<process_stats> auto& s, auto&& visit) {
+    visit("elapsed", s.elapsed);
+    visit("processors", s.processors);
+    visit("user_time", s.user_time);
+    visit("system_time", s.system_time);
+    visit("minor_faults", s.minor_faults);
+    visit("major_faults", s.major_faults);
+    visit("voluntary_switches", s.voluntary_switches);
+    visit("involuntary_switches", s.involuntary_switches);
+    visit("bytes_read", s.bytes_read);
+    visit("bytes_written", s.bytes_written);
+    visit("resident", s.resident);
+    visit("peak_resident", s.peak_resident);
+}
+
+void each_field(like<first_item_stats> auto& s, auto&& visit) {
+    visit("after", s.after);
+    visit("since", s.since);
+    visit("num_items", s.num_items);
+}
+
+void each_field(like<pipeline_stats> auto& s, auto&& visit) {
+    visit("elapsed", s.elapsed);
+    visit("stages", s.stages);
+    visit("channels", s.channels);
+    visit("process", s.process);
+    visit("idle", s.idle);
+    visit("num_items", s.num_items);
+    visit("first_item", s.first_item);
+    visit("consumer", s.consumer);
+}
+
+void each_field(like<stage_on_rank> auto& s, auto&& visit) {
+    visit("exists", s.exists);
+    visit("concurrency", s.concurrency);
+    visit("elapsed", s.elapsed);
+    visit("num_tasks", s.num_tasks);
+    visit("num_failures", s.num_failures);
+    visit("task_time", s.task_time);
+    visit("failure_time", s.failure_time);
+    visit("busy", s.busy);
+    visit("slots", s.times);
+    visit("longest", s.longest);
+    visit("transfers", s.transfers);
+    visit("added", s.added);
+    visit("retries", s.retries);
+}
+
+void each_field(like<queue_on_rank> auto& s, auto&& visit) {
+    visit("exists", s.exists);
+    visit("size", s.size);
+    visit("capacity", s.capacity);
+    visit("bytes", s.bytes);
+    visit("max_bytes", s.max_bytes);
+    visit("elapsed", s.elapsed);
+    visit("num_put", s.num_put);
+    visit("num_get", s.num_get);
+    visit("num_discarded", s.num_discarded);
+    visit("put_wait", s.put_wait);
+    visit("get_wait", s.get_wait);
+    visit("put_blocked", s.put_blocked);
+    visit("get_blocked", s.get_blocked);
+    visit("empty", s.empty);
+    visit("longest_put", s.longest_put);
+    visit("longest_get", s.longest_get);
+}
+
+void each_field(like<rank_record> auto& s, auto&& visit) {
+    visit("reported", s.reported);
+    visit("elapsed", s.elapsed);
+    visit("process", s.process);
+    visit("idle", s.idle);
+    visit("num_items", s.num_items);
+    visit("first_item", s.first_item);
+    visit("stages", s.stages);
+    visit("channels", s.queues);
+}
+
 void each_field(like<described_stage> auto& s, auto&& visit) {
     visit("name", s.name);
     visit("kind", s.kind);
@@ -102,72 +271,10 @@ void each_field(like<run_record> auto& s, auto&& visit) {
     visit("ranks", s.ranks);
 }
 
-// A class that has a function `each_field`, above or in stats_fields.hpp.
+// A class that has a function `each_field`.
 template <class T>
 concept has_fields = requires(T& object) { each_field(object, 0); };
 
-// One cell of a row of CSV or SQLite.
-struct cell {
-    std::string column;
-    std::optional<std::string> value;  // none: not known; the cell stays empty
-    bool is_text = false;              // false: a number
-};
-using cell_row = std::vector<cell>;
-
-// Appends to the row the cells that show the last argument. `column`: the cell's column; or, for several
-// cells, the begin of their columns' names.
-void add_cells(cell_row& row, const std::string& column, const std::string& text);
-inline void add_cells(cell_row& row, const std::string& column, std::integral auto n) {
-    row.push_back({column, std::to_string(n)});
-}
-// In nanoseconds.
-void add_cells(cell_row& row, const std::string& column, duration d);
-// All indices in one cell: `0 2`.
-void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places);
-// Three percentiles and the maximum. Not the count and the sum: the statistics that contain the histogram
-// have members for them.
-void add_cells(cell_row& row, const std::string& column, const histogram& h);
-// The cells of all members of the object. Their columns are named `column` and the member: `machine_host`.
-template <has_fields T>
-void add_cells(cell_row& row, const std::string& column, const T& object);
-
-// No columns in CSV and SQLite: repeated calls, how a stage is set up, and what it awaits. JSON has them.
-inline void add_cells(cell_row&, const std::string&, const std::optional<retry_stats>&) noexcept {}
-inline void add_cells(cell_row&, const std::string&, const std::optional<stage_setup>&) noexcept {}
-inline void add_cells(cell_row&, const std::string&, const std::optional<bool>&) noexcept {}
-// No columns: a sample of invocations would need a row for each invocation.
-inline void add_cells(cell_row&, const std::string&, const std::optional<task_samples>&) noexcept {}
-// The times by state, summed over the slots of a stage.
-void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all);
-template <class T>
-void add_cells(cell_row& row, const std::string& column, const std::optional<T>& maybe) {
-    const std::size_t first = row.size();
-    detail::add_cells(row, column, maybe.value_or(T()));
-    for (std::size_t i = first; !maybe && i < row.size(); ++i) row[i].value.reset();
-}
-template <has_fields T>
-void add_cells(cell_row& row, const std::string& column, const T& object) {
-    each_field(object, [&](const char* name, const auto& member) {
-        detail::add_cells(row, column.empty() ? name : column + "_" + name, member);
-    });
-}
-
-// \returns the row of a stage, a queue, the process or a failure. All objects of a type have the same
-//          columns.
-template <class T>
-[[nodiscard]] cell_row cells_of(const T& object) {
-    cell_row row;
-    detail::add_cells(row, std::string(), object);
-    return row;
-}
-
-// \returns the cells of the figures of the whole pipeline: idle time, items, the first item.
-[[nodiscard]] cell_row pace_cells(const pipeline_stats& lap);
-
 }  // namespace weir::detail
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/report/fields.ipp>
-#endif
 
 #endif

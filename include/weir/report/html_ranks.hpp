@@ -6,8 +6,8 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/report/escape.hpp>
 #include <weir/report/html_markup.hpp>
-#include <weir/report/rank_record.hpp>
 #include <weir/report/rank_table.hpp>
+#include <weir/report/run_record.hpp>
 #include <weir/report/run_view.hpp>
 
 #include <cstddef>  // for std::size_t

@@ -9,8 +9,8 @@
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system_files.hpp>
 #include <weir/report/escape.hpp>
-#include <weir/report/recent_verdict.hpp>
 #include <weir/report/run_record.hpp>
+#include <weir/report/verdict_text.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_report.hpp>
 

@@ -10,7 +10,6 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/report/table.hpp>
-#include <weir/report/verdict_text.hpp>
 
 #include <algorithm>    // for std::max, std::min, std::ranges::replace, std::ranges::sort
 #include <array>        // for std::array

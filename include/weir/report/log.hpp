@@ -5,7 +5,7 @@
 
 #include <weir/measure/stats.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/report/recent_verdict.hpp>
+#include <weir/report/verdict_text.hpp>
 #include <weir/run/failure.hpp>
 
 #include <cstddef>        // for std::size_t

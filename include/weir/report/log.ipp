@@ -12,7 +12,6 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/report/table.hpp>
-#include <weir/report/verdict_text.hpp>
 
 #include <mutex>     // for std::lock_guard
 #include <optional>  // for std::optional

@@ -6,8 +6,8 @@
 #include <weir/insight/verdict.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/output_file.hpp>
-#include <weir/report/recent_verdict.hpp>
 #include <weir/report/run_record.hpp>
+#include <weir/report/verdict_text.hpp>
 #include <weir/run/run_report.hpp>
 
 #include <functional>  // for std::function

@@ -4,7 +4,7 @@
 #define WEIR_REPORT_RANK_STATS_HPP
 
 #include <weir/measure/stats.hpp>
-#include <weir/report/rank_record.hpp>
+#include <weir/report/run_record.hpp>
 
 #include <algorithm>  // for std::ranges::sort
 #include <cstddef>    // for std::size_t

@@ -11,7 +11,6 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/random_bits.hpp>
 #include <weir/report/json.hpp>
-#include <weir/report/rank_outline.hpp>
 #include <weir/report/rank_words.hpp>
 
 #include <algorithm>  // for std::ranges::copy, std::ranges::find_if

@@ -1,8 +1,9 @@
-// weir report: statistics of all ranks as tables, which say how ranks differ and name stragglers
+// weir report: statistics of all ranks as metrics, and as tables that compare ranks and name stragglers
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_RANK_TABLE_HPP
 #define WEIR_REPORT_RANK_TABLE_HPP
 
+#include <weir/report/metrics.hpp>
 #include <weir/report/rank_stats.hpp>
 #include <weir/report/straggler.hpp>
 #include <weir/report/table.hpp>
@@ -27,6 +28,13 @@ template <std::same_as<rank_stats> T>
 std::ostream& operator<<(std::ostream& out, const T& stats) {
     return detail::write_text(out, weir::table_text(stats));
 }
+
+/// \param stats  from the start of the run.
+/// \returns the metrics of each rank (a process of the job) that has reported, as one text, with the label
+///          `rank`. Histograms have no buckets, because `stats` has none of single ranks.
+/// Errors: those of `metrics_text`, also for a label `rank`.
+/// Cost: 10 KiB of memory for each stage, and 20 KiB for each queue, of each rank.
+[[nodiscard]] std::string metrics_text(const rank_stats& stats, const metrics_options& options = {});
 
 namespace detail {
 

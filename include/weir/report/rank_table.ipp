@@ -9,7 +9,6 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/report/verdict_text.hpp>
 
 #include <optional>  // for std::optional
 #include <utility>   // for std::move
@@ -107,14 +106,7 @@ WEIR_INLINE std::string table_text(const rank_stats& stats) {
     // If ranks have different pipelines, an item may pass several, and would count several times.
     if (differences.empty()) text += "; " + detail::first_item_text(stats.all);
     text += '\n';
-    for (const detail::text_table& each :
-         {detail::table_of(stats.all.stages), detail::table_of(stats.all.channels),
-          detail::failures_table(stats.all.stages), detail::added_table(stats.all.stages),
-          detail::copies_table(stats.all.stages)}) {
-        if (each.empty()) continue;
-        text += '\n';
-        each.append_to(text);
-    }
+    detail::append_tables(text, stats.all);
     detail::text_table stages(detail::stage_spread_heads());
     stages.add_group(2, 4, "time at work of a task");
     stages.add_group(5, 7, "rate");
@@ -129,6 +121,17 @@ WEIR_INLINE std::string table_text(const rank_stats& stats) {
     for (const std::string& line : lines)
         text += detail::in_lines(detail::ascii_only(line + "."), detail::text_table::max_width) + "\n";
     return text;
+}
+
+WEIR_INLINE std::string metrics_text(const rank_stats& stats, const metrics_options& options) {
+    std::vector<labelled_run> runs;
+    for (std::size_t r = 0; r < stats.ranks.size(); ++r) {
+        if (!stats.ranks[r].reported) continue;
+        std::vector<metric_label> labels = options.labels;
+        labels.push_back({"rank", std::to_string(r)});
+        runs.push_back({std::move(labels), weir::of_rank(stats, r)});
+    }
+    return weir::metrics_text(runs, options.format);
 }
 
 }  // namespace weir

@@ -12,6 +12,18 @@
 
 namespace weir {
 
+WEIR_INLINE double stage_on_rank::work() const noexcept {
+    const auto calls = static_cast<double>(num_tasks == 0 ? 1 : num_tasks);
+    return static_cast<double>(times.busy().count()) / calls;
+}
+
+WEIR_INLINE double queue_on_rank::readiness() const noexcept {
+    channel_stats c;
+    c.elapsed = elapsed;
+    c.empty = empty;
+    return c.readiness();
+}
+
 WEIR_INLINE machine_info this_machine() {
     return {detail::name_of_host(), detail::name_of_system(),
             detail::line_of_system("/proc/cpuinfo", "model name"), detail::available_processors(),

@@ -8,7 +8,7 @@
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/system_info.hpp>
-#include <weir/report/fields.hpp>
+#include <weir/report/csv.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/sqlite_file.hpp>

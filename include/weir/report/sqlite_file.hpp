@@ -6,7 +6,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/process.hpp>
-#include <weir/report/fields.hpp>
+#include <weir/report/csv.hpp>
 #include <weir/report/run_record.hpp>
 
 #include <sqlite3.h>  // for sqlite3_open_v2

@@ -6,7 +6,6 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/report/rank_record.hpp>
 #include <weir/report/rank_stats.hpp>
 
 #include <cstddef>  // for std::size_t

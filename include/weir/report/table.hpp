@@ -8,7 +8,6 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/report/verdict_text.hpp>
 
 #include <concepts>  // for std::same_as
 #include <cstddef>   // for std::size_t
@@ -53,6 +52,15 @@ inline std::ostream& write_text(std::ostream& out, const std::string& text) {
     return out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
+// \returns the text with `?` for each byte that is not printable ASCII.
+[[nodiscard]] std::string ascii_only(std::string text);
+
+// \returns the text in lines of at most `max_width` characters, broken at spaces.
+[[nodiscard]] std::string in_lines(const std::string& text, std::size_t max_width);
+
+// \returns the verdict in lines of ASCII: `verdict: stage 'decode' is the bottleneck: ...`.
+[[nodiscard]] std::string verdict_lines(const verdict& v, std::size_t max_width);
+
 // \returns what all reports say about a run in which nothing has moved for 10 s or longer; else nothing.
 [[nodiscard]] std::string idle_text(duration idle);
 
@@ -85,6 +93,13 @@ class text_table {
         std::size_t first;
         std::size_t last;
         std::string name;
+
+        // \returns the width of its columns with `gap` spaces between two. `widths`: those of all columns.
+        std::size_t width(const std::vector<std::size_t>& widths, std::size_t gap) const {
+            std::size_t width = gap * (last - first);
+            for (std::size_t i = first; i <= last; ++i) width += widths[i];
+            return width;
+        }
     };
 
     std::vector<std::vector<std::string>> rows_;
@@ -126,26 +141,18 @@ class text_table {
 [[nodiscard]] inline std::string quantile_cell(const histogram& h, double q) {
     return time_cell(h.quantile(q), h.has_quantiles() ? h.count() : 0);
 }
+// \returns the share of a time; `-` if no time has passed.
+[[nodiscard]] inline std::string percent_cell(double share, duration of) {
+    return of <= duration(0) ? "-" : units::whole_percent(share) + " %";
+}
 
-// \returns the states in which at least one slot spent time.
-[[nodiscard]] std::vector<state_in_reports> states_of(const std::vector<stage_stats>& stages);
-
-[[nodiscard]] text_table table_of(const std::vector<stage_stats>& stages);
+// Appends the tables of stages and queues; and those of failed tasks, of items that stages add to their own
+// input, and of copies to a device, if there are any.
+void append_tables(std::string& text, const pipeline_stats& stats);
 
 // \returns the meaning of the states in the table of stages whose names don't explain themselves, in lines of
 //          at most `text_table::max_width` characters.
 [[nodiscard]] std::string notes_of(const std::vector<stage_stats>& stages);
-
-[[nodiscard]] text_table table_of(const std::vector<channel_stats>& channels);
-
-// Stages with failed tasks; the table may be empty.
-[[nodiscard]] text_table failures_table(const std::vector<stage_stats>& stages);
-
-// Stages that copy to a device; the table may be empty.
-[[nodiscard]] text_table copies_table(const std::vector<stage_stats>& stages);
-
-// Stages whose function adds items to their own input; the table may be empty.
-[[nodiscard]] text_table added_table(const std::vector<stage_stats>& stages);
 
 }  // namespace detail
 

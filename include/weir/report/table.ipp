@@ -72,6 +72,30 @@ WEIR_INLINE std::string line_text(const process_stats& p) {
 
 namespace weir::detail {
 
+WEIR_INLINE std::string ascii_only(std::string text) {
+    for (char& c : text) {
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return text;
+}
+
+WEIR_INLINE std::string in_lines(const std::string& text, std::size_t max_width) {
+    std::string lines;
+    std::size_t begin = 0;
+    while (text.size() - begin > max_width) {
+        std::size_t end = text.rfind(' ', begin + max_width);
+        if (end == std::string::npos || end <= begin) end = text.find(' ', begin);  // a long word
+        if (end == std::string::npos) break;
+        lines += text.substr(begin, end - begin) + '\n';
+        begin = end + 1;
+    }
+    return lines + text.substr(begin);
+}
+
+WEIR_INLINE std::string verdict_lines(const verdict& v, std::size_t max_width) {
+    return in_lines(ascii_only("verdict: " + v.sentence + "."), max_width) + "\n";
+}
+
 WEIR_INLINE std::string idle_text(duration idle) {
     constexpr duration is_long(10'000'000'000);
     return idle < is_long ? std::string() : "nothing has moved for " + units::time(idle);
@@ -93,9 +117,7 @@ WEIR_INLINE void text_table::append_to(std::string& text) const {
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = (std::max)(widths[i], row[i].size());
     }
     for (const group& g : groups_) {  // the shared heading needs room, too
-        std::size_t over = g.last - g.first;
-        for (std::size_t i = g.first; i <= g.last; ++i) over += widths[i];
-        widths[g.first] += g.name.size() + 2 - (std::min)(over, g.name.size() + 2);
+        widths[g.first] += g.name.size() + 2 - (std::min)(g.width(widths, 1), g.name.size() + 2);
     }
     std::size_t total = widths.size() - 1;
     for (const std::size_t w : widths) total += w;
@@ -116,9 +138,7 @@ WEIR_INLINE void text_table::append_heads(std::string& text, const std::vector<s
     for (const group& g : groups_) {
         std::size_t begin = 0;
         for (std::size_t i = 0; i < g.first; ++i) begin += widths[i] + gap;
-        std::size_t over = gap * (g.last - g.first);
-        for (std::size_t i = g.first; i <= g.last; ++i) over += widths[i];
-        const std::size_t dashes = over - g.name.size() - 2;
+        const std::size_t dashes = g.width(widths, gap) - g.name.size() - 2;
         line = units::left(line, begin) + std::string(dashes / 2, '-') + " " + g.name + " " +
                std::string(dashes - dashes / 2, '-');
     }
@@ -127,11 +147,11 @@ WEIR_INLINE void text_table::append_heads(std::string& text, const std::vector<s
 
 WEIR_INLINE std::string text_table::name(std::string s, std::size_t width) {
     s = ascii_only(std::move(s));
-    if (s.size() > width) s = s.substr(0, width - 1) + '~';
-    return s;
+    return s.size() > width ? s.substr(0, width - 1) + '~' : s;
 }
 
-WEIR_INLINE std::vector<state_in_reports> states_of(const std::vector<stage_stats>& stages) {
+// \returns the states in which at least one slot spent time.
+inline std::vector<state_in_reports> states_of(const std::vector<stage_stats>& stages) {
     slot_times all;
     for (const stage_stats& s : stages) all += s.times();
     std::vector<state_in_reports> some;
@@ -141,7 +161,7 @@ WEIR_INLINE std::vector<state_in_reports> states_of(const std::vector<stage_stat
     return some;
 }
 
-WEIR_INLINE text_table table_of(const std::vector<stage_stats>& stages) {
+inline text_table table_of(const std::vector<stage_stats>& stages) {
     const std::vector<state_in_reports> states = states_of(stages);
     std::vector<std::string> headings = {"stage", "slots", "tasks", "failed", "rate", "ave", "p50", "p99"};
     for (const auto& state : states) headings.emplace_back(state.name);
@@ -179,7 +199,7 @@ WEIR_INLINE std::string notes_of(const std::vector<stage_stats>& stages) {
     return line.empty() ? text : "\n" + text + line + ".\n";
 }
 
-WEIR_INLINE text_table table_of(const std::vector<channel_stats>& channels) {
+inline text_table table_of(const std::vector<channel_stats>& channels) {
     const bool discarded =
         std::ranges::any_of(channels, [](const channel_stats& c) { return c.num_discarded != 0; });
     std::vector<std::string> heads = {"queue", "size", "items", "rate",     "ave",
@@ -197,31 +217,25 @@ WEIR_INLINE text_table table_of(const std::vector<channel_stats>& channels) {
                                         quantile_cell(c.put_waits, 0.99),
                                         time_cell(c.ave_get_gap(), c.num_get),
                                         quantile_cell(c.get_waits, 0.99),
-                                        c.elapsed <= duration(0)
-                                            ? "-"
-                                            : units::whole_percent(c.readiness()) + " %"};
+                                        percent_cell(c.readiness(), c.elapsed)};
         if (discarded) row.push_back(units::count(c.num_discarded, 8));
         table.add(std::move(row));
     }
     return table;
 }
 
-WEIR_INLINE text_table failures_table(const std::vector<stage_stats>& stages) {
+inline text_table failures_table(const std::vector<stage_stats>& stages) {
     text_table table({"failures", "tasks", "ave", "in all", "of the work"});
     table.add_group(2, 4, "time of failed tasks");
     for (const stage_stats& s : stages) {
         if (s.num_failures == 0) continue;
-        const auto part = static_cast<double>(s.failure_time.count());
         table.add({s.name, units::count(s.num_failures, 8), units::time(s.ave_failure_time()),
-                   units::time(s.failure_time),
-                   s.busy <= duration(0)
-                       ? "-"
-                       : units::whole_percent(part / static_cast<double>(s.busy.count())) + " %"});
+                   units::time(s.failure_time), percent_cell(share_of(s.failure_time, s.busy), s.busy)});
     }
     return table;
 }
 
-WEIR_INLINE text_table copies_table(const std::vector<stage_stats>& stages) {
+inline text_table copies_table(const std::vector<stage_stats>& stages) {
     text_table table({"copies", "batches", "bytes", "bytes/s", "hidden", "waits", "ave"});
     table.add_group(5, 6, "for memory");
     for (const stage_stats& s : stages) {
@@ -230,13 +244,13 @@ WEIR_INLINE text_table copies_table(const std::vector<stage_stats>& stages) {
         const std::uint64_t waits = t.num_block_waits + t.num_memory_waits;
         table.add({s.name, units::count(t.num_copies, 8), units::bytes(t.bytes),
                    t.copying <= duration(0) ? "-" : units::bytes(static_cast<std::uint64_t>(t.rate())) + "/s",
-                   t.handed_over <= duration(0) ? "-" : units::whole_percent(t.hidden()) + " %",
-                   units::count(waits, 8), time_cell(average(t.block_wait + t.memory_wait, waits), waits)});
+                   percent_cell(t.hidden(), t.handed_over), units::count(waits, 8),
+                   time_cell(average(t.block_wait + t.memory_wait, waits), waits)});
     }
     return table;
 }
 
-WEIR_INLINE text_table added_table(const std::vector<stage_stats>& stages) {
+inline text_table added_table(const std::vector<stage_stats>& stages) {
     text_table table({"added", "items", "pending", "at most", "discarded"});
     for (const stage_stats& s : stages) {
         if (!s.added) continue;
@@ -244,6 +258,16 @@ WEIR_INLINE text_table added_table(const std::vector<stage_stats>& stages) {
                    units::count(s.added->most_waiting, 8), units::count(s.added->num_discarded, 8)});
     }
     return table;
+}
+
+WEIR_INLINE void append_tables(std::string& text, const pipeline_stats& stats) {
+    for (const text_table& each :
+         {table_of(stats.stages), table_of(stats.channels), failures_table(stats.stages),
+          added_table(stats.stages), copies_table(stats.stages)}) {
+        if (each.empty()) continue;
+        text += '\n';
+        each.append_to(text);
+    }
 }
 
 }  // namespace weir::detail
@@ -259,21 +283,7 @@ WEIR_INLINE std::string table_text(const pipeline_stats& stats) {
         text += (text.size() + idle.size() + 2 > detail::text_table::max_width ? ";\n" : "; ") + idle;
     }
     text += '\n';
-    if (!stats.stages.empty()) {
-        text += '\n';
-        detail::table_of(stats.stages).append_to(text);
-    }
-    if (!stats.channels.empty()) {
-        text += '\n';
-        detail::table_of(stats.channels).append_to(text);
-    }
-    for (const detail::text_table& each :
-         {detail::failures_table(stats.stages), detail::added_table(stats.stages),
-          detail::copies_table(stats.stages)}) {
-        if (each.empty()) continue;
-        text += '\n';
-        each.append_to(text);
-    }
+    detail::append_tables(text, stats);
     text += detail::notes_of(stats.stages);
     if (stats.process) text += "process: " + line_text(*stats.process) + ".\n";
     if (const std::optional<verdict> v = brief_verdict(stats))

@@ -1,23 +1,15 @@
-// weir report, internal: verdicts as text: lines of a table, a line of a log, a value of JSON
+// weir report, internal: verdicts in other reports: a line of a log, a value of JSON; the verdict of laps
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_VERDICT_TEXT_HPP
 #define WEIR_REPORT_VERDICT_TEXT_HPP
 
 #include <weir/insight/verdict.hpp>
+#include <weir/measure/stats.hpp>
 
-#include <cstddef>  // for std::size_t
-#include <string>   // for std::string
+#include <optional>  // for std::optional
+#include <string>    // for std::string
 
 namespace weir::detail {
-
-// \returns the text with `?` for each byte that is not printable ASCII.
-[[nodiscard]] std::string ascii_only(std::string text);
-
-// \returns the text in lines of at most `max_width` characters, broken at spaces.
-[[nodiscard]] std::string in_lines(const std::string& text, std::size_t max_width);
-
-// \returns the verdict in lines of ASCII: `verdict: stage 'decode' is the bottleneck: ...`.
-[[nodiscard]] std::string verdict_lines(const verdict& v, std::size_t max_width);
 
 // \returns the verdict as one line, also if the name of the stage has line breaks:
 //          `[verdict]\tcause=stage stage="decode" gain=0.50 sure=1.00: stage 'decode' is the ...`.
@@ -25,6 +17,19 @@ namespace weir::detail {
 
 // \returns the verdict as a JSON object. Unknown values are null.
 [[nodiscard]] std::string verdict_json(const verdict& v);
+
+// Makes a verdict (a sentence on what limits the rate) from time to time, for reports that show one in each
+// lap. A new verdict is made from all laps since the last one, when it costs at most 1 % of their time. Used
+// by one thread at a time.
+class recent_verdict {
+  public:
+    // Adds a lap. Returns the latest verdict, which may be of earlier laps; none: there was none yet.
+    const std::optional<verdict>& add(const pipeline_stats& lap);
+
+  private:
+    pipeline_stats since_;  // the laps since the last verdict
+    std::optional<verdict> latest_;
+};
 
 }  // namespace weir::detail
 

@@ -5,38 +5,18 @@
 
 #include <weir/report/verdict_text.hpp>
 
+#include <weir/insight/brief_verdict.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/report/escape.hpp>
+#include <weir/report/run_record.hpp>
 
-#include <cstdint>      // for std::uint64_t
+#include <cstdint>      // for std::int64_t, std::uint64_t
 #include <string_view>  // for std::string_view
+#include <utility>      // for std::move
 
 namespace weir::detail {
-
-WEIR_INLINE std::string ascii_only(std::string text) {
-    for (char& c : text) {
-        if (c < ' ' || c > '~') c = '?';
-    }
-    return text;
-}
-
-WEIR_INLINE std::string in_lines(const std::string& text, std::size_t max_width) {
-    std::string lines;
-    std::size_t begin = 0;
-    while (text.size() - begin > max_width) {
-        std::size_t end = text.rfind(' ', begin + max_width);
-        if (end == std::string::npos || end <= begin) end = text.find(' ', begin);  // a long word
-        if (end == std::string::npos) break;
-        lines += text.substr(begin, end - begin) + '\n';
-        begin = end + 1;
-    }
-    return lines + text.substr(begin);
-}
-
-WEIR_INLINE std::string verdict_lines(const verdict& v, std::size_t max_width) {
-    return in_lines(ascii_only("verdict: " + v.sentence + "."), max_width) + "\n";
-}
 
 WEIR_INLINE std::string verdict_line(const verdict& v) {
     std::string text = "cause=" + std::string(name_of(v.cause));
@@ -95,6 +75,17 @@ WEIR_INLINE std::string verdict_json(const verdict& v) {
             ",\"sure\":" + units::fixed(v.sure, 2) + ",\"sentence\":";
     append_json(text, std::string_view(v.sentence));
     return text + "}";
+}
+
+WEIR_INLINE const std::optional<verdict>& recent_verdict::add(const pipeline_stats& lap) {
+    constexpr std::int64_t least_ratio = 100;
+    since_ = since_.elapsed == duration(0) ? lap : joined(since_, lap);
+    if (cost_of_brief_verdict(since_) > since_.elapsed / least_ratio) return latest_;
+    if (std::optional<verdict> next = brief_verdict(since_)) {
+        latest_ = std::move(next);
+        since_ = pipeline_stats();
+    }
+    return latest_;
 }
 
 }  // namespace weir::detail

@@ -1,5 +1,5 @@
 // Processes that get SIGUSR1 from outside, and print on their stderr, which is a pipe here.
-#include <weir/report/explain_on_signal.hpp>
+#include <weir/report/explain_all_runs.hpp>
 
 #include "support/catch.hpp"
 

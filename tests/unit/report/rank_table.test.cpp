@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -67,4 +68,17 @@ TEST_CASE("the page of a run of several ranks has a section about them") {
     CHECK_THAT(page, ContainsSubstring("of 4 ranks together"));
     run.ranks[1].queues.pop_back();  // as in a damaged file
     CHECK(weir::html_text(run).find("the ranks are not compared") != std::string::npos);
+}
+
+TEST_CASE("metrics of ranks have the label rank, and each family is there once") {
+    auto stats = weir::merged(ranks::job());
+    stats.ranks[1].reported = false;
+    const std::string text = weir::metrics_text(stats, {.labels = {{"run", "training"}}});
+    CHECK_THAT(text, ContainsSubstring("weir_stage_task_duration_seconds_count{rank=\"2\",run=\"training\","
+                                       "stage=\"decode\",position=\"1\",kind=\"pipe\"} 421\n"));
+    CHECK_THAT(text, ContainsSubstring("rank=\"3\""));
+    CHECK(text.find("rank=\"1\"") == std::string::npos);
+    const std::string head = "# TYPE weir_stage_task_duration_seconds ";
+    CHECK(text.find(head) == text.rfind(head));
+    CHECK_THROWS_AS(weir::metrics_text(stats, {.labels = {{"rank", "7"}}}), std::invalid_argument);
 }

@@ -440,3 +440,19 @@ TEST_CASE("a line is the same for every locale and flag of the stream") {
     out << std::setw(90) << std::setfill('*') << std::hex << h;
     CHECK(out.str() == line_text(h));
 }
+
+TEST_CASE("a text in lines is broken at spaces, and a long word has a line of its own") {
+    using weir::detail::in_lines;
+    CHECK(in_lines("", 5).empty());
+    CHECK(in_lines("ab cd", 5) == "ab cd");
+    CHECK(in_lines("ab cd e", 5) == "ab cd\ne");
+    CHECK(in_lines("abcdefgh ij kl", 5) == "abcdefgh\nij kl");
+    CHECK(in_lines("ab abcdefgh ij", 5) == "ab\nabcdefgh\nij");
+    CHECK(in_lines("abcdefgh", 5) == "abcdefgh");
+}
+
+TEST_CASE("the lines of a verdict are ASCII") {
+    weir::verdict v;
+    v.sentence = "d\xc3\xa9\n e";
+    CHECK(weir::detail::verdict_lines(v, 12) == "verdict:\nd??? e.\n");
+}

@@ -1,20 +1,19 @@
 #include <weir/report/verdict_text.hpp>
 
 #include "support/catch.hpp"
+#include "support/explained_runs.hpp"
 
+#include <weir/weir.hpp>
+
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
-TEST_CASE("a text in lines is broken at spaces, and a long word has a line of its own") {
-    using weir::detail::in_lines;
-    CHECK(in_lines("", 5).empty());
-    CHECK(in_lines("ab cd", 5) == "ab cd");
-    CHECK(in_lines("ab cd e", 5) == "ab cd\ne");
-    CHECK(in_lines("abcdefgh ij kl", 5) == "abcdefgh\nij kl");
-    CHECK(in_lines("ab abcdefgh ij", 5) == "ab\nabcdefgh\nij");
-    CHECK(in_lines("abcdefgh", 5) == "abcdefgh");
-}
+using namespace std::chrono_literals;
+using weir::pipeline_stats;
+using weir::detail::cost_of_brief_verdict;
+using weir::detail::recent_verdict;
 
 TEST_CASE("a verdict is one line of a log, also if it has no stage, or one with a strange name") {
     weir::verdict v;
@@ -26,12 +25,6 @@ TEST_CASE("a verdict is one line of a log, also if it has no stage, or one with 
     v.sure = 0.8;
     CHECK(weir::detail::verdict_line(v) ==
           "[verdict]\tcause=workers stage=\"a 'b' \" gain=0.13 sure=0.80: not sure.\n");
-}
-
-TEST_CASE("the lines of a verdict are ASCII") {
-    weir::verdict v;
-    v.sentence = "d\xc3\xa9\n e";
-    CHECK(weir::detail::verdict_lines(v, 12) == "verdict:\nd??? e.\n");
 }
 
 TEST_CASE("a verdict in JSON has its change in the form in which changes are read") {
@@ -55,4 +48,46 @@ TEST_CASE("a verdict in JSON has its change in the form in which changes are rea
         CHECK_THAT(weir::detail::verdict_json(v),
                    Catch::Matchers::ContainsSubstring(",\"change\":" + text + ","));
     }
+}
+
+namespace {
+
+// A lap of the same length as `like`, in which nothing came to an end.
+pipeline_stats empty_lap(const pipeline_stats& like) {
+    pipeline_stats lap = like - like;
+    lap.elapsed = like.elapsed;
+    return lap;
+}
+
+}  // namespace
+
+TEST_CASE("a recent verdict is made when it costs 1 % of the time since the last one, of all laps since") {
+    pipeline_stats lap = explained_runs::limited_by("slow", 2'000);
+    const weir::duration cost = cost_of_brief_verdict(lap);
+    REQUIRE(100 * cost < lap.elapsed);
+    recent_verdict recent;
+    const auto& v = recent.add(lap);
+    REQUIRE(v);
+    CHECK(v->sentence == explained_runs::sentence);
+
+    const pipeline_stats other = explained_runs::limited_by("other", 200);
+    const weir::duration pause = 100 * cost_of_brief_verdict(other) - other.elapsed;
+    REQUIRE(pause > 0ns);
+    CHECK(recent.add(other)->stage == "slow");  // too short
+    pipeline_stats rest = other - other;
+    rest.elapsed = pause - 1ns;
+    CHECK(recent.add(rest)->stage == "slow");
+    rest.elapsed = 1ns;
+    CHECK(recent.add(rest)->stage != "slow");  // now it is the verdict of the last three laps
+}
+
+TEST_CASE("without items there is no recent verdict, and the last one stays") {
+    const pipeline_stats lap = explained_runs::limited_by("slow", 2'000);
+    recent_verdict recent;
+    CHECK_FALSE(recent.add(empty_lap(lap)));
+    CHECK_FALSE(recent.add(pipeline_stats()));
+    recent_verdict later;
+    CHECK(later.add(lap));
+    CHECK(later.add(empty_lap(lap))->stage == "slow");
+    CHECK(later.add(pipeline_stats())->stage == "slow");
 }
