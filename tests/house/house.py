@@ -36,7 +36,6 @@ PAIRS = re.compile(r"\bpairs? with\b")
 ELSEWHERE = {
     "src.hpp": ("tests/packaging/run", "compiled with WEIR_SEPARATE_COMPILATION alone"),
     "report/html_plots.hpp": ("tests/browser/pages.py", "what the plots of pages show"),
-    "report/html_ranks.hpp": ("tests/unit/report/rank_table.test.cpp", "the section of a page about ranks"),
     "report/html_sections.hpp": ("tests/browser/pages.cpp", "pages of runs of all kinds"),
     "report/html_style.hpp": ("tests/browser/check.py", "how pages look in a browser"),
     "report/rank_words.hpp": ("tests/unit/report/rank_stats.test.cpp", "which stages of ranks are one; what is packed"),

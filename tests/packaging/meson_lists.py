@@ -11,5 +11,5 @@ if sys.argv[1] == "version":
 else:
     unit = ROOT / "tests/unit"
     found = {*unit.glob("*.test.cpp"), *unit.glob("*/*.test.cpp")} - {*unit.glob("asio/*"), *unit.glob("execution/*")}
-    found -= {unit / f"report/{name}.test.cpp" for name in ("format", "fmt", "sqlite", "sqlite_file")}
+    found -= {unit / f"report/{name}.test.cpp" for name in ("format", "fmt", "sqlite")}
     print(*sorted(f.relative_to(ROOT).as_posix() for f in found), sep="\n")

@@ -260,8 +260,8 @@ template <class In = void, class P>
     } else if constexpr (std::is_void_v<In>) {
         constexpr bool begins = detail::begins_with_source<P>;
         static_assert(begins,
-                      "weir: what a pipeline without a source is made of depends on the items that "
-                      "it is given: describe<Item>(pipeline)");
+                      "weir: what a pipeline without a source is made of depends on the items that it is "
+                      "given: describe<Item>(pipeline)");
         if constexpr (begins) to.whole(pipeline);
     } else {
         to.template rest<In>(pipeline, {});

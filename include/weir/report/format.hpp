@@ -20,10 +20,9 @@ inline constexpr bool has_format = false;
 }
 #endif
 
-static_assert(
-    weir::detail::has_format,
-    "weir: <weir/report/format.hpp> needs std::format, which this standard library doesn't have; take "
-    "<weir/report/fmt.hpp> with the library {fmt}, or write to a stream");
+static_assert(weir::detail::has_format,
+              "weir: <weir/report/format.hpp> needs std::format, which this standard library doesn't have; "
+              "take <weir/report/fmt.hpp> with the library {fmt}, or write to a stream");
 
 /// Formats `weir::printable` objects as strings, with the options of strings: width, fill, precision:
 /// `std::format("{:>80}", run.stats().stages.at(0))`

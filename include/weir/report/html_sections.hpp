@@ -1,24 +1,25 @@
-// weir report, internal: sections of a page: time per stage, percentiles, copies, failures and settings
+// weir report, internal: sections of a page: time per stage, ranks, copies, failures and settings
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_SECTIONS_HPP
 #define WEIR_REPORT_HTML_SECTIONS_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/report/escape.hpp>
 #include <weir/report/html_markup.hpp>
+#include <weir/report/rank_table.hpp>
+#include <weir/report/run_record.hpp>
 #include <weir/report/run_view.hpp>
 #include <weir/report/table.hpp>
 #include <weir/run/stage_options.hpp>
 
-#include <algorithm>  // for std::max, std::min
-#include <cmath>      // for std::log10, std::lround
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <string>     // for std::string
-#include <vector>     // for std::vector
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <string>   // for std::string
+#include <utility>  // for std::move
+#include <vector>   // for std::vector
 
 namespace weir::detail {
 
@@ -64,88 +65,55 @@ inline void append_bars(std::string& out, const run_view& view) {
     out += "</details>\n";
 }
 
-// A table with a distribution of durations in each row: percentiles as figures, and as a bar on a logarithmic
-// scale from 1 us to 100 s.
-class percentile_table {
-  public:
-    // `of`: the heading of the first column, such as "stage".
-    explicit percentile_table(std::string caption, std::string of);
-
-    void add(const std::string& name, const histogram& h);
-    void append_to(std::string& out) const;
-
-  private:
-    // The x coordinate of a duration in a bar.
-    static double place(duration d);
-    // \returns the bar of a row: a thin line from p90 to p99, a thick line from p50 to p90, a mark for the
-    //          longest duration.
-    static markup range(const histogram& h);
-
-    html_table table_;
-    bool all_known_ = true;  // every row has percentiles; else a note explains the dashes
-};
-
-inline percentile_table::percentile_table(std::string caption, std::string of)
-    : table_(std::move(caption), {{std::move(of)},
-                                  {"times"},
-                                  {"average"},
-                                  {"p50"},
-                                  {"p90"},
-                                  {"p99"},
-                                  {"longest"},
-                                  {"1 µs … 100 s"}}) {}
-
-inline void percentile_table::add(const std::string& name, const histogram& h) {
-    if (h.empty()) return;
-    const bool known = h.has_quantiles();
-    const auto quantile = [&](double q) { return known ? time_markup(h.quantile(q)) : std::string("–"); };
-    table_.add({name, units::count(h.count()), time_markup(h.mean()), quantile(0.5), quantile(0.9),
-                quantile(0.99), time_markup((h.max)())});
-    table_.add_markup(known ? range(h) : markup{"–"});
-    all_known_ = all_known_ && known;
-}
-
-inline void percentile_table::append_to(std::string& out) const {
-    if (table_.empty()) return;
-    table_.append_to(out);
-    if (all_known_) return;
-    out +=
-        "<p class=\"note\">Where there is no percentile (–), only the count, the sum and the longest "
-        "were "
-        "recorded: the run's statistics are <code>summed</code>.</p>\n";
-}
-
-inline double percentile_table::place(duration d) {
-    const double decades = std::log10((std::max)(static_cast<double>(d.count()), 1.0)) - 3;
-    return (std::min)((std::max)(decades / 8 * 160, 0.0), 157.0);
-}
-
-inline markup percentile_table::range(const histogram& h) {
-    const auto line = [](double from, double to) {
-        return filled("<path d=\"M{} 8h{}\"/>", std::lround(from), std::lround((std::max)(to - from, 3.0)));
-    };
-    return filled("<svg class=\"range\">{}{}{}</svg>", line(place(h.p90()), place(h.p99())),
-                  line(place(h.p50()), place(h.p90())), line(place((h.max)()), 0));
-}
-
-inline void append_percentiles(std::string& out, const run_view& view) {
-    const pipeline_stats& all = view.run().total;
-    percentile_table tasks("Time of a task, of those that succeeded", "stage");
-    percentile_table gets("Wait to get an item, of each get: slots that wait at the same time count each",
-                          "queue behind");
-    percentile_table puts("Wait to put an item, of each put", "queue behind");
-    for (std::size_t i = 0; i < view.num_stages(); ++i) tasks.add(view.stage(i), all.stages[i].task_times);
-    for (std::size_t i = 0; i < view.num_channels(); ++i) {
-        gets.add(view.channel(i), all.channels[i].get_waits);
-        puts.add(view.channel(i), all.channels[i].put_waits);
+// Appends a table of the first `most` rows: the least, median and greatest figure over the ranks (the
+// processes of a job) of each stage or queue.
+inline void append_rank_table(std::string& out, const char* caption, std::vector<html_table::column> columns,
+                              const std::vector<spread_row>& rows, std::size_t most) {
+    html_table table(caption, std::move(columns));
+    for (std::size_t i = 0; i < smaller(rows.size(), most); ++i) {
+        std::vector<std::string> cells = {shortened(rows[i].name, 40), std::to_string(rows[i].num_ranks)};
+        cells.insert(cells.end(), rows[i].cells.begin(), rows[i].cells.end());
+        table.add(cells);
     }
-    out +=
-        "<p>p90 is what 9 of 10 do not exceed. The bar reaches from p50 to p90, thinner to p99; the mark "
-        "behind it is "
-        "the longest. The scale is logarithmic. A percentile is at most 3 % too great.</p>\n";
-    tasks.append_to(out);
-    gets.append_to(out);
-    puts.append_to(out);
+    if (!table.empty()) table.append_to(out);
+}
+
+// Appends the section; nothing if the record has no figures of ranks, because the run is of one process.
+inline void append_ranks(std::string& out, const run_view& view) {
+    const run_record& run = view.run();
+    if (run.ranks.empty()) return;
+    const rank_stats stats{.all = run.total, .ranks = run.ranks};
+    fill_in(out,
+            "<section aria-labelledby=\"ranks\"><h2 id=\"ranks\">Ranks</h2>\n<p>All figures of this page are "
+            "of {} ranks together. A number in brackets is the rank that has the value.</p>\n",
+            run.ranks.size());
+    for (const rank_record& each : run.ranks) {
+        if (is_of_job(each, run.total)) continue;
+        out += "<p>A rank has figures of other stages or queues: the ranks are not compared.</p></section>\n";
+        return;
+    }
+    constexpr std::size_t most_lines = 20;
+    std::vector<std::string> lines = straggler_lines(stats);
+    if (lines.size() > most_lines) lines.resize(most_lines);
+    if (std::string differences = differences_text(stats); !differences.empty())
+        lines.push_back(std::move(differences));
+    for (const std::string& line : lines) fill_in(out, "<p>{}.</p>\n", shortened(line, 1000));
+    append_rank_table(out, "Stages over ranks",
+                      {{"stage"},
+                       {"ranks"},
+                       {"least time at work of a task"},
+                       {"median"},
+                       {"most"},
+                       {"least rate"},
+                       {"median"},
+                       {"most"},
+                       {"least % waiting"},
+                       {"most"}},
+                      stage_spreads(stats), view.num_stages());
+    append_rank_table(out, "Readiness of queues over ranks",
+                      {{"queue"}, {"ranks"}, {"least"}, {"median"}, {"most"}}, queue_spreads(stats),
+                      view.num_channels());
+    out += "</section>\n";
 }
 
 // Appends nothing if no stage copies to a device.

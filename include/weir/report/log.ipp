@@ -120,10 +120,10 @@ namespace weir {
 
 WEIR_INLINE std::string log_text(const pipeline_stats& stats, log_style style) {
     std::string text = detail::log_of_figures(stats, style);
-    if (style != log_style::current || detail::cost_of_brief_verdict(stats) > stats.elapsed / 100)
-        return text;
-    const std::optional<verdict> v = brief_verdict(stats);
-    return v ? text + detail::verdict_line(*v) : text;
+    if (style == log_style::current) {
+        if (const auto v = detail::cheap_verdict(stats)) text += detail::verdict_line(*v);
+    }
+    return text;
 }
 
 WEIR_INLINE void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style) {
@@ -142,8 +142,7 @@ WEIR_INLINE void log_sink::operator()(const pipeline_stats& lap) {
 WEIR_INLINE failure_log::failure_log(std::ostream& out, failure_log_options options)
     : shared_(std::make_shared<shared>(out, options)) {
     detail::refuse_if(options.every == 0,
-                      "weir: a failure_log writes every n-th failure of a kind, and n has "
-                      "to be 1 or more");
+                      "weir: a failure_log writes every n-th failure of a kind, and n has to be 1 or more");
     detail::refuse_if(detail::was_negative(options.first) || detail::was_negative(options.every) ||
                           detail::was_negative(options.most_kinds),
                       "weir: a number in the options of a failure_log was negative");

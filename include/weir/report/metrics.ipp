@@ -45,10 +45,9 @@ inline void check_labels(const std::vector<metric_label>& labels) {
                     ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
         }
         if (!right) {
-            throw std::invalid_argument(
-                "weir: '" + l.name +
-                "' can't be the name of a label of metrics: it takes letters, digits and _, "
-                "and begins with none of the digits and no __");
+            throw std::invalid_argument("weir: '" + l.name +
+                                        "' can't be the name of a label of metrics: it takes letters, digits "
+                                        "and _, and begins with none of the digits and no __");
         }
         if (std::ranges::find(known, l.name) != known.end()) {
             throw std::invalid_argument(
@@ -86,10 +85,29 @@ class metrics_writer {
 
     // The statistics must outlive the writer.
     void add(const std::vector<metric_label>& of_run, const pipeline_stats& stats,
-             std::optional<verdict> why);
+             std::optional<verdict> why) {
+        check_labels(of_run);
+        std::string labels = labels_text(of_run);
+        if (std::ranges::find(runs_, labels, &labelled::labels) != runs_.end()) {
+            throw std::invalid_argument("weir: two runs in one text of metrics have the same labels {" +
+                                        labels + "}: give each one of its own, as {\"run\", \"training\"}");
+        }
+        runs_.push_back({std::move(labels), stats, std::move(why)});
+    }
 
     // Both formats demand the samples of a family in one block, so the outer loop is over families, not runs.
-    [[nodiscard]] std::string text() &&;
+    [[nodiscard]] std::string text() && {
+        write(metrics_of::run);
+        write(metrics_of::first_item);
+        write(metrics_of::why);
+        write(metrics_of::stage);
+        write(metrics_of::added);
+        write(metrics_of::transfers);
+        write(metrics_of::queue);
+        write(metrics_of::process);
+        if (format_ == metrics_format::openmetrics) text_ += "# EOF\n";
+        return std::move(text_);
+    }
 
   private:
     template <class T, std::size_t N>
@@ -106,7 +124,9 @@ class metrics_writer {
     }
 
     // \returns the labels of a stage or queue. Names may be empty or equal; the position tells objects apart.
-    static std::string own_labels(std::string_view what, const std::string& name, std::size_t position);
+    static std::string own_labels(std::string_view what, const std::string& name, std::size_t position) {
+        return label_text(what, name) + "," + label_text("position", std::to_string(position));
+    }
     static std::string verdict_labels(const verdict& why) {
         std::string labels = label_text("cause", name_of(why.cause));
         if (!why.stage.empty()) labels += "," + label_text("stage", why.stage);
@@ -139,40 +159,6 @@ class metrics_writer {
         }
     }
 };
-
-inline void metrics_writer::add(const std::vector<metric_label>& of_run, const pipeline_stats& stats,
-                                std::optional<verdict> why) {
-    check_labels(of_run);
-    std::string labels = labels_text(of_run);
-    if (std::ranges::find(runs_, labels, &labelled::labels) != runs_.end()) {
-        throw std::invalid_argument("weir: two runs in one text of metrics have the same labels {" + labels +
-                                    "}: give each one of its own, as {\"run\", \"training\"}");
-    }
-    runs_.push_back({std::move(labels), stats, std::move(why)});
-}
-
-inline std::string metrics_writer::text() && {
-    write(metrics_of::run);
-    write(metrics_of::first_item);
-    write(metrics_of::why);
-    write(metrics_of::stage);
-    write(metrics_of::added);
-    write(metrics_of::transfers);
-    write(metrics_of::queue);
-    write(metrics_of::process);
-    if (format_ == metrics_format::openmetrics) text_ += "# EOF\n";
-    return std::move(text_);
-}
-
-// \returns the verdict, if it is cheap compared with the time that the run has taken.
-inline std::optional<verdict> cheap_verdict(const pipeline_stats& stats) {
-    return cost_of_brief_verdict(stats) > stats.elapsed / 100 ? std::nullopt : brief_verdict(stats);
-}
-
-inline std::string metrics_writer::own_labels(std::string_view what, const std::string& name,
-                                              std::size_t position) {
-    return label_text(what, name) + "," + label_text("position", std::to_string(position));
-}
 
 }  // namespace weir::detail
 

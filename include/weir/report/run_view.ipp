@@ -38,13 +38,13 @@ WEIR_INLINE std::vector<quantity> quantities() {
          nullptr,
          "How long a stage's function takes for one item, on average over those that succeeded.",
          {"Downloads usually take longest, then decoding or preprocessing, then collation and transfer. "
-          "Where decoding is light and the data large, as with long audio, collation and transfer can "
-          "take longer than preprocessing.",
-          "A time that changes over the run, or has spikes, has a cause outside (the network, a disk) "
-          "or inside (the size of what is asked for). A flat line is a stage that behaves the same all "
-          "the time.",
-          "A slow function is no bottleneck by itself: with enough slots the stage may still be fast "
-          "enough. Data readiness tells."}},
+          "Where decoding is light and the data large, as with long audio, collation and transfer can take "
+          "longer than preprocessing.",
+          "A time that changes over the run, or has spikes, has a cause outside (the network, a disk) or "
+          "inside (the size of what is asked for). A flat line is a stage that behaves the same all the "
+          "time.",
+          "A slow function is no bottleneck by itself: with enough slots the stage may still be fast enough. "
+          "Data readiness tells."}},
         {"num_tasks",
          "Tasks executed",
          "tasks in a lap",
@@ -59,8 +59,8 @@ WEIR_INLINE std::vector<quantity> quantities() {
          {"Subtract the failed ones (under Failures) to get those that succeeded.",
           "Stages behind an aggregate do as many tasks fewer as its batches have items, those behind a "
           "disaggregate as many more.",
-          "A dip that all stages have at once is a time in which the whole pipeline waited for one of "
-          "them. The last lap may be shorter than the others, and has fewer tasks then."}},
+          "A dip that all stages have at once is a time in which the whole pipeline waited for one of them. "
+          "The last lap may be shorter than the others, and has fewer tasks then."}},
         {"rate",
          "Rate",
          "items taken a second",
@@ -72,11 +72,10 @@ WEIR_INLINE std::vector<quantity> quantities() {
              return fraction{static_cast<double>(c.num_get) * 1e9, static_cast<double>(c.elapsed.count())};
          },
          "How many items went through the queue behind a stage, a second: those that the next stage took.",
-         {"Each queue has few places, so that a stage that is too fast is held back, and one that is "
-          "too slow starves those behind it. So the rate is about the same everywhere: that of the "
-          "slowest.",
-          "Aggregate and disaggregate change what an item is. Divided by the size of the batches, the "
-          "rates match again."}},
+         {"Each queue has few places, so that a stage that is too fast is held back, and one that is too "
+          "slow starves those behind it. So the rate is about the same everywhere: that of the slowest.",
+          "Aggregate and disaggregate change what an item is. Divided by the size of the batches, the rates "
+          "match again."}},
         {"readiness",
          "Data readiness",
          "time with data ready",
@@ -91,13 +90,12 @@ WEIR_INLINE std::vector<quantity> quantities() {
          "The share of the time in which the queue behind a stage was not empty: 1 − empty / elapsed.",
          {"Close to 100 %: data is there whenever the next stage, or your loop, asks for it. What comes "
           "before is faster than the demand.",
-          "Close to 0 %: what comes behind is starving. It takes each item as soon as there is one; "
-          "what comes before is not fast enough.",
+          "Close to 0 %: what comes behind is starving. It takes each item as soon as there is one; what "
+          "comes before is not fast enough.",
           "A value speaks only of the stages just before and just behind that queue. Those of different "
           "queues are not to be compared.",
-          "Where it drops from one queue to the next, the stage behind the second one takes faster than "
-          "the stage before it gives. Where it recovers, the stage behind it is slower than the one "
-          "before it."}},
+          "Where it drops from one queue to the next, the stage behind the second one takes faster than the "
+          "stage before it gives. Where it recovers, the stage behind it is slower than the one before it."}},
         {"get_time",
          "Get time",
          "wait for an item",
@@ -109,8 +107,8 @@ WEIR_INLINE std::vector<quantity> quantities() {
          "How long the stage behind the queue had nothing to take, for each item.",
          {"With data ready close to 100 % of the time nobody waits to get, and this is close to 0.",
           "Where the stages before are not fast enough, the stage behind is blocked here.",
-          "The sink's is the most important figure of all: it is what your loop waits for each item. "
-          "Slots that wait at the same time count once; summed over slots, it is in the percentiles."}},
+          "The sink's is the most important figure of all: it is what your loop waits for each item. Slots "
+          "that wait at the same time count once; summed over slots, it is in the percentiles."}},
         {"put_time",
          "Put time",
          "wait for room",
@@ -120,11 +118,11 @@ WEIR_INLINE std::vector<quantity> quantities() {
          nullptr,
          [](const channel_stats& c) { return per(c.put_wait, c.num_put); },
          "How long a stage waited until the queue behind it had room, for each item.",
-         {"The opposite of the get time: where data is ready close to 100 % of the time queues are "
-          "full, and who has a result waits until there is room.",
+         {"The opposite of the get time: where data is ready close to 100 % of the time queues are full, and "
+          "who has a result waits until there is room.",
           "It grows with the number of slots, as several of them wait to put at once.",
-          "Close to 0: each item is taken at once, since the stages behind wait for it. A stage that "
-          "waits long is faster than what comes behind it."}},
+          "Close to 0: each item is taken at once, since the stages behind wait for it. A stage that waits "
+          "long is faster than what comes behind it."}},
     };
 }
 

@@ -5,27 +5,149 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/parking.hpp>
-#include <weir/platform/system_info.hpp>
+#include <weir/platform/process.hpp>
 #include <weir/report/csv.hpp>
-#include <weir/report/json.hpp>
 #include <weir/report/run_record.hpp>
-#include <weir/report/sqlite_file.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_report.hpp>
 
-#include <algorithm>  // for std::min
-#include <chrono>     // for std::chrono::milliseconds
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::int64_t, std::uint64_t
-#include <mutex>      // for std::lock_guard
-#include <optional>   // for std::optional
-#include <stdexcept>  // for std::runtime_error
-#include <string>     // for std::string
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <sqlite3.h>  // for sqlite3_open_v2
+
+#include <algorithm>     // for std::min
+#include <chrono>        // for std::chrono::milliseconds
+#include <cstddef>       // for std::size_t
+#include <cstdint>       // for std::int64_t, std::uint64_t
+#include <mutex>         // for std::lock_guard
+#include <optional>      // for std::optional
+#include <stdexcept>     // for std::runtime_error
+#include <string>        // for std::string
+#include <string_view>   // for std::string_view
+#include <system_error>  // for std::generic_category
+#include <utility>       // for std::move
+#include <vector>        // for std::vector
+
+namespace weir::detail {
+
+class sqlite_statement;
+
+// An open database.
+// Errors:  `std::runtime_error` with the path and the message of SQLite: `run.sqlite: database or disk is
+//          full`.
+// Threads: one at a time. The destructor in a forked process does not close the database: SQLite forbids the
+// use of a connection that another process opened.
+class sqlite_file {
+  public:
+    enum class use : std::uint8_t { read, write };
+
+    sqlite_file(std::string path, use how) : path_(std::move(path)) {
+        const int flags =
+            how == use::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+        if (sqlite3_open_v2(path_.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
+            try {
+                fail();
+            } catch (...) {
+                sqlite3_close_v2(db_);
+                throw;
+            }
+        }
+        sqlite3_extended_result_codes(db_, 1);
+    }
+    sqlite_file(const sqlite_file&) = delete;
+    sqlite_file& operator=(const sqlite_file&) = delete;
+    ~sqlite_file() {
+        if (process_.is_here()) sqlite3_close_v2(db_);
+    }
+
+    // Sets how long a statement waits while other connections have locked the file.
+    void wait_at_most(std::int64_t milliseconds) {
+        sqlite3_busy_timeout(db_, static_cast<int>(smaller<std::int64_t>(milliseconds, INT32_MAX)));
+    }
+
+    void run(const char* sql) {
+        if (!run_unless_busy(sql)) fail();
+    }
+    // \returns false if other connections kept the file locked for longer than `wait_at_most`.
+    [[nodiscard]] bool run_unless_busy(const char* sql) {
+        const int result = sqlite3_exec(db_, sql, nullptr, nullptr, nullptr);
+        if (result != SQLITE_OK && (result & 0xFF) != SQLITE_BUSY) fail();
+        return result == SQLITE_OK;
+    }
+    std::int64_t last_row() const noexcept { return sqlite3_last_insert_rowid(db_); }
+
+    // Undoes a transaction that was not committed.
+    void roll_back() noexcept {
+        if (sqlite3_get_autocommit(db_) == 0) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
+    }
+
+    [[noreturn]] void fail() const { fail(db_ == nullptr ? "no memory for it" : sqlite3_errmsg(db_)); }
+    [[noreturn]] void fail(const std::string& why) const {
+        const int error = db_ == nullptr ? 0 : sqlite3_system_errno(db_);
+        const bool known = db_ != nullptr && (sqlite3_errcode(db_) & 0xFF) == SQLITE_CANTOPEN && error != 0;
+        throw std::runtime_error(path_ + ": " + why +
+                                 (known ? ": " + std::generic_category().message(error) : std::string()));
+    }
+
+  private:
+    friend sqlite_statement;
+
+    const std::string path_;
+    sqlite3* db_ = nullptr;
+    const process_of_origin process_;
+};
+
+// A prepared statement. `<<` binds its parameters, in order.
+class sqlite_statement {
+  public:
+    sqlite_statement(const sqlite_file& file, std::string_view sql) : file_(file) {
+        const int size = static_cast<int>(sql.size());
+        if (sqlite3_prepare_v2(file_.db_, sql.data(), size, &all_, nullptr) != SQLITE_OK) file_.fail();
+    }
+    sqlite_statement(const sqlite_statement&) = delete;
+    sqlite_statement& operator=(const sqlite_statement&) = delete;
+    ~sqlite_statement() { sqlite3_finalize(all_); }
+
+    sqlite_statement& operator<<(std::string_view text) {
+        const auto size = static_cast<sqlite3_uint64>(text.size());
+        return bound(sqlite3_bind_text64(all_, ++bound_, text.data(), size, SQLITE_TRANSIENT, SQLITE_UTF8));
+    }
+    sqlite_statement& operator<<(std::int64_t number) {
+        return bound(sqlite3_bind_int64(all_, ++bound_, number));
+    }
+    sqlite_statement& operator<<(std::nullptr_t) { return bound(sqlite3_bind_null(all_, ++bound_)); }
+
+    // Goes to the next row. Returns false behind the last row; then the statement can be bound and run again.
+    bool step() {
+        const int result = sqlite3_step(all_);
+        if (result == SQLITE_ROW) return true;
+        if (result != SQLITE_DONE) file_.fail();
+        sqlite3_reset(all_);
+        bound_ = 0;
+        return false;
+    }
+    // The values of the row to which `step` went, by the column's index from 0.
+    std::int64_t number(int column) const noexcept { return sqlite3_column_int64(all_, column); }
+    std::string text(int column) const {
+        const auto* const begin = reinterpret_cast<const char*>(sqlite3_column_text(all_, column));
+        if (begin == nullptr) return {};
+        return std::string(begin, static_cast<std::size_t>(sqlite3_column_bytes(all_, column)));
+    }
+
+  private:
+    sqlite_statement& bound(int result) {
+        if (result != SQLITE_OK) file_.fail();
+        return *this;
+    }
+
+    const sqlite_file& file_;
+    sqlite3_stmt* all_ = nullptr;
+    int bound_ = 0;
+};
+
+}  // namespace weir::detail
 
 namespace weir {
 
@@ -67,24 +189,7 @@ class sqlite_report : public run_report {
     /// \returns the path.
     [[nodiscard]] std::string name() const override { return path_; }
 
-    void begins(const pipeline_stats& all) override {
-        file_.reset();
-        file_.emplace(path_, detail::sqlite_file::use::write);
-        file_->run("PRAGMA synchronous = NORMAL");
-        record_.started = detail::utc_now();
-        record_.ended = false;
-        record_.total = all;
-        written_ = {};
-        pending_laps_.clear();
-        pending_failures_.clear();
-        {
-            const std::lock_guard guard(lock_);
-            record_.num_failures = 0;
-            failures_.clear();
-            laps_ = 0;
-        }
-        static_cast<void>(write(lap_patience()));
-    }
+    void begins(const pipeline_stats& all) override;
     void lap(const pipeline_stats& one) override {
         record_.total.elapsed += one.elapsed;
         enqueue(one);
@@ -95,21 +200,7 @@ class sqlite_report : public run_report {
         if (record_.num_failures++ >= most_failures) return;
         failures_.push_back({what.stage, what.item, what.message(), detail::place_text(what.where), laps_});
     }
-    void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
-        if (!detail::is_nothing(rest)) enqueue(rest);
-        record_.total = all;
-        record_.ended = true;
-        if (!write(patience_)) {
-            file_.reset();
-            throw std::runtime_error(path_ + ": others had it locked until the end, so that it lacks " +
-                                     (written_.run == 0 ? "the run" : "the end of the run") + ", with " +
-                                     std::to_string(pending_laps_.size()) + " laps");
-        }
-        // Moves the write-ahead log into the database file, unless another connection still uses the log.
-        file_->wait_at_most(0);
-        static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = DELETE"));
-        file_.reset();
-    }
+    void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
 
   private:
     static constexpr std::int64_t head_lap = -1;  // stands for the whole run in the table `json`
@@ -126,75 +217,13 @@ class sqlite_report : public run_report {
 
     duration lap_patience() const { return (std::min<duration>)(patience_, std::chrono::milliseconds(100)); }
 
-    void enqueue(const pipeline_stats& one) {
-        if (pending_laps_.size() >= most_pending) {
-            pending_laps_.back() = joined(pending_laps_.back(), one);
-            return;
-        }
-        pending_laps_.push_back(one);
-        const std::lock_guard guard(lock_);
-        ++laps_;
-    }
+    void enqueue(const pipeline_stats& one);
 
     // Writes all queued laps in one transaction. Returns false if another connection has locked the file for
     // longer than `wait`; then the laps stay in the queue.
-    bool write(duration wait) {
-        file_->wait_at_most(wait / std::chrono::milliseconds(1));
-        if (written_.run == 0) static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = WAL"));
-        if (!file_->run_unless_busy("BEGIN IMMEDIATE")) return false;
-        try {
-            const written all = insert_all();
-            if (!file_->run_unless_busy("COMMIT")) {
-                file_->roll_back();
-                return false;
-            }
-            written_ = all;
-        } catch (...) {
-            file_->roll_back();
-            throw;
-        }
-        pending_laps_.clear();
-        pending_failures_.clear();
-        return true;
-    }
-    written insert_all() {
-        written now = written_;
-        if (now.run == 0) {
-            detail::make_tables(*file_);
-            insert("runs", "NULL", detail::head_cells(record_));
-            now.run = file_->last_row();
-        }
-        for (const pipeline_stats& one : pending_laps_) {
-            insert_lap(now, one);
-            ++now.laps;
-            now.until += one.elapsed;
-        }
-        const std::uint64_t failures = take_failures();
-        for (const recorded_failure& each : pending_failures_) {
-            insert("failures", std::to_string(now.run) + "," + std::to_string(now.failures++),
-                   detail::cells_of(each));
-        }
-        detail::sqlite_statement run(
-            *file_, "UPDATE runs SET ended = ?, elapsed = ?, num_failures = ? WHERE run = ?");
-        run << std::int64_t{record_.ended} << record_.total.elapsed.count()
-            << static_cast<std::int64_t>(failures) << now.run;
-        run.step();
-        if (written_.run == 0 || record_.ended) write_json(now.run, head_lap, weir::json_text(record_));
-        return now;
-    }
-    void insert_lap(const written& before, const pipeline_stats& one) {
-        const std::string key = std::to_string(before.run) + "," + std::to_string(before.laps);
-        const std::string times = key + "," + std::to_string(before.until.count()) + "," +
-                                  std::to_string((before.until + one.elapsed).count());
-        insert("laps", times, detail::lap_cells(one));
-        for (std::size_t i = 0; i < one.stages.size(); ++i)
-            insert("stages", times + "," + std::to_string(i), detail::cells_of(one.stages[i]));
-        for (std::size_t i = 0; i < one.channels.size(); ++i)
-            insert("queues", times + "," + std::to_string(i), detail::cells_of(one.channels[i]));
-        std::string json;
-        detail::append_json(json, one);
-        write_json(before.run, before.laps, json);
-    }
+    bool write(duration wait);
+    written insert_all();
+    void insert_lap(const written& before, const pipeline_stats& one);
     // Moves new failures from `failures_` to `pending_failures_`. Returns the number of all failures so far.
     std::uint64_t take_failures() {
         const std::lock_guard guard(lock_);
@@ -203,18 +232,8 @@ class sqlite_report : public run_report {
         return record_.num_failures;
     }
 
-    void insert(const char* table, const std::string& key, const detail::cell_row& row) {
-        std::string sql = std::string("INSERT INTO ") + table + " VALUES(" + key;
-        for (std::size_t i = 0; i < row.size(); ++i) sql += ",?";
-        detail::sqlite_statement one(*file_, sql + ")");
-        detail::bind(one, row);
-        one.step();
-    }
-    void write_json(std::int64_t run, std::int64_t lap, const std::string& json) {
-        detail::sqlite_statement one(*file_, "INSERT OR REPLACE INTO json VALUES(?,?,?)");
-        one << run << lap << json;
-        one.step();
-    }
+    void insert(const char* table, const std::string& key, const detail::cell_row& row);
+    void write_json(std::int64_t run, std::int64_t lap, const std::string& json);
 
     const std::string path_;
     const duration patience_;
@@ -232,36 +251,10 @@ class sqlite_report : public run_report {
 /// \returns    the run with all its laps. If the run did not end, its total is the sum of these laps.
 /// Errors:     `std::runtime_error`, with the path, if the file is no such database or has no such run; the
 ///             errors of `run_from_json`.
-[[nodiscard]] inline run_record read_sqlite(const std::string& path, std::int64_t run = 0) {
-    detail::sqlite_file file(path, detail::sqlite_file::use::read);
-    file.wait_at_most(5000);
-    detail::refuse_other_schemas(file);
-    if (detail::number_in(file, "PRAGMA user_version") == 0) file.fail("has no runs");
-    if (run == 0) run = detail::number_in(file, "SELECT max(run) FROM runs");
-    detail::sqlite_statement head(
-        file, "SELECT json, ended, num_failures FROM json JOIN runs USING(run) WHERE run = ? AND lap = -1");
-    head << run;
-    if (!head.step()) file.fail("has no run " + std::to_string(run));
-    run_record all = weir::run_from_json(head.text(0));
-    all.ended = head.number(1) != 0;
-    all.num_failures = static_cast<std::uint64_t>(head.number(2));
-    detail::sqlite_statement laps(file, "SELECT json FROM json WHERE run = ? AND lap >= 0 ORDER BY lap");
-    laps << run;
-    while (laps.step()) {
-        detail::read_json(detail::json_reader(laps.text(0)).whole(), all.laps.emplace_back());
-        if (!all.ended) all.total = all.laps.size() == 1 ? all.laps[0] : joined(all.total, all.laps.back());
-    }
-    detail::sqlite_statement failures(
-        file, "SELECT stage, item, message, \"where\", lap FROM failures WHERE run = ? ORDER BY failure");
-    failures << run;
-    while (failures.step()) {
-        all.failures.push_back({failures.text(0), static_cast<std::uint64_t>(failures.number(1)),
-                                failures.text(2), failures.text(3),
-                                static_cast<std::size_t>(failures.number(4))});
-    }
-    return all;
-}
+[[nodiscard]] run_record read_sqlite(const std::string& path, std::int64_t run = 0);
 
 }  // namespace weir
+
+#include <weir/report/sqlite.ipp>
 
 #endif

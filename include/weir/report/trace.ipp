@@ -52,171 +52,151 @@ class trace_writer {
     };
 
   public:
-    trace_writer(const run_trace& run, const std::vector<std::unique_ptr<stage_trace>>& stages);
+    trace_writer(const run_trace& run, const std::vector<std::unique_ptr<stage_trace>>& stages)
+        : run_(run), stages_(stages) {
+        for (const auto& stage : stages) {
+            std::size_t slot = 0;
+            for (const auto& each : stage->per_slot) {
+                lane_stages_.push_back(stage.get());
+                begin_lane(*stage, slot++);
+                read(*each);
+            }
+        }
+        connect();
+        // A span comes before the spans and the flow events inside of it.
+        std::ranges::sort(lines_, {}, &line::place);
+    }
 
-    std::string text(const std::vector<std::unique_ptr<stage_trace>>& stages) const;
+    std::string text() const {
+        std::string all = R"({"displayTimeUnit":"ns","otherData":{"events_dropped":")" +
+                          std::to_string(dropped_) + R"(","flows_lost":")" + std::to_string(run_.lost()) +
+                          R"(","every":")" + std::to_string(run_.settings().every) +
+                          "\"},\n\"traceEvents\":[\n" +
+                          R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"weir"}})";
+        if (dropped_ + run_.lost() != 0) {
+            all += ",\n" +
+                   std::string(R"({"ph":"M","pid":1,"tid":0,"name":"process_labels","args":{"labels":")") +
+                   std::to_string(dropped_) + " events dropped, the oldest; " + std::to_string(run_.lost()) +
+                   " flows lost\"}}";
+        }
+        all += lanes_;
+        for (const line& each : lines_) write(all, each);
+        return all += "\n]}\n";
+    }
 
   private:
-    // The lane of the last slot in `stages_`; lane 0 is the process.
-    std::uint32_t lane() const noexcept { return static_cast<std::uint32_t>(stages_.size()); }
+    // The lane of the last slot in `lane_stages_`; lane 0 is the process.
+    std::uint32_t lane() const noexcept { return static_cast<std::uint32_t>(lane_stages_.size()); }
 
-    void begin_lane(const stage_trace& stage, std::size_t slot);
+    void begin_lane(const stage_trace& stage, std::size_t slot) {
+        const std::string head =
+            ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(lane()) + ",\"name\":\"thread_";
+        lanes_ += head + "name\",\"args\":{\"name\":";
+        append_json(lanes_,
+                    stage.per_slot.size() == 1 ? stage.name : stage.name + " #" + std::to_string(slot));
+        lanes_ += "}}" + head + "sort_index\",\"args\":{\"sort_index\":" + std::to_string(lane()) + "}}";
+    }
 
     // Reads the ring of a slot, in which the events of a visit stand before the event of the visit itself.
-    void read(const slot_trace& slot);
+    void read(const slot_trace& slot) {
+        dropped_ += slot.events.count() - slot.events.kept();
+        std::size_t first = 0;
+        for (std::size_t i = 0; i < slot.events.kept(); ++i) {
+            const trace_event& visit = slot.events[i];
+            if (visit.kind != trace_kind::visit) continue;
+            lines_.push_back({visit, lane(), i});
+            for (; first < i; ++first) read_part(slot.events[first], visit, first);
+            first = i + 1;
+        }
+    }
     // `place`: the index of the event `e` in the ring.
-    void read_part(const trace_event& e, const trace_event& visit, std::size_t place);
+    void read_part(const trace_event& e, const trace_event& visit, std::size_t place) {
+        const std::uint64_t kept = (std::uint64_t{1} << 32U) + lane();  // greater than all numbers of queues
+        const auto step = [&](std::uint64_t where, std::uint64_t number) {
+            return end_of_step{where, number, e.begin, visit.begin, visit.number, lane()};
+        };
+        if (e.kind == trace_kind::state || e.kind == trace_kind::depth) lines_.push_back({e, lane(), place});
+        if (e.kind == trace_kind::left) leave_.push_back(step(e.where, e.number));
+        if (e.kind == trace_kind::came) come_.push_back(step(e.where, e.number));
+        if (e.kind == trace_kind::kept) leave_.push_back(step(kept, e.number));
+        for (std::uint64_t n = e.number; e.kind == trace_kind::gathered && n <= e.tag; ++n)
+            come_.push_back(step(kept, n));
+    }
 
     // Writes each step whose two ends are both still in a ring.
-    void connect();
+    void connect() {
+        std::ranges::sort(leave_, {}, &end_of_step::name);
+        std::ranges::sort(come_, {}, &end_of_step::name);
+        std::uint64_t steps = 0;
+        auto from = leave_.begin();
+        for (const end_of_step& to : come_) {
+            while (from != leave_.end() && from->name() < to.name()) ++from;
+            if (from == leave_.end()) break;
+            if (from->name() != to.name()) continue;
+            // The clocks of two processors may differ by some nanoseconds.
+            const std::int64_t at = larger(from->begin, smaller(from->at, to.at));
+            if (at > to.at) continue;
+            ++steps;
+            lines_.push_back({{at, at, from->item, 0, 0, trace_kind::left, 0}, from->lane, steps});
+            lines_.push_back({{to.at, to.at, to.item, 0, 0, trace_kind::came, 0}, to.lane, steps});
+        }
+    }
 
     // In microseconds, with three decimals.
-    static void append_time(std::string& out, const char* name, std::int64_t ns);
-    void append_head(std::string& out, const char* phase, std::uint32_t lane, std::int64_t begin) const;
-    void append_span(std::string& out, const line& l, const std::string& name) const;
+    static void append_time(std::string& out, const char* name, std::int64_t ns) {
+        const std::string digits = std::to_string(1000 + ns % 1000);
+        ((out += name) += std::to_string(ns / 1000)) += '.';
+        out.append(digits, 1, 3);
+    }
+    void append_head(std::string& out, const char* phase, std::uint32_t lane, std::int64_t begin) const {
+        ((out += ",\n{\"ph\":\"") += phase) += "\",\"pid\":1,\"tid\":";
+        out += std::to_string(lane);
+        append_time(out, ",\"ts\":", time_between(run_.begin(), begin));
+    }
+    void append_span(std::string& out, const line& l, const std::string& name) const {
+        append_head(out, "X", l.lane, l.event.begin);
+        append_time(out, ",\"dur\":", time_between(l.event.begin, l.event.end));
+        out += ",\"name\":";
+        append_json(out, name);
+    }
 
-    void write(std::string& out, const line& l,
-               const std::vector<std::unique_ptr<stage_trace>>& stages) const;
+    void write(std::string& out, const line& l) const {
+        const trace_event& e = l.event;
+        if (e.kind == trace_kind::visit) {
+            append_span(out, l, lane_stages_[l.lane - 1]->name);
+            out += ",\"cat\":\"item\",\"args\":{\"item\":" + std::to_string(e.number) +
+                   ",\"epoch\":" + std::to_string(e.where) + ",\"from\":";
+            append_json(out, stages_[slot_trace::stage_of(e.tag)]->name + " " +
+                                 std::to_string(slot_trace::number_of(e.tag)));
+            out += e.what != 0 ? ",\"failed\":true}}" : "}}";
+        } else if (e.kind == trace_kind::state) {
+            append_span(out, l, states_by_number[e.what].name);
+            out += ",\"cat\":\"state\"}";
+        } else if (e.kind == trace_kind::depth) {
+            append_head(out, "C", 0, e.begin);
+            out += ",\"name\":";
+            append_json(out, run_.queue_names()[e.where] + "_queue");
+            out += ",\"args\":{\"items\":" + std::to_string(e.tag) + "}}";
+        } else {
+            append_head(out, e.kind == trace_kind::left ? "s" : "f", l.lane, e.begin);
+            out +=
+                (e.kind == trace_kind::left ? ",\"id\":" : ",\"bp\":\"e\",\"id\":") + std::to_string(l.id) +
+                ",\"cat\":\"item\",\"name\":\"item\",\"args\":{\"item\":" + std::to_string(e.number) + "}}";
+        }
+    }
 
     const run_trace& run_;
+    const std::vector<std::unique_ptr<stage_trace>>& stages_;
     std::uint64_t dropped_ = 0;
     std::string lanes_;
-    std::vector<const stage_trace*> stages_;  // of each lane, from lane 1 on
+    std::vector<const stage_trace*> lane_stages_;  // the stage of each lane, from lane 1 on
     std::vector<line> lines_;
     std::vector<end_of_step> leave_;
     std::vector<end_of_step> come_;
 };
 
-inline trace_writer::trace_writer(const run_trace& run,
-                                  const std::vector<std::unique_ptr<stage_trace>>& stages)
-    : run_(run) {
-    for (const auto& stage : stages) {
-        std::size_t slot = 0;
-        for (const auto& each : stage->per_slot) {
-            stages_.push_back(stage.get());
-            begin_lane(*stage, slot++);
-            read(*each);
-        }
-    }
-    connect();
-    // A span comes before the spans and the flow events inside of it.
-    std::ranges::sort(lines_, {}, &line::place);
-}
-
-inline std::string trace_writer::text(const std::vector<std::unique_ptr<stage_trace>>& stages) const {
-    std::string all = R"({"displayTimeUnit":"ns","otherData":{"events_dropped":")" +
-                      std::to_string(dropped_) + R"(","flows_lost":")" + std::to_string(run_.lost()) +
-                      R"(","every":")" + std::to_string(run_.settings().every) + "\"},\n\"traceEvents\":[\n" +
-                      R"({"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"weir"}})";
-    if (dropped_ + run_.lost() != 0) {
-        all += ",\n" +
-               std::string(R"({"ph":"M","pid":1,"tid":0,"name":"process_labels","args":{"labels":")") +
-               std::to_string(dropped_) + " events dropped, the oldest; " + std::to_string(run_.lost()) +
-               " flows lost\"}}";
-    }
-    all += lanes_;
-    for (const line& each : lines_) write(all, each, stages);
-    return all += "\n]}\n";
-}
-
-inline void trace_writer::begin_lane(const stage_trace& stage, std::size_t slot) {
-    const std::string head =
-        ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(lane()) + ",\"name\":\"thread_";
-    lanes_ += head + "name\",\"args\":{\"name\":";
-    append_json(lanes_, stage.per_slot.size() == 1 ? stage.name : stage.name + " #" + std::to_string(slot));
-    lanes_ += "}}" + head + "sort_index\",\"args\":{\"sort_index\":" + std::to_string(lane()) + "}}";
-}
-
-inline void trace_writer::read(const slot_trace& slot) {
-    dropped_ += slot.events.count() - slot.events.kept();
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < slot.events.kept(); ++i) {
-        const trace_event& visit = slot.events[i];
-        if (visit.kind != trace_kind::visit) continue;
-        lines_.push_back({visit, lane(), i});
-        for (; first < i; ++first) read_part(slot.events[first], visit, first);
-        first = i + 1;
-    }
-}
-
-inline void trace_writer::read_part(const trace_event& e, const trace_event& visit, std::size_t place) {
-    const std::uint64_t kept = (std::uint64_t{1} << 32U) + lane();  // greater than all numbers of queues
-    const auto step = [&](std::uint64_t where, std::uint64_t number) {
-        return end_of_step{where, number, e.begin, visit.begin, visit.number, lane()};
-    };
-    if (e.kind == trace_kind::state || e.kind == trace_kind::depth) lines_.push_back({e, lane(), place});
-    if (e.kind == trace_kind::left) leave_.push_back(step(e.where, e.number));
-    if (e.kind == trace_kind::came) come_.push_back(step(e.where, e.number));
-    if (e.kind == trace_kind::kept) leave_.push_back(step(kept, e.number));
-    for (std::uint64_t n = e.number; e.kind == trace_kind::gathered && n <= e.tag; ++n)
-        come_.push_back(step(kept, n));
-}
-
-inline void trace_writer::connect() {
-    std::ranges::sort(leave_, {}, &end_of_step::name);
-    std::ranges::sort(come_, {}, &end_of_step::name);
-    std::uint64_t steps = 0;
-    auto from = leave_.begin();
-    for (const end_of_step& to : come_) {
-        while (from != leave_.end() && from->name() < to.name()) ++from;
-        if (from == leave_.end()) break;
-        if (from->name() != to.name()) continue;
-        // The clocks of two processors may differ by some nanoseconds.
-        const std::int64_t at = larger(from->begin, smaller(from->at, to.at));
-        if (at > to.at) continue;
-        ++steps;
-        lines_.push_back({{at, at, from->item, 0, 0, trace_kind::left, 0}, from->lane, steps});
-        lines_.push_back({{to.at, to.at, to.item, 0, 0, trace_kind::came, 0}, to.lane, steps});
-    }
-}
-
-inline void trace_writer::append_time(std::string& out, const char* name, std::int64_t ns) {
-    const std::string digits = std::to_string(1000 + ns % 1000);
-    ((out += name) += std::to_string(ns / 1000)) += '.';
-    out.append(digits, 1, 3);
-}
-
-inline void trace_writer::append_head(std::string& out, const char* phase, std::uint32_t lane,
-                                      std::int64_t begin) const {
-    ((out += ",\n{\"ph\":\"") += phase) += "\",\"pid\":1,\"tid\":";
-    out += std::to_string(lane);
-    append_time(out, ",\"ts\":", time_between(run_.begin(), begin));
-}
-
-inline void trace_writer::append_span(std::string& out, const line& l, const std::string& name) const {
-    append_head(out, "X", l.lane, l.event.begin);
-    append_time(out, ",\"dur\":", time_between(l.event.begin, l.event.end));
-    out += ",\"name\":";
-    append_json(out, name);
-}
-
-inline void trace_writer::write(std::string& out, const line& l,
-                                const std::vector<std::unique_ptr<stage_trace>>& stages) const {
-    const trace_event& e = l.event;
-    if (e.kind == trace_kind::visit) {
-        append_span(out, l, stages_[l.lane - 1]->name);
-        out += ",\"cat\":\"item\",\"args\":{\"item\":" + std::to_string(e.number) +
-               ",\"epoch\":" + std::to_string(e.where) + ",\"from\":";
-        append_json(out, stages[slot_trace::stage_of(e.tag)]->name + " " +
-                             std::to_string(slot_trace::number_of(e.tag)));
-        out += e.what != 0 ? ",\"failed\":true}}" : "}}";
-    } else if (e.kind == trace_kind::state) {
-        append_span(out, l, states_by_number[e.what].name);
-        out += ",\"cat\":\"state\"}";
-    } else if (e.kind == trace_kind::depth) {
-        append_head(out, "C", 0, e.begin);
-        out += ",\"name\":";
-        append_json(out, run_.queue_names()[e.where] + "_queue");
-        out += ",\"args\":{\"items\":" + std::to_string(e.tag) + "}}";
-    } else {
-        append_head(out, e.kind == trace_kind::left ? "s" : "f", l.lane, e.begin);
-        out += (e.kind == trace_kind::left ? ",\"id\":" : ",\"bp\":\"e\",\"id\":") + std::to_string(l.id) +
-               ",\"cat\":\"item\",\"name\":\"item\",\"args\":{\"item\":" + std::to_string(e.number) + "}}";
-    }
-}
-
 WEIR_INLINE std::string trace_text(const run_trace& run) {
-    return run.read([&](const auto& stages) { return trace_writer(run, stages).text(stages); });
+    return run.read([&](const auto& stages) { return trace_writer(run, stages).text(); });
 }
 
 }  // namespace weir::detail
@@ -229,8 +209,7 @@ WEIR_INLINE std::string trace_report::text() const {
         const std::lock_guard guard(lock_);
         ended = ended_;
     }
-    if (ended == nullptr) return {};
-    return detail::trace_text(*ended);
+    return ended == nullptr ? std::string() : detail::trace_text(*ended);
 }
 
 WEIR_INLINE void trace_report::ends(const pipeline_stats&, const pipeline_stats&) {

@@ -18,9 +18,11 @@ namespace weir::detail {
 // \returns the verdict as a JSON object. Unknown values are null.
 [[nodiscard]] std::string verdict_json(const verdict& v);
 
+// \returns the verdict if it costs at most 1 % of the time that the statistics cover.
+[[nodiscard]] std::optional<verdict> cheap_verdict(const pipeline_stats& stats);
+
 // Makes a verdict (a sentence on what limits the rate) from time to time, for reports that show one in each
-// lap. A new verdict is made from all laps since the last one, when it costs at most 1 % of their time. Used
-// by one thread at a time.
+// lap. A `cheap_verdict` of all laps since the last one replaces it. Used by one thread at a time.
 class recent_verdict {
   public:
     // Adds a lap. Returns the latest verdict, which may be of earlier laps; none: there was none yet.

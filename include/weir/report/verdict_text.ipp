@@ -77,11 +77,13 @@ WEIR_INLINE std::string verdict_json(const verdict& v) {
     return text + "}";
 }
 
+WEIR_INLINE std::optional<verdict> cheap_verdict(const pipeline_stats& stats) {
+    return cost_of_brief_verdict(stats) > stats.elapsed / 100 ? std::nullopt : brief_verdict(stats);
+}
+
 WEIR_INLINE const std::optional<verdict>& recent_verdict::add(const pipeline_stats& lap) {
-    constexpr std::int64_t least_ratio = 100;
     since_ = since_.elapsed == duration(0) ? lap : joined(since_, lap);
-    if (cost_of_brief_verdict(since_) > since_.elapsed / least_ratio) return latest_;
-    if (std::optional<verdict> next = brief_verdict(since_)) {
+    if (std::optional<verdict> next = cheap_verdict(since_)) {
         latest_ = std::move(next);
         since_ = pipeline_stats();
     }
