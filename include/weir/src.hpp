@@ -73,7 +73,6 @@
 #include <weir/report/run_record.ipp>
 #include <weir/report/run_recorder.ipp>
 #include <weir/report/run_view.ipp>
-#include <weir/report/straggler.ipp>
 #include <weir/report/structure.ipp>
 #include <weir/report/svg_graph.ipp>
 #include <weir/report/table.ipp>

@@ -9,8 +9,8 @@
 #include <weir/mpi/communicator.hpp>
 #include <weir/mpi/lasting.hpp>
 #include <weir/report/rank_stats.hpp>
+#include <weir/report/rank_table.hpp>
 #include <weir/report/run_record.hpp>
-#include <weir/report/straggler.hpp>
 #include <weir/run/run_report.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/task_group.hpp>

@@ -45,11 +45,15 @@ template <class T>
 }
 
 // \returns the name of a type that is known at run time: `read_type_name(typeid(object).name())`.
-[[nodiscard]] std::string read_type_name(const char* mangled);
+[[nodiscard]] inline std::string read_type_name(const char* mangled) {
+    return tidy_type_name(demangled(mangled));
+}
 
 // Whether two types are equal. Null stands for an unknown type, as type_of() of platform/config.hpp returns
 // it without RTTI; null equals only null.
-bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept;
+inline bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept {
+    return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
 
 // Builds a `pipeline_description`. A class of stages has the members `options` (`stage_options`) and `output`
 // (the type of its results; a template over the type of its items, except in a source). It may also have:
@@ -76,7 +80,10 @@ class description_builder {
     // The stages from whose output queues the next stage takes; none if the next stage is a source.
     class ends {
       public:
-        ends& operator+=(ends other);
+        ends& operator+=(ends other) {
+            for (end& each : other.ends_) ends_.push_back(std::move(each));
+            return *this;
+        }
 
       private:
         friend description_builder;
@@ -218,11 +225,22 @@ class description_builder {
         return text;
     }
 
-    static ends end_at(std::size_t place);
+    static ends end_at(std::size_t place) {
+        ends one;
+        one.ends_.push_back({place, {}});
+        return one;
+    }
 
     // Begins a branch; returns its index. Stages that are added before leave() belong to the branch.
-    std::size_t enter(std::string name);
-    void leave(std::size_t branch);
+    std::size_t enter(std::string name) {
+        const std::size_t here = result_.stages.size();
+        result_.branches.push_back({std::move(name), depth_++, here, here});
+        return result_.branches.size() - 1;
+    }
+    void leave(std::size_t branch) {
+        --depth_;
+        result_.branches[branch].end = result_.stages.size();
+    }
 
     // \returns the type of the executor, with a number if there are several executors of the type.
     std::string name_of(const executor& ex) const;

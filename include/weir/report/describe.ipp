@@ -69,17 +69,6 @@ WEIR_INLINE std::string tidy_type_name(std::string text) {
     return text;
 }
 
-WEIR_INLINE std::string read_type_name(const char* mangled) { return tidy_type_name(demangled(mangled)); }
-
-WEIR_INLINE bool are_one_type(const std::type_info* a, const std::type_info* b) noexcept {
-    return a == b || (a != nullptr && b != nullptr && *a == *b);
-}
-
-WEIR_INLINE auto description_builder::ends::operator+=(ends other) -> ends& {
-    for (end& each : other.ends_) ends_.push_back(std::move(each));
-    return *this;
-}
-
 WEIR_INLINE pipeline_description description_builder::finish() && {
     for (std::size_t i = 0; i < executors_.size(); ++i) {
         if (executors_[i] != nullptr) result_.stages[i].executor = name_of(*executors_[i]);
@@ -87,31 +76,12 @@ WEIR_INLINE pipeline_description description_builder::finish() && {
     return std::move(result_);
 }
 
-WEIR_INLINE auto description_builder::end_at(std::size_t place) -> ends {
-    ends one;
-    one.ends_.push_back({place, {}});
-    return one;
-}
-
-WEIR_INLINE std::size_t description_builder::enter(std::string name) {
-    const std::size_t here = result_.stages.size();
-    result_.branches.push_back({std::move(name), depth_++, here, here});
-    return result_.branches.size() - 1;
-}
-
-WEIR_INLINE void description_builder::leave(std::size_t branch) {
-    --depth_;
-    result_.branches[branch].end = result_.stages.size();
-}
-
 WEIR_INLINE std::string description_builder::name_of(const executor& ex) const {
     std::vector<const executor*> alike;
     std::size_t number = 0;
     for (const executor* const each : executors_) {
-        if (each == nullptr) continue;
-        const executor& other = *each;
-        if (!are_one_type(type_of(other), type_of(ex)) || std::ranges::find(alike, each) != alike.end())
-            continue;
+        if (each == nullptr || std::ranges::find(alike, each) != alike.end()) continue;
+        if (!are_one_type(type_of(*each), type_of(ex))) continue;
         alike.push_back(each);
         if (each == &ex) number = alike.size();
     }

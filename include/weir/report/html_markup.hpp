@@ -8,8 +8,8 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/report/escape.hpp>
 
-#include <algorithm>    // for std::ranges::any_of
-#include <cmath>        // for std::lround
+#include <algorithm>    // for std::max, std::min, std::ranges::any_of
+#include <cmath>        // for std::log10, std::lround
 #include <concepts>     // for std::integral
 #include <cstddef>      // for std::size_t
 #include <string>       // for std::string
@@ -81,7 +81,9 @@ class html_table {
     // Adds a row. The first cell is the heading of the row.
     void add(const std::vector<std::string>& texts);
     // Adds a cell to the last row.
-    void add_markup(const markup& cell);
+    void add_markup(const markup& cell) {
+        rows_.insert(rows_.size() - std::string_view("</tr>\n").size(), "<td>" + cell.text + "</td>");
+    }
     [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 
     void append_to(std::string& out) const;
@@ -128,7 +130,14 @@ class plot_axis {
     [[nodiscard]] const std::vector<plot_tick>& ticks() const noexcept { return ticks_; }
 
     // \returns the place of a figure (in the axis' unit) on the axis, from 0 to 1.
-    [[nodiscard]] double place(double value) const noexcept;
+    [[nodiscard]] double place(double value) const noexcept {
+        double at = value / greatest_;
+        if (logarithmic_) {
+            if (value <= 0) return 0;
+            at = below_ + (1 - below_) * std::log10(value / least_) / std::log10(greatest_ / least_);
+        }
+        return (std::min)((std::max)(at, 0.0), 1.0);
+    }
 
   private:
     explicit plot_axis(plot_unit unit) : unit_(unit) {}

@@ -53,10 +53,6 @@ WEIR_INLINE void html_table::add(const std::vector<std::string>& texts) {
     rows_ += "</tr>\n";
 }
 
-WEIR_INLINE void html_table::add_markup(const markup& cell) {
-    rows_.insert(rows_.size() - std::string_view("</tr>\n").size(), "<td>" + cell.text + "</td>");
-}
-
 WEIR_INLINE void html_table::append_to(std::string& out) const {
     fill_in(out, R"(<div class="scroll" role="region" aria-label="{}"><table><caption>{}</caption>)",
             caption_, caption_);
@@ -162,15 +158,6 @@ WEIR_INLINE plot_axis plot_axis::fitting(figure_kind kind, const std::vector<std
     }
     const bool wide = (by_differences && high > 50 * low) || greatest > 50 * high;
     return wide && low > 0 ? logarithmic(kind, least, greatest, zero) : linear(kind, greatest);
-}
-
-WEIR_INLINE double plot_axis::place(double value) const noexcept {
-    double at = value / greatest_;
-    if (logarithmic_) {
-        if (value <= 0) return 0;
-        at = below_ + (1 - below_) * std::log10(value / least_) / std::log10(greatest_ / least_);
-    }
-    return (std::min)((std::max)(at, 0.0), 1.0);
 }
 
 WEIR_INLINE std::string plot_axis::text_of(figure_kind kind, double value) {

@@ -68,12 +68,11 @@ inline void append_bars(std::string& out, const run_view& view) {
 // Appends a table of the first `most` rows: the least, median and greatest figure over the ranks (the
 // processes of a job) of each stage or queue.
 inline void append_rank_table(std::string& out, const char* caption, std::vector<html_table::column> columns,
-                              const std::vector<spread_row>& rows, std::size_t most) {
+                              spread_rows rows, std::size_t most) {
     html_table table(caption, std::move(columns));
     for (std::size_t i = 0; i < smaller(rows.size(), most); ++i) {
-        std::vector<std::string> cells = {shortened(rows[i].name, 40), std::to_string(rows[i].num_ranks)};
-        cells.insert(cells.end(), rows[i].cells.begin(), rows[i].cells.end());
-        table.add(cells);
+        rows[i][0] = shortened(rows[i][0], 40);
+        table.add(rows[i]);
     }
     if (!table.empty()) table.append_to(out);
 }

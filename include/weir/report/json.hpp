@@ -37,7 +37,12 @@ struct json_value {
     std::size_t begin = 0;          // the byte of the whole JSON text at which the value begins, for errors
 
     // \returns the value of that key, the last one if the key occurs several times; null without the key.
-    const json_value* find(std::string_view key) const noexcept;
+    const json_value* find(std::string_view key) const noexcept {
+        for (std::size_t i = keys.size(); i-- != 0;) {
+            if (keys[i] == key) return &items[i];
+        }
+        return nullptr;
+    }
 };
 
 // A recursive-descent parser for a text that is one JSON value.
@@ -64,7 +69,9 @@ class json_reader {
     bool is_at(char c) const noexcept { return at_ < text_.size() && text_[at_] == c; }
     bool consume(char c) noexcept;
     bool consume(std::string_view word) noexcept;
-    void skip_whitespace() noexcept;
+    void skip_whitespace() noexcept {
+        while (is_at(' ') || is_at('\n') || is_at('\r') || is_at('\t')) ++at_;
+    }
 
     // The grammar, with the sections of RFC 8259. All functions but `digits` throw if the text doesn't fit.
 
@@ -77,7 +84,12 @@ class json_reader {
 
     // Section 6: sign, digits, fraction, exponent. No digit follows a leading zero. Returns the text.
     std::string number();
-    bool digits() noexcept;  // moves behind all digits; false if there is none
+    // Moves behind all digits; false if there is none.
+    bool digits() noexcept {
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
+        return at_ != begin;
+    }
 
     // Section 7: characters and escapes, and the closing quote. The opening quote is consumed already.
     // Returns UTF-8.
@@ -97,7 +109,9 @@ class json_reader {
 inline constexpr const char* json_schema = "weir.run/1";
 
 // Appends a value as JSON. Members of objects have the names and the order of `each_field` (fields.hpp).
-void append_json(std::string& out, const std::string& text);
+inline void append_json(std::string& out, const std::string& text) {
+    append_json(out, std::string_view(text));
+}
 inline void append_json(std::string& out, std::integral auto value) {
     if constexpr (std::same_as<decltype(value), bool>) {
         out += value ? "true" : "false";
@@ -220,9 +234,7 @@ inline void read_json(const json_value& v, task_sample& into) {
 
 inline void read_json(const json_value& v, task_samples& into) {
     expect(v, json_value::kind::object, "a sample of invocations");
-    each_field(into, [&v](const char* name, auto& member) {
-        if (const json_value* const found = v.find(name)) read_json(*found, member);
-    });
+    read_json<task_samples>(v, into);
     if (into.one_in == 0 || (into.one_in & (into.one_in - 1)) != 0) {
         refuse_json(v, "a sample is of one in " + std::to_string(into.one_in) +
                            " invocations, and should be of one in a power of two");

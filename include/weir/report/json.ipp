@@ -17,13 +17,6 @@
 
 namespace weir::detail {
 
-WEIR_INLINE const json_value* json_value::find(std::string_view key) const noexcept {
-    for (std::size_t i = keys.size(); i-- != 0;) {
-        if (keys[i] == key) return &items[i];
-    }
-    return nullptr;
-}
-
 WEIR_INLINE json_value json_reader::whole() {
     json_value all = value(0);
     skip_whitespace();
@@ -45,10 +38,6 @@ WEIR_INLINE bool json_reader::consume(std::string_view word) noexcept {
     if (text_.substr(at_, word.size()) != word) return false;
     at_ += word.size();
     return true;
-}
-
-WEIR_INLINE void json_reader::skip_whitespace() noexcept {
-    while (is_at(' ') || is_at('\n') || is_at('\r') || is_at('\t')) ++at_;
 }
 
 WEIR_INLINE json_value json_reader::value(int depth) {
@@ -103,12 +92,6 @@ WEIR_INLINE std::string json_reader::number() {
         if (!digits()) fail("a digit is missing");
     }
     return std::string(text_.substr(begin, at_ - begin));
-}
-
-WEIR_INLINE bool json_reader::digits() noexcept {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
-    return at_ != begin;
 }
 
 WEIR_INLINE std::string json_reader::string() {
@@ -174,10 +157,6 @@ WEIR_INLINE void json_reader::append_utf8(std::string& s, std::uint32_t c) {
         byte(0x80U | ((c >> 6U) & 0x3FU));
     }
     byte(0x80U | (c & 0x3FU));
-}
-
-WEIR_INLINE void append_json(std::string& out, const std::string& text) {
-    append_json(out, std::string_view(text));
 }
 
 WEIR_INLINE void append_json(std::string& out, output_order order) {

@@ -18,16 +18,6 @@
 #include <string_view>  // for std::string_view
 #include <utility>      // for std::move
 
-namespace weir {
-
-WEIR_INLINE std::string metrics_content_type(metrics_format format) {
-    return format == metrics_format::openmetrics
-               ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-               : "text/plain; version=0.0.4; charset=utf-8";
-}
-
-}  // namespace weir
-
 namespace weir::detail {
 
 // Labels of the library, which a user's label must not be.
@@ -38,13 +28,10 @@ inline constexpr std::string_view metric_labels[] = {"stage",     "position", "k
 inline void check_labels(const std::vector<metric_label>& labels) {
     std::vector<std::string_view> known(std::begin(metric_labels), std::end(metric_labels));
     for (const metric_label& l : labels) {
-        bool right =
-            !l.name.empty() && l.name.substr(0, 2) != "__" && !(l.name[0] >= '0' && l.name[0] <= '9');
-        for (const char c : l.name) {
-            right = right &&
-                    ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
-        }
-        if (!right) {
+        constexpr std::string_view allowed =
+            "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";  // begins with the digits
+        if (l.name.empty() || l.name.starts_with("__") || allowed.find(l.name[0]) < 10 ||
+            l.name.find_first_not_of(allowed) != std::string::npos) {
             throw std::invalid_argument("weir: '" + l.name +
                                         "' can't be the name of a label of metrics: it takes letters, digits "
                                         "and _, and begins with none of the digits and no __");
@@ -163,6 +150,12 @@ class metrics_writer {
 }  // namespace weir::detail
 
 namespace weir {
+
+WEIR_INLINE std::string metrics_content_type(metrics_format format) {
+    return format == metrics_format::openmetrics
+               ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+               : "text/plain; version=0.0.4; charset=utf-8";
+}
 
 WEIR_INLINE std::string metrics_text(const pipeline_stats& stats, const metrics_options& options) {
     detail::metrics_writer writer(options.format);

@@ -117,21 +117,34 @@ class profile_trials final : public stage_trials {
   public:
     explicit profile_trials(profile_state& to) noexcept;
 
-    void finish(profiled_run& run) override;
-    void abandon(profiled_run& run, std::exception_ptr error) noexcept override;
+    void finish(profiled_run& run) override {
+        if (!run.was_interrupted()) tell({}, 0, total_);
+        end(run);
+    }
+    void abandon(profiled_run& run, std::exception_ptr error) noexcept override {
+        state_.error = std::move(error);
+        end(run);
+    }
 
   private:
     // Called before all trials, before a trial, and after a trial. `index`: that of the trial's number of
     // slots in `profile_state::places`; 0 if the stage has one trial.
     void on_begin(profiled_run& run) override;
-    void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) override;
+    void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) override {
+        tell(run.name_of(stage), num_slots, done_);
+    }
     void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                    const profile_trial& trial) override;
 
     // Calls `profile_options::on_progress`.
-    void tell(const std::string& stage, std::size_t num_slots, std::size_t done);
+    void tell(const std::string& stage, std::size_t num_slots, std::size_t done) {
+        if (state_.options.on_progress) state_.options.on_progress({stage, num_slots, done, total_});
+    }
     // Ends the run, and wakes the thread that called `profile`.
-    void end(profiled_run& run) noexcept;
+    void end(profiled_run& run) noexcept {
+        run.end();
+        state_.done.set();
+    }
 
     profile_state& state_;
     std::size_t done_ = 0;

@@ -78,16 +78,6 @@ WEIR_INLINE profile_trials::profile_trials(profile_state& to) noexcept
                    {.still = to.options.time_limit, .trial = to.options.time_limit, .rounds = 15}),
       state_(to) {}
 
-WEIR_INLINE void profile_trials::finish(profiled_run& run) {
-    if (!run.was_interrupted()) tell({}, 0, total_);
-    end(run);
-}
-
-WEIR_INLINE void profile_trials::abandon(profiled_run& run, std::exception_ptr error) noexcept {
-    state_.error = std::move(error);
-    end(run);
-}
-
 WEIR_INLINE void profile_trials::on_begin(profiled_run& run) {
     for (std::size_t i = 0; i < run.num_stages(); ++i) {
         state_.found.stages.push_back({run.name_of(i), run.kind_of(i), {}});
@@ -96,24 +86,11 @@ WEIR_INLINE void profile_trials::on_begin(profiled_run& run) {
     }
 }
 
-WEIR_INLINE void profile_trials::on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) {
-    tell(run.name_of(stage), num_slots, done_);
-}
-
 WEIR_INLINE void profile_trials::on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                                            const profile_trial& trial) {
     state_.found.stages[stage].trials[num_trials(run, stage) > 1 ? state_.places[index].second : 0] = trial;
     ++done_;
     if (is_source()) state_.found.num_items += trial.num_items;
-}
-
-WEIR_INLINE void profile_trials::tell(const std::string& stage, std::size_t num_slots, std::size_t done) {
-    if (state_.options.on_progress) state_.options.on_progress({stage, num_slots, done, total_});
-}
-
-WEIR_INLINE void profile_trials::end(profiled_run& run) noexcept {
-    run.end();
-    state_.done.set();
 }
 
 }  // namespace weir::detail

@@ -68,7 +68,12 @@ class rank_layout {
 
   private:
     // \returns the record of a rank that has not reported, with an element for each stage and queue.
-    rank_record blank() const;
+    rank_record blank() const {
+        rank_record none;
+        none.stages.resize(outline_.stages.size());
+        none.queues.resize(outline_.channels.size());
+        return none;
+    }
 
     pipeline_stats outline_;  // the stages and queues of all ranks, without figures
     std::size_t num_ranks_;

@@ -124,13 +124,6 @@ WEIR_INLINE rank_layout::rank_layout(std::span<const std::string> outlines) : nu
             (outline_.stages.size() + 2 * outline_.channels.size()) * detail::words_of_histogram;
 }
 
-WEIR_INLINE rank_record rank_layout::blank() const {
-    rank_record none;
-    none.stages.resize(outline_.stages.size());
-    none.queues.resize(outline_.channels.size());
-    return none;
-}
-
 WEIR_INLINE std::vector<std::uint64_t> rank_layout::pack(const pipeline_stats& of, std::size_t rank) const {
     detail::refuse_if(rank >= num_ranks_, "weir: this rank is none of those that the layout was made for");
     rank_record figures = blank();

@@ -1,20 +1,67 @@
-// weir report: statistics of all ranks as metrics, and as tables that compare ranks and name stragglers
+// weir report: compares the ranks of a job: stragglers, tables of all ranks, and metrics of each
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_RANK_TABLE_HPP
 #define WEIR_REPORT_RANK_TABLE_HPP
 
 #include <weir/report/metrics.hpp>
 #include <weir/report/rank_stats.hpp>
-#include <weir/report/straggler.hpp>
 #include <weir/report/table.hpp>
 
 #include <concepts>  // for std::same_as
 #include <cstddef>   // for std::size_t
+#include <deque>     // for std::deque
 #include <ostream>   // for std::ostream
 #include <string>    // for std::string
 #include <vector>    // for std::vector
 
 namespace weir {
+
+/// A rank (a process of the job) whose invocations of one stage take longer than those of the other ranks.
+struct straggler {
+    std::size_t rank = 0;         ///< the slow rank
+    std::size_t stage_index = 0;  ///< of the stage in `rank_stats::all.stages`
+    std::string stage;            ///< the name of the stage
+    std::string state;  ///< where the time goes: `at work`, or `awaiting` if the function itself waits
+    double ratio = 1;   ///< an invocation's time at work and awaiting, divided by the median rank's
+    double lost = 0;    ///< the share of the stage's slots' time that the rank loses by that, 0 to 1
+};
+
+/// \returns `rank 2: decode at work 1.9 times the median`.
+[[nodiscard]] std::string line_text(const straggler& s);
+
+/// \returns the stragglers of a lap (a part of a run) or a whole run, those that lose most first; at most one
+///          stage of each rank. A stage is compared over the ranks that have it, by the time at work and
+///          awaiting of an invocation. Neither the wait for an item nor the wait for room counts, so ranks
+///          that wait for a slow rank are not named. Nor does the time count for which a source or a
+///          `sink_to` awaits others, at a channel; if `stage_stats::awaits_others` is unknown, no time that
+///          a source awaits counts. A rank is a straggler if the time is at least 1.25 times the median (of
+///          two middle ranks, the faster one), the rank loses at least 1 % of the slots' time by that, and
+///          the difference is at least five times its standard error, plus the time of invocations that the
+///          ends of a lap cut. This needs enough invocations: with an exponential distribution, for a factor
+///          of 1.5, about 400 per rank.
+/// Cost: O(stages x (ranks + buckets of a histogram)).
+[[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
+
+/// Finds stragglers in the laps of a run. In a single lap, a rank can be slow by chance. A straggler is slow
+/// by the factor of `stragglers` in at least three of the last five laps, and a straggler by all rules of
+/// `stragglers` in these five laps together.
+///
+///     for (const weir::straggler& s : watch.add(layout.unpack(sum))) std::cerr << line_text(s) << '\n';
+///
+/// Threads: a value, like `int`.
+/// Cost: keeps five laps; `add` is as `stragglers`.
+class straggler_watch {
+  public:
+    /// Adds the next lap. \returns the stragglers of the last five laps, in the order of `stragglers`; none
+    /// before the third lap. A lap of other stages, or of more or fewer ranks, counts as the first lap.
+    [[nodiscard]] std::vector<straggler> add(const rank_stats& lap);
+
+  private:
+    static constexpr std::size_t most_laps = 5;
+    static constexpr std::size_t slow_laps = 3;
+
+    std::deque<rank_stats> laps_;
+};
 
 /// \returns the statistics as tables in ASCII, at most 120 columns wide: the stages and queues of all ranks
 ///          together, as in `table_text(pipeline_stats)`; how the ranks differ, with the rank of each least
@@ -38,18 +85,12 @@ std::ostream& operator<<(std::ostream& out, const T& stats) {
 
 namespace detail {
 
-// A line of the tables that say how a figure differs over the ranks.
-struct spread_row {
-    std::string name;                // of a stage or queue
-    std::size_t num_ranks;           // that have it
-    std::vector<std::string> cells;  // for the columns of `stage_spread_heads()` or `queue_spread_heads()`
-};
+// Rows of tables that compare ranks: the name of a stage or queue, the number of ranks that have it, and more.
 // Of a stage: the time at work and awaiting of an invocation, the rate, the share of the slots' time in which
 // they wait. Of a queue: its readiness, the share of time in which it had an item.
-[[nodiscard]] std::vector<spread_row> stage_spreads(const rank_stats& stats);
-[[nodiscard]] std::vector<spread_row> queue_spreads(const rank_stats& stats);
-[[nodiscard]] std::vector<std::string> stage_spread_heads();
-[[nodiscard]] std::vector<std::string> queue_spread_heads();
+using spread_rows = std::vector<std::vector<std::string>>;
+[[nodiscard]] spread_rows stage_spreads(const rank_stats& stats);
+[[nodiscard]] spread_rows queue_spreads(const rank_stats& stats);
 
 // \returns the sentences on stragglers, or that there is none.
 [[nodiscard]] std::vector<std::string> straggler_lines(const rank_stats& stats);

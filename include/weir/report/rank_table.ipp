@@ -6,14 +6,116 @@
 #include <weir/report/rank_table.hpp>
 
 #include <weir/measure/clock.hpp>
+#include <weir/measure/histogram.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <optional>  // for std::optional
-#include <utility>   // for std::move
+#include <algorithm>  // for std::ranges::count_if, std::ranges::equal, std::ranges::sort
+#include <cmath>      // for std::sqrt
+#include <cstdint>    // for std::int64_t, std::uint64_t
+#include <optional>   // for std::optional
+#include <utility>    // for std::move
 
 namespace weir::detail {
+
+// A rank is slow in a stage if its invocations take at least so many times as long as the median rank's.
+inline constexpr double slow_factor = 1.25;
+
+// The number of invocations by which a rank's time at work is divided; 1 if none has ended.
+inline double calls_of(const stage_on_rank& s) {
+    return static_cast<double>(larger<std::uint64_t>(s.num_tasks, 1));
+}
+
+// Whether an invocation of the stage may await other ranks or threads, so that its time is not its own.
+// Statistics of an earlier version don't tell it of sources.
+inline bool awaits_others(const stage_stats& s) {
+    return s.awaits_others.value_or(s.kind == "source" || s.kind == "sink_to");
+}
+
+// The time awaiting of an invocation on this rank, in nanoseconds; 0 if it may await other ranks or threads.
+inline double awaited_by(const rank_stats& stats, const stage_on_rank& s, std::size_t place) {
+    return awaits_others(stats.all.stages[place]) ? 0
+                                                  : static_cast<double>(s.times.await.count()) / calls_of(s);
+}
+
+// The work of an invocation on this rank: its time at work and awaiting, in nanoseconds. None without a slot.
+inline std::optional<double> work_of(const rank_stats& stats, const rank_record& rank, std::size_t place) {
+    const stage_on_rank& s = rank.stages[place];
+    if (!s.exists || s.times.total() <= duration(0)) return std::nullopt;
+    return static_cast<double>(s.times.run.count()) / calls_of(s) + awaited_by(stats, s, place);
+}
+
+inline rank_spread work_over_ranks(const rank_stats& stats, std::size_t place) {
+    return spread(stats, [&stats, place](const rank_record& r) { return work_of(stats, r, place); });
+}
+
+// The variance of the time of an invocation, over all ranks. If the histogram has no buckets, the times are
+// taken to have an exponential distribution.
+inline double variance_of(const histogram& times) {
+    const auto count = static_cast<double>(larger<std::uint64_t>(times.count(), 1));
+    const double mean = static_cast<double>(times.sum().count()) / count;
+    if (!times.has_quantiles()) return mean * mean;
+    double sum = 0;
+    for (const histogram_bucket& b : times.buckets()) {
+        const double off = static_cast<double>(b.least.count()) - mean;
+        sum += off * off * static_cast<double>(b.count);
+    }
+    return sum / count;
+}
+
+// Compares a rank in one stage with the median of all ranks; the caller decides whether it is a straggler.
+// `work`, `median`: of an invocation, as of work_of().
+inline straggler comparison(const rank_stats& stats, std::size_t place, std::size_t rank, double work,
+                            double median) {
+    const stage_on_rank& s = stats.ranks[rank].stages[place];
+    const double usual =
+        spread(stats, [&](const rank_record& r) {
+            const bool has = work_of(stats, r, place).has_value();
+            return has ? std::optional(awaited_by(stats, r.stages[place], place)) : std::nullopt;
+        }).median;
+    const bool awaits = awaited_by(stats, s, place) - usual > (work - median) / 2;
+    const slot_state state = awaits ? slot_state::await : slot_state::run;
+    return {.rank = rank,
+            .stage_index = place,
+            .stage = stats.all.stages[place].name,
+            .state = states_by_number[static_cast<std::size_t>(state)].is,
+            .ratio = median > 0 ? work / median : 1,
+            .lost = (work - median) * calls_of(s) / static_cast<double>(s.times.total().count())};
+}
+
+// Whether the difference to the median is more than chance. `cut`: the time at work includes parts of the
+// invocations that the lap's ends cut, one on each slot. `others`: the median rank is taken to have as many
+// invocations as the average rank.
+inline bool is_sure(const rank_stats& stats, const straggler& s, double median, double num_ranks) {
+    const stage_stats& all = stats.all.stages[s.stage_index];
+    const double others = larger(static_cast<double>(all.num_tasks) / num_ranks, 1.0);
+    const stage_on_rank& own = stats.ranks[s.rank].stages[s.stage_index];
+    const double error = std::sqrt(variance_of(all.task_times) * (1 / calls_of(own) + 1 / others));
+    const double cut = median * static_cast<double>(own.concurrency) / calls_of(own);
+    return median * (s.ratio - 1) >= 5 * error + cut;
+}
+
+// Whether two laps have the same stages and as many ranks.
+inline bool is_same_job(const rank_stats& a, const rank_stats& b) {
+    return a.ranks.size() == b.ranks.size() &&
+           std::ranges::equal(a.all.stages, b.all.stages, {}, &stage_stats::name, &stage_stats::name);
+}
+
+inline void add_work(rank_stats& sum, const rank_stats& lap) {
+    for (std::size_t i = 0; i < lap.all.stages.size(); ++i) {
+        sum.all.stages[i].num_tasks += lap.all.stages[i].num_tasks;
+        sum.all.stages[i].task_times += lap.all.stages[i].task_times;
+        for (std::size_t r = 0; r < lap.ranks.size(); ++r) {
+            sum.ranks[r].reported = sum.ranks[r].reported || lap.ranks[r].reported;
+            stage_on_rank& s = sum.ranks[r].stages[i];
+            s.exists = s.exists || lap.ranks[r].stages[i].exists;
+            s.num_tasks += lap.ranks[r].stages[i].num_tasks;
+            s.times += lap.ranks[r].stages[i].times;
+        }
+    }
+}
 
 inline std::string work_text(double ns) { return units::time(duration(nearest<std::int64_t>(ns))); }
 // Appends a cell for the least value, a cell for the median if `with_median`, and a cell for the greatest
@@ -31,12 +133,8 @@ void add_spread(std::vector<std::string>& cells, const rank_spread& s, bool with
     cells.push_back(std::move(greatest));
 }
 
-WEIR_INLINE std::vector<std::string> stage_spread_heads() {
-    return {"over ranks", "ranks", "least", "median", "most", "least", "median", "most", "least", "most"};
-}
-
-WEIR_INLINE std::vector<spread_row> stage_spreads(const rank_stats& stats) {
-    std::vector<spread_row> rows;
+WEIR_INLINE spread_rows stage_spreads(const rank_stats& stats) {
+    spread_rows rows;
     for (std::size_t i = 0; i < stats.all.stages.size(); ++i) {
         const auto over = [&](auto figure) {
             return spread(stats, [&](const rank_record& r) -> std::optional<double> {
@@ -45,31 +143,27 @@ WEIR_INLINE std::vector<spread_row> stage_spreads(const rank_stats& stats) {
             });
         };
         const rank_spread work = over([](const stage_on_rank& s) { return s.work(); });
-        spread_row row{stats.all.stages[i].name, work.num_ranks, {}};
-        add_spread(row.cells, work, true, work_text);
-        add_spread(row.cells, over([](const stage_on_rank& s) { return per_second(s.num_tasks, s.elapsed); }),
-                   true, units::rate);
+        std::vector<std::string> row = {stats.all.stages[i].name, std::to_string(work.num_ranks)};
+        add_spread(row, work, true, work_text);
+        add_spread(row, over([](const stage_on_rank& s) { return per_second(s.num_tasks, s.elapsed); }), true,
+                   units::rate);
         const rank_spread waits = over([](const stage_on_rank& s) {
             return share_of(s.times.wait_get + s.times.wait_put + s.times.wait_turn, s.times.total());
         });
-        add_spread(row.cells, waits, false, units::whole_percent);
+        add_spread(row, waits, false, units::whole_percent);
         rows.push_back(std::move(row));
     }
     return rows;
 }
 
-WEIR_INLINE std::vector<std::string> queue_spread_heads() {
-    return {"over ranks", "ranks", "least", "median", "most"};
-}
-
-WEIR_INLINE std::vector<spread_row> queue_spreads(const rank_stats& stats) {
-    std::vector<spread_row> rows;
+WEIR_INLINE spread_rows queue_spreads(const rank_stats& stats) {
+    spread_rows rows;
     for (std::size_t i = 0; i < stats.all.channels.size(); ++i) {
         const rank_spread ready = spread(stats, [i](const rank_record& r) -> std::optional<double> {
             return r.queues[i].exists ? std::optional(r.queues[i].readiness()) : std::nullopt;
         });
-        spread_row row{stats.all.channels[i].name, ready.num_ranks, {}};
-        add_spread(row.cells, ready, true, [](double share) { return units::whole_percent(share) + " %"; });
+        std::vector<std::string> row = {stats.all.channels[i].name, std::to_string(ready.num_ranks)};
+        add_spread(row, ready, true, [](double share) { return units::whole_percent(share) + " %"; });
         rows.push_back(std::move(row));
     }
     return rows;
@@ -84,13 +178,9 @@ WEIR_INLINE std::vector<std::string> straggler_lines(const rank_stats& stats) {
     return lines;
 }
 
-inline void append_spreads(std::string& text, text_table table, const std::vector<spread_row>& rows) {
+inline void append_spreads(std::string& text, text_table table, const spread_rows& rows) {
     if (rows.empty()) return;
-    for (const spread_row& row : rows) {
-        std::vector<std::string> cells = {row.name, std::to_string(row.num_ranks)};
-        cells.insert(cells.end(), row.cells.begin(), row.cells.end());
-        table.add(std::move(cells));
-    }
+    for (const std::vector<std::string>& row : rows) table.add(row);
     text += '\n';
     table.append_to(text);
 }
@@ -98,6 +188,48 @@ inline void append_spreads(std::string& text, text_table table, const std::vecto
 }  // namespace weir::detail
 
 namespace weir {
+
+WEIR_INLINE std::string line_text(const straggler& s) {
+    return "rank " + std::to_string(s.rank) + ": " + s.stage + " " + s.state + " " +
+           units::fixed(s.ratio, 1) + " times the median";
+}
+
+WEIR_INLINE std::vector<straggler> stragglers(const rank_stats& stats) {
+    std::vector<straggler> found;
+    for (std::size_t rank = 0; rank < stats.ranks.size(); ++rank) {
+        std::optional<straggler> worst;
+        for (std::size_t i = 0; i < stats.all.stages.size(); ++i) {
+            const std::optional<double> own = detail::work_of(stats, stats.ranks[rank], i);
+            if (!stats.ranks[rank].reported || !own) continue;
+            const rank_spread work = detail::work_over_ranks(stats, i);
+            straggler s = detail::comparison(stats, i, rank, *own, work.median);
+            if (s.ratio < detail::slow_factor || s.lost < 0.01 || (worst && s.lost <= worst->lost)) continue;
+            if (detail::is_sure(stats, s, work.median, static_cast<double>(work.num_ranks)))
+                worst = std::move(s);
+        }
+        if (worst) found.push_back(*std::move(worst));
+    }
+    std::ranges::sort(found, [](const straggler& a, const straggler& b) { return a.lost > b.lost; });
+    return found;
+}
+
+WEIR_INLINE std::vector<straggler> straggler_watch::add(const rank_stats& lap) {
+    if (!laps_.empty() && !detail::is_same_job(laps_.back(), lap)) laps_.clear();
+    laps_.push_back(lap);
+    if (laps_.size() > most_laps) laps_.pop_front();
+    if (laps_.size() < slow_laps) return {};
+    rank_stats sum = laps_.front();
+    for (std::size_t i = 1; i < laps_.size(); ++i) detail::add_work(sum, laps_[i]);
+    std::vector<straggler> found = weir::stragglers(sum);
+    std::erase_if(found, [this](const straggler& s) {
+        const auto slow = std::ranges::count_if(laps_, [&s](const rank_stats& one) {
+            const std::optional<double> work = detail::work_of(one, one.ranks[s.rank], s.stage_index);
+            return work && *work >= detail::slow_factor * detail::work_over_ranks(one, s.stage_index).median;
+        });
+        return slow < std::ptrdiff_t{slow_laps};
+    });
+    return found;
+}
 
 WEIR_INLINE std::string table_text(const rank_stats& stats) {
     std::string text = std::to_string(stats.ranks.size()) + (stats.ranks.size() == 1 ? " rank" : " ranks");
@@ -107,12 +239,13 @@ WEIR_INLINE std::string table_text(const rank_stats& stats) {
     if (differences.empty()) text += "; " + detail::first_item_text(stats.all);
     text += '\n';
     detail::append_tables(text, stats.all);
-    detail::text_table stages(detail::stage_spread_heads());
+    detail::text_table stages(
+        {"over ranks", "ranks", "least", "median", "most", "least", "median", "most", "least", "most"});
     stages.add_group(2, 4, "time at work of a task");
     stages.add_group(5, 7, "rate");
     stages.add_group(8, 9, "% waiting");
     detail::append_spreads(text, std::move(stages), detail::stage_spreads(stats));
-    detail::text_table queues(detail::queue_spread_heads());
+    detail::text_table queues({"over ranks", "ranks", "least", "median", "most"});
     queues.add_group(2, 4, "readiness");
     detail::append_spreads(text, std::move(queues), detail::queue_spreads(stats));
     text += detail::notes_of(stats.all.stages);

@@ -165,8 +165,6 @@ void add_up(T& sum, const T& more) {
     sum += more;
 }
 inline void add_up(duration& a, const duration& b) { a = detail::sum(a, b); }
-// Adds the counts since the first item came to the consumer; `sum.after`, when that item came, remains.
-void add_up(first_item_stats& sum, const first_item_stats& more);
 // The sum has no value if one of the summands has none.
 template <class T>
 void add_up(std::optional<T>& sum, const std::optional<T>& more) {
@@ -175,6 +173,12 @@ void add_up(std::optional<T>& sum, const std::optional<T>& more) {
     } else {
         sum.reset();
     }
+}
+
+// Adds these members of `more` to those of `sum`.
+template <class T, class... Members>
+void add_members(T& sum, const T& more, Members T::*... members) {
+    (add_up(sum.*members, more.*members), ...);
 }
 
 // Joins samples of invocations of two laps into `later`. `elapsed`: the length of the earlier lap.

@@ -52,11 +52,6 @@ WEIR_INLINE run_record new_record(std::string name, pipeline_description made_of
     return run;
 }
 
-WEIR_INLINE void add_up(first_item_stats& sum, const first_item_stats& more) {
-    detail::add_up(sum.since, more.since);
-    sum.num_items += more.num_items;
-}
-
 WEIR_INLINE void join_samples(const std::optional<task_samples>& earlier, std::optional<task_samples>& later,
                               duration elapsed) {
     if (!earlier || !later) return later.reset();
@@ -79,17 +74,10 @@ WEIR_INLINE bool is_nothing(const pipeline_stats& lap) noexcept {
 namespace weir {
 
 WEIR_INLINE channel_stats joined(const channel_stats& earlier, channel_stats later) {
-    detail::add_up(later.elapsed, earlier.elapsed);
-    later.num_put += earlier.num_put;
-    later.num_get += earlier.num_get;
-    later.num_discarded += earlier.num_discarded;
-    detail::add_up(later.put_wait, earlier.put_wait);
-    detail::add_up(later.get_wait, earlier.get_wait);
-    detail::add_up(later.put_blocked, earlier.put_blocked);
-    detail::add_up(later.get_blocked, earlier.get_blocked);
-    detail::add_up(later.empty, earlier.empty);
-    later.put_waits += earlier.put_waits;
-    later.get_waits += earlier.get_waits;
+    detail::add_members(later, earlier, &channel_stats::elapsed, &channel_stats::num_put,
+                        &channel_stats::num_get, &channel_stats::num_discarded, &channel_stats::put_wait,
+                        &channel_stats::get_wait, &channel_stats::put_blocked, &channel_stats::get_blocked,
+                        &channel_stats::empty, &channel_stats::put_waits, &channel_stats::get_waits);
     return later;
 }
 
@@ -100,48 +88,33 @@ WEIR_INLINE stage_stats joined(const stage_stats& earlier, stage_stats later) {
     for (std::size_t i = both; i < later.per_slot.size(); ++i)
         detail::add_up(later.per_slot[i].off, earlier.elapsed);
     detail::join_samples(earlier.samples, later.samples, earlier.elapsed);
-    detail::add_up(later.elapsed, earlier.elapsed);
-    later.num_tasks += earlier.num_tasks;
-    later.num_failures += earlier.num_failures;
-    detail::add_up(later.task_time, earlier.task_time);
-    detail::add_up(later.failure_time, earlier.failure_time);
-    detail::add_up(later.busy, earlier.busy);
-    later.task_times += earlier.task_times;
+    detail::add_members(later, earlier, &stage_stats::elapsed, &stage_stats::num_tasks,
+                        &stage_stats::num_failures, &stage_stats::task_time, &stage_stats::failure_time,
+                        &stage_stats::busy, &stage_stats::task_times);
     if (earlier.retries) {
         if (!later.retries) later.retries.emplace();
-        later.retries->num_retries += earlier.retries->num_retries;
-        detail::add_up(later.retries->time, earlier.retries->time);
+        detail::add_members(*later.retries, *earlier.retries, &retry_stats::num_retries, &retry_stats::time);
     }
     if (later.transfers && earlier.transfers) {
-        transfer_stats& t = *later.transfers;
-        t.num_copies += earlier.transfers->num_copies;
-        t.bytes += earlier.transfers->bytes;
-        detail::add_up(t.copying, earlier.transfers->copying);
-        t.num_handed_over += earlier.transfers->num_handed_over;
-        detail::add_up(t.handed_over, earlier.transfers->handed_over);
-        detail::add_up(t.exposed, earlier.transfers->exposed);
-        t.num_block_waits += earlier.transfers->num_block_waits;
-        detail::add_up(t.block_wait, earlier.transfers->block_wait);
-        t.num_memory_waits += earlier.transfers->num_memory_waits;
-        detail::add_up(t.memory_wait, earlier.transfers->memory_wait);
+        detail::add_members(*later.transfers, *earlier.transfers, &transfer_stats::num_copies,
+                            &transfer_stats::bytes, &transfer_stats::copying,
+                            &transfer_stats::num_handed_over, &transfer_stats::handed_over,
+                            &transfer_stats::exposed, &transfer_stats::num_block_waits,
+                            &transfer_stats::block_wait, &transfer_stats::num_memory_waits,
+                            &transfer_stats::memory_wait);
     }
-    if (later.added && earlier.added) {
-        later.added->num_added += earlier.added->num_added;
-        later.added->num_discarded += earlier.added->num_discarded;
-    }
+    if (later.added && earlier.added)
+        detail::add_members(*later.added, *earlier.added, &added_stats::num_added,
+                            &added_stats::num_discarded);
     return later;
 }
 
 WEIR_INLINE process_stats joined(const process_stats& earlier, process_stats later) {
-    detail::add_up(later.elapsed, earlier.elapsed);
-    detail::add_up(later.user_time, earlier.user_time);
-    detail::add_up(later.system_time, earlier.system_time);
-    detail::add_up(later.minor_faults, earlier.minor_faults);
-    detail::add_up(later.major_faults, earlier.major_faults);
-    detail::add_up(later.voluntary_switches, earlier.voluntary_switches);
-    detail::add_up(later.involuntary_switches, earlier.involuntary_switches);
-    detail::add_up(later.bytes_read, earlier.bytes_read);
-    detail::add_up(later.bytes_written, earlier.bytes_written);
+    detail::add_members(later, earlier, &process_stats::elapsed, &process_stats::user_time,
+                        &process_stats::system_time, &process_stats::minor_faults,
+                        &process_stats::major_faults, &process_stats::voluntary_switches,
+                        &process_stats::involuntary_switches, &process_stats::bytes_read,
+                        &process_stats::bytes_written);
     return later;
 }
 
@@ -154,7 +127,9 @@ WEIR_INLINE pipeline_stats joined(const pipeline_stats& earlier, pipeline_stats 
         later.channels[i] = weir::joined(earlier.channels[i], std::move(later.channels[i]));
     if (later.process && earlier.process) later.process = weir::joined(*earlier.process, *later.process);
     later.num_items += earlier.num_items;
-    if (later.first_item && earlier.first_item) detail::add_up(*later.first_item, *earlier.first_item);
+    if (later.first_item && earlier.first_item)  // `after`, when that item came, remains
+        detail::add_members(*later.first_item, *earlier.first_item, &first_item_stats::since,
+                            &first_item_stats::num_items);
     return later;
 }
 

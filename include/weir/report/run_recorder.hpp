@@ -62,7 +62,10 @@ class run_recorder : public run_report {
 
   protected:
     /// \returns the record without its laps. Errors: `std::bad_alloc`.
-    [[nodiscard]] run_record without_laps() const;
+    [[nodiscard]] run_record without_laps() const {
+        const std::lock_guard guard(lock_);
+        return record_;
+    }
     /// Calls `call(lap)` for each lap, in order. All laps at once would take 10 KiB per histogram. `call`
     /// must not use this recorder.
     /// Errors: `std::bad_alloc`, and the errors of `call`.

@@ -70,11 +70,6 @@ WEIR_INLINE void run_recorder::ends(const pipeline_stats& rest, const pipeline_s
     record_.ended = true;
 }
 
-WEIR_INLINE run_record run_recorder::without_laps() const {
-    const std::lock_guard guard(lock_);
-    return record_;
-}
-
 WEIR_INLINE pipeline_stats run_recorder::lap_in(const std::string& text) {
     pipeline_stats one;
     detail::read_json(detail::json_reader(text).whole(), one);

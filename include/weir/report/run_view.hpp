@@ -14,7 +14,6 @@
 #include <weir/report/table.hpp>
 
 #include <cstddef>   // for std::size_t
-#include <cstdint>   // for std::uint64_t
 #include <optional>  // for std::optional
 #include <string>    // for std::string
 #include <vector>    // for std::vector
@@ -27,11 +26,15 @@ struct fraction {
     double numerator = 0;
     double denominator = 0;
 
-    fraction& operator+=(const fraction& more) noexcept;
-    [[nodiscard]] double value() const noexcept;
+    fraction& operator+=(const fraction& more) noexcept {
+        numerator += more.numerator;
+        denominator += more.denominator;
+        return *this;
+    }
+    [[nodiscard]] double value() const noexcept {
+        return denominator > 0 ? numerator / denominator : no_value;
+    }
 };
-
-[[nodiscard]] fraction per(duration sum, std::uint64_t count);
 
 // A figure of the plots of a page, and how to read it.
 struct quantity {
@@ -117,8 +120,12 @@ class run_view {
     run_view(const run_record& run, const lap_figures& laps, std::size_t most = most_stages);
 
     [[nodiscard]] const run_record& run() const noexcept { return run_; }
-    [[nodiscard]] std::size_t num_stages() const noexcept;
-    [[nodiscard]] std::size_t num_channels() const noexcept;
+    [[nodiscard]] std::size_t num_stages() const noexcept {
+        return smaller(run_.total.stages.size(), limit_);
+    }
+    [[nodiscard]] std::size_t num_channels() const noexcept {
+        return smaller(run_.total.channels.size(), limit_);
+    }
     [[nodiscard]] const std::string& stage(std::size_t i) const { return stages_[i]; }
     [[nodiscard]] const std::string& channel(std::size_t i) const { return channels_[i]; }
     [[nodiscard]] const std::vector<shown_queue>& queues() const noexcept { return queues_; }

@@ -7,22 +7,14 @@
 
 #include <weir/platform/config.hpp>
 
-#include <cmath>    // for std::lround
-#include <utility>  // for std::move
+#include <algorithm>  // for std::ranges::max_element
+#include <cmath>      // for std::lround
+#include <cstdint>    // for std::uint64_t
+#include <utility>    // for std::move
 
 namespace weir::detail {
 
-WEIR_INLINE fraction& fraction::operator+=(const fraction& more) noexcept {
-    numerator += more.numerator;
-    denominator += more.denominator;
-    return *this;
-}
-
-WEIR_INLINE double fraction::value() const noexcept {
-    return denominator > 0 ? numerator / denominator : no_value;
-}
-
-WEIR_INLINE fraction per(duration sum, std::uint64_t count) {
+inline fraction per(duration sum, std::uint64_t count) {
     return {static_cast<double>(sum.count()), static_cast<double>(count)};
 }
 
@@ -149,11 +141,8 @@ WEIR_INLINE double lap_figures::value(std::size_t which, std::size_t index, std:
 }
 
 WEIR_INLINE const state_in_reports& chief_state(const slot_times& t) {
-    const state_in_reports* most = &states_in_reports.back();
-    for (auto s = states_in_reports.rbegin(); s != states_in_reports.rend(); ++s) {
-        if (t.*(s->time) >= t.*(most->time)) most = &*s;
-    }
-    return t.total() <= duration(0) ? states_in_reports.back() : *most;
+    if (t.total() <= duration(0)) return states_in_reports.back();
+    return *std::ranges::max_element(states_in_reports, {}, [&t](const auto& s) { return t.*(s.time); });
 }
 
 WEIR_INLINE std::string chief_text(const slot_times& t) {
@@ -207,14 +196,6 @@ WEIR_INLINE run_view::run_view(const run_record& run, const lap_figures& laps, s
     find_queues();
     has_laps_ = laps_.size() > 1;
     if (laps_.size() == 0) laps_.add(run.total);
-}
-
-WEIR_INLINE std::size_t run_view::num_stages() const noexcept {
-    return smaller(run_.total.stages.size(), limit_);
-}
-
-WEIR_INLINE std::size_t run_view::num_channels() const noexcept {
-    return smaller(run_.total.channels.size(), limit_);
 }
 
 WEIR_INLINE const described_stage* run_view::described(std::size_t stage) const {

@@ -10,6 +10,28 @@
 #include <algorithm>  // for std::max, std::ranges::any_of, std::ranges::count_if
 #include <utility>    // for std::move
 
+namespace weir::detail {
+
+// \returns a label in quotes, escaped, because Mermaid reads labels as Markdown and HTML.
+inline std::string mermaid_label(const std::string& text) {
+    std::string label;
+    for (const char c : text) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           c == ' ' || c == '_' || c == '-' || c == ',' || c == '.' || c == ':' || c == '(' ||
+                           c == ')' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
+        if (plain) {
+            label += c;
+        } else if (static_cast<unsigned char>(c) < ' ') {
+            label += ' ';
+        } else {
+            label += "#" + std::to_string(static_cast<int>(c)) + ";";
+        }
+    }
+    return '"' + label + '"';
+}
+
+}  // namespace weir::detail
+
 namespace weir {
 
 WEIR_INLINE std::string structure_text(const pipeline_description& description) {
@@ -66,32 +88,6 @@ WEIR_INLINE std::string structure_text(const pipeline_description& description) 
 WEIR_INLINE std::ostream& operator<<(std::ostream& out, const pipeline_description& description) {
     return detail::write_text(out, structure_text(description));
 }
-
-}  // namespace weir
-
-namespace weir::detail {
-
-// \returns a label in quotes, escaped, because Mermaid reads labels as Markdown and HTML.
-inline std::string mermaid_label(const std::string& text) {
-    std::string label;
-    for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                           c == ' ' || c == '_' || c == '-' || c == ',' || c == '.' || c == ':' || c == '(' ||
-                           c == ')' || c == '/' || static_cast<unsigned char>(c) >= 0x80;
-        if (plain) {
-            label += c;
-        } else if (static_cast<unsigned char>(c) < ' ') {
-            label += ' ';
-        } else {
-            label += "#" + std::to_string(static_cast<int>(c)) + ";";
-        }
-    }
-    return '"' + label + '"';
-}
-
-}  // namespace weir::detail
-
-namespace weir {
 
 WEIR_INLINE std::string mermaid(const pipeline_description& description, mermaid_options options) {
     std::string text = options.left_to_right ? "flowchart LR\n" : "flowchart TB\n";

@@ -43,7 +43,11 @@ class graph_layout {
     [[nodiscard]] std::size_t num_rows() const noexcept { return rows_.size(); }
     [[nodiscard]] const graph_point& node(std::size_t n) const { return points_[n]; }
     // The points that an edge passes, from one end to the other.
-    [[nodiscard]] std::vector<graph_point> way(std::size_t edge) const;
+    [[nodiscard]] std::vector<graph_point> way(std::size_t edge) const {
+        std::vector<graph_point> points;
+        for (const std::size_t p : ways_[edge]) points.push_back(points_[p]);
+        return points;
+    }
 
   private:
     using list = std::vector<std::size_t>;
@@ -52,9 +56,16 @@ class graph_layout {
     // with both ends.
     list way_of(const graph_edge& e);
     // The least distance between the points `a` and `b`, which are next to each other in a row.
-    [[nodiscard]] double between(std::size_t a, std::size_t b) const;
+    [[nodiscard]] double between(std::size_t a, std::size_t b) const {
+        const double sizes = (a < nodes_ ? 1 : 0.25) + (b < nodes_ ? 1 : 0.25);
+        return distance_ * sizes / 2;
+    }
     // The mean place of the points in `of`; if `of` is empty, the place of `p`.
-    [[nodiscard]] double mean(std::size_t p, const list& of) const;
+    [[nodiscard]] double mean(std::size_t p, const list& of) const {
+        double sum = 0;
+        for (const std::size_t n : of) sum += points_[n].x;
+        return of.empty() ? points_[p].x : sum / static_cast<double>(of.size());
+    }
     // Places the points close to the wanted places, without overlap: each in the middle between its places in
     // two packings, from the left and from the right. Without wanted places, places the points around 0.
     void spread(const list& row, const std::vector<double>& wanted);
@@ -62,7 +73,11 @@ class graph_layout {
     void sort(list& row, const std::vector<list>& by);
     // Moves each point towards the mean place of its neighbours in `by`; without neighbours in `by`, of those
     // in `otherwise`.
-    void align(const list& row, const std::vector<list>& by, const std::vector<list>& otherwise);
+    void align(const list& row, const std::vector<list>& by, const std::vector<list>& otherwise) {
+        std::vector<double> wanted;
+        for (const std::size_t p : row) wanted.push_back(mean(p, by[p].empty() ? otherwise[p] : by[p]));
+        spread(row, wanted);
+    }
 
     double distance_;
     std::size_t nodes_;
@@ -93,7 +108,12 @@ class svg_graph {
     void append_to(std::string& out) const;
 
   private:
-    static std::vector<graph_edge> edges_of(const run_view& view);
+    static std::vector<graph_edge> edges_of(const run_view& view) {
+        std::vector<graph_edge> edges;
+        for (const shown_queue& q : view.queues())
+            edges.push_back({q.from, q.to.value_or(view.num_stages())});
+        return edges;
+    }
     // The graph in words, for readers who do not see it.
     [[nodiscard]] std::string description() const;
     // The room on both sides of the boxes; the names of branches need more.
@@ -101,8 +121,13 @@ class svg_graph {
     [[nodiscard]] long left_of(const graph_point& p) const { return std::lround(p.x) + side(); }
     static long top_of(const graph_point& p) { return static_cast<long>(p.row) * row_height + margin; }
     // The coordinates, for a path, of the point `down` below the middle of a box's upper edge.
-    [[nodiscard]] markup at(const graph_point& p, long down) const;
-    static markup text(long x, long y, const std::string& what, bool from_right = false);
+    [[nodiscard]] markup at(const graph_point& p, long down) const {
+        return filled("{} {}", left_of(p) + box_width / 2, top_of(p) + down);
+    }
+    static markup text(long x, long y, const std::string& what, bool from_right = false) {
+        return filled(R"(<text x="{}" y="{}"{}>{}</text>)", x, y,
+                      markup{from_right ? R"( text-anchor="end")" : ""}, what);
+    }
 
     void append_queue(std::string& out, std::size_t i) const;
 
@@ -118,7 +143,10 @@ class svg_graph {
     void append_box(std::string& out, const graph_point& p, const box& b) const;
     void append_stage(std::string& out, std::size_t i) const;
     // The rate at which items leave the stage, per second.
-    [[nodiscard]] double rate_of(const stage_stats& s) const;
+    [[nodiscard]] double rate_of(const stage_stats& s) const {
+        const auto& queues = view_.run().total.channels;
+        return s.outputs.empty() || s.outputs[0] >= queues.size() ? s.rate() : queues[s.outputs[0]].rate();
+    }
     void append_consumer(std::string& out) const;
 
     const run_view& view_;

@@ -40,12 +40,6 @@ WEIR_INLINE graph_layout::graph_layout(std::size_t nodes, const std::vector<grap
     width_ = right.x - left.x;
 }
 
-WEIR_INLINE std::vector<graph_point> graph_layout::way(std::size_t edge) const {
-    std::vector<graph_point> points;
-    for (const std::size_t p : ways_[edge]) points.push_back(points_[p]);
-    return points;
-}
-
 WEIR_INLINE auto graph_layout::way_of(const graph_edge& e) -> list {
     list way = {e.from};
     for (std::size_t row = points_[e.from].row + 1; row < points_[e.to].row; ++row) {
@@ -60,17 +54,6 @@ WEIR_INLINE auto graph_layout::way_of(const graph_edge& e) -> list {
         above_[way[i + 1]].push_back(way[i]);
     }
     return way;
-}
-
-WEIR_INLINE double graph_layout::between(std::size_t a, std::size_t b) const {
-    const double sizes = (a < nodes_ ? 1 : 0.25) + (b < nodes_ ? 1 : 0.25);
-    return distance_ * sizes / 2;
-}
-
-WEIR_INLINE double graph_layout::mean(std::size_t p, const list& of) const {
-    double sum = 0;
-    for (const std::size_t n : of) sum += points_[n].x;
-    return of.empty() ? points_[p].x : sum / static_cast<double>(of.size());
 }
 
 WEIR_INLINE void graph_layout::spread(const list& row, const std::vector<double>& wanted) {
@@ -98,13 +81,6 @@ WEIR_INLINE void graph_layout::sort(list& row, const std::vector<list>& by) {
     spread(row, {});
 }
 
-WEIR_INLINE void graph_layout::align(const list& row, const std::vector<list>& by,
-                                     const std::vector<list>& otherwise) {
-    std::vector<double> wanted;
-    for (const std::size_t p : row) wanted.push_back(mean(p, by[p].empty() ? otherwise[p] : by[p]));
-    spread(row, wanted);
-}
-
 WEIR_INLINE svg_graph::svg_graph(const run_view& view)
     : view_(view), has_consumer_(std::ranges::any_of(view.queues(), [](const auto& q) { return !q.to; })),
       layout_(view.num_stages() + (has_consumer_ ? 1 : 0), edges_of(view), box_width + 26) {}
@@ -128,12 +104,6 @@ WEIR_INLINE void svg_graph::append_to(std::string& out) const {
     out += "</svg>\n";
 }
 
-WEIR_INLINE std::vector<graph_edge> svg_graph::edges_of(const run_view& view) {
-    std::vector<graph_edge> edges;
-    for (const shown_queue& q : view.queues()) edges.push_back({q.from, q.to.value_or(view.num_stages())});
-    return edges;
-}
-
 WEIR_INLINE std::string svg_graph::description() const {
     std::string text;
     for (const shown_queue& q : view_.queues()) {
@@ -141,15 +111,6 @@ WEIR_INLINE std::string svg_graph::description() const {
         if (text.size() > 4000) return text + "…";
     }
     return text.empty() ? "No stages are known." : text;
-}
-
-WEIR_INLINE markup svg_graph::at(const graph_point& p, long down) const {
-    return filled("{} {}", left_of(p) + box_width / 2, top_of(p) + down);
-}
-
-WEIR_INLINE markup svg_graph::text(long x, long y, const std::string& what, bool from_right) {
-    return filled(R"(<text x="{}" y="{}"{}>{}</text>)", x, y,
-                  markup{from_right ? R"( text-anchor="end")" : ""}, what);
 }
 
 WEIR_INLINE void svg_graph::append_queue(std::string& out, std::size_t i) const {
@@ -208,11 +169,6 @@ WEIR_INLINE void svg_graph::append_stage(std::string& out, std::size_t i) const 
                     (one ? " slot)" : " slots)"),
                 shortened(view_.stage(i), one ? 25 : 20), chief_text(t), units::rate(rate_of(s)),
                 one ? "" : "×" + std::to_string(s.concurrency), state_bar(t, 15, 48, box_width - 23)});
-}
-
-WEIR_INLINE double svg_graph::rate_of(const stage_stats& s) const {
-    const auto& queues = view_.run().total.channels;
-    return s.outputs.empty() || s.outputs[0] >= queues.size() ? s.rate() : queues[s.outputs[0]].rate();
 }
 
 WEIR_INLINE void svg_graph::append_consumer(std::string& out) const {

@@ -43,15 +43,26 @@ struct trace_event {
 class trace_ring {
   public:
     // Errors: `std::bad_alloc`; then the ring keeps no events.
-    void reserve(std::size_t events);
+    void reserve(std::size_t events) {
+        events_ = std::make_unique_for_overwrite<trace_event[]>(events);
+        size_ = events;
+    }
 
-    void add(const trace_event& e) noexcept;
+    void add(const trace_event& e) noexcept {
+        ++count_;
+        if (size_ == 0) return;
+        events_[next_] = e;
+        next_ = next_ + 1 == size_ ? 0 : next_ + 1;
+    }
 
     // The number of events that were added, and of those that are still in the ring.
     std::uint64_t count() const noexcept { return count_; }
     std::size_t kept() const noexcept { return count_ < size_ ? static_cast<std::size_t>(count_) : size_; }
     // The i-th event that is still in the ring; the oldest is 0.
-    const trace_event& operator[](std::size_t i) const noexcept;
+    const trace_event& operator[](std::size_t i) const noexcept {
+        const std::size_t at = (count_ < size_ ? 0 : next_) + i;
+        return events_[at < size_ ? at : at - size_];
+    }
 
   private:
     std::unique_ptr<trace_event[]> events_;
@@ -75,22 +86,38 @@ class slot_trace final : public slot_trail {
     slot_trace(const trace_settings& settings, const std::int64_t& run_begins, std::uint64_t stage) noexcept
         : settings_(settings), run_begins_(run_begins), stage_(stage << stage_bit) {}
 
-    static std::size_t stage_of(std::uint64_t tag) noexcept;
-    static std::uint64_t number_of(std::uint64_t tag) noexcept;
+    static std::size_t stage_of(std::uint64_t tag) noexcept {
+        return number_as<std::size_t>(tag >> stage_bit);
+    }
+    static std::uint64_t number_of(std::uint64_t tag) noexcept {
+        return (tag & ((std::uint64_t{1} << stage_bit) - 1)) - 1;
+    }
 
     trace_ring events;
 
     // \returns the tag for the item that begins at this stage with number `n`; 0: the item is not traced.
     std::uint64_t chosen(std::uint64_t n, std::int64_t now) noexcept override;
 
-    void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept override;
-    void begin(std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept override;
+    void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept override {
+        current_ = tag;
+        came_ = {0, 0, number, 0, queue, trace_kind::came, 0};
+    }
+    void begin(std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept override {
+        open(current_, item, epoch, now);
+        came_.begin = came_.end = visit_.begin;
+        events.add(came_);
+    }
     void begin_new(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,
-                   std::int64_t now) noexcept override;
+                   std::int64_t now) noexcept override {
+        open(tag, item, epoch, now);
+        current_ = tag;
+    }
 
     void end_step(std::int64_t now) noexcept override;
     void failed() noexcept override { visit_.what = 1; }
-    void left(std::uint32_t queue, std::uint64_t number) noexcept override;
+    void left(std::uint32_t queue, std::uint64_t number) noexcept override {
+        events.add({visit_.end, visit_.end, number, 0, queue, trace_kind::left, 0});
+    }
     void depth(std::uint32_t queue, std::uint64_t puts, std::uint64_t gets,
                std::int64_t now) noexcept override;
 
@@ -98,7 +125,10 @@ class slot_trace final : public slot_trail {
                         std::int64_t now) noexcept override;
     void keep(std::int64_t now) noexcept override;
 
-    void did_not_begin() noexcept override;
+    void did_not_begin() noexcept override {
+        is_open_ = false;
+        next_ = visit_.number;
+    }
     void end() noexcept override;
 
   private:
@@ -135,7 +165,10 @@ class run_trace final : public run_trail {
   public:
     explicit run_trace(const trace_settings& settings) noexcept : settings_(settings) {}
 
-    std::size_t add_stage(const std::string& name) override;
+    std::size_t add_stage(const std::string& name) override {
+        stages_.push_back(std::make_unique<stage_trace>(name));
+        return stages_.size() - 1;
+    }
     trail_marks& add_queue(const std::string& name, std::size_t capacity, bool is_read) override;
     slot_trail& add_slot(std::size_t stage) override;
     // Called when all stages are added. Allocates the slots' rings. Each stage gets the same share of the
@@ -147,7 +180,11 @@ class run_trace final : public run_trail {
     std::int64_t begin() const noexcept { return begin_; }
     const std::vector<std::string>& queue_names() const noexcept { return queue_names_; }
     // The number of traced items that were not followed further, as a queue had no room for their tags.
-    std::uint64_t lost() const noexcept;
+    std::uint64_t lost() const noexcept {
+        std::uint64_t all = 0;
+        for (const auto& each : queues_) all += each->lost();
+        return all;
+    }
     // Called when the last slot has ended, before `read`.
     void end() noexcept;
     // Calls `read(stages)` under the lock; returns its result.

@@ -12,31 +12,6 @@
 
 namespace weir::detail {
 
-WEIR_INLINE void trace_ring::reserve(std::size_t events) {
-    events_ = std::make_unique_for_overwrite<trace_event[]>(events);
-    size_ = events;
-}
-
-WEIR_INLINE void trace_ring::add(const trace_event& e) noexcept {
-    ++count_;
-    if (size_ == 0) return;
-    events_[next_] = e;
-    next_ = next_ + 1 == size_ ? 0 : next_ + 1;
-}
-
-WEIR_INLINE const trace_event& trace_ring::operator[](std::size_t i) const noexcept {
-    const std::size_t at = (count_ < size_ ? 0 : next_) + i;
-    return events_[at < size_ ? at : at - size_];
-}
-
-WEIR_INLINE std::size_t slot_trace::stage_of(std::uint64_t tag) noexcept {
-    return number_as<std::size_t>(tag >> stage_bit);
-}
-
-WEIR_INLINE std::uint64_t slot_trace::number_of(std::uint64_t tag) noexcept {
-    return (tag & ((std::uint64_t{1} << stage_bit) - 1)) - 1;
-}
-
 WEIR_INLINE std::uint64_t slot_trace::chosen(std::uint64_t n, std::int64_t now) noexcept {
     if (!may_choose(n)) return 0;
     const std::int64_t since = time_between(run_begins_, now);
@@ -45,32 +20,11 @@ WEIR_INLINE std::uint64_t slot_trace::chosen(std::uint64_t n, std::int64_t now) 
     return stage_ | (n + 1);
 }
 
-WEIR_INLINE void slot_trace::came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept {
-    current_ = tag;
-    came_ = {0, 0, number, 0, queue, trace_kind::came, 0};
-}
-
-WEIR_INLINE void slot_trace::begin(std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept {
-    open(current_, item, epoch, now);
-    came_.begin = came_.end = visit_.begin;
-    events.add(came_);
-}
-
-WEIR_INLINE void slot_trace::begin_new(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,
-                                       std::int64_t now) noexcept {
-    open(tag, item, epoch, now);
-    current_ = tag;
-}
-
 WEIR_INLINE void slot_trace::end_step(std::int64_t now) noexcept {
     write_states(larger(first_state_, journal.first()), visit_.end, larger(now, visit_.end));
     if (journal.count() != 0)
         first_state_ = larger(first_state_, journal.count() - 1);  // the last state goes on
     visit_.end = larger(now, visit_.end);
-}
-
-WEIR_INLINE void slot_trace::left(std::uint32_t queue, std::uint64_t number) noexcept {
-    events.add({visit_.end, visit_.end, number, 0, queue, trace_kind::left, 0});
 }
 
 WEIR_INLINE void slot_trace::depth(std::uint32_t queue, std::uint64_t puts, std::uint64_t gets,
@@ -97,11 +51,6 @@ WEIR_INLINE void slot_trace::keep(std::int64_t now) noexcept {
     if (!is_open_ || gave_current_ || current_ == 0) return;
     events.add({now, now, next_kept_++, 0, 0, trace_kind::kept, 0});
     if (num_kept_++ == 0) kept_ = current_;
-}
-
-WEIR_INLINE void slot_trace::did_not_begin() noexcept {
-    is_open_ = false;
-    next_ = visit_.number;
 }
 
 WEIR_INLINE void slot_trace::end() noexcept {
@@ -141,11 +90,6 @@ WEIR_INLINE void slot_trace::write_states(std::uint64_t from, std::int64_t lo, s
     }
 }
 
-WEIR_INLINE std::size_t run_trace::add_stage(const std::string& name) {
-    stages_.push_back(std::make_unique<stage_trace>(name));
-    return stages_.size() - 1;
-}
-
 WEIR_INLINE trail_marks& run_trace::add_queue(const std::string& name, std::size_t capacity, bool is_read) {
     const auto place = static_cast<std::uint32_t>(queues_.size());
     queues_.push_back(std::make_unique<trail_marks>(place, capacity, is_read));
@@ -170,12 +114,6 @@ WEIR_INLINE void run_trace::reserve() {
         stage->share = larger<std::size_t>(1, share);
         for (const auto& slot : stage->per_slot) slot->events.reserve(stage->share);
     }
-}
-
-WEIR_INLINE std::uint64_t run_trace::lost() const noexcept {
-    std::uint64_t all = 0;
-    for (const auto& each : queues_) all += each->lost();
-    return all;
 }
 
 WEIR_INLINE void run_trace::end() noexcept {

@@ -98,7 +98,10 @@ class wait_graph {
         std::size_t count;  // the number of its slots
     };
 
-    queue_ends& ends_of(const wait_site* queue);
+    queue_ends& ends_of(const wait_site* queue) {
+        if (ends_.find(queue) == ends_.end()) queues_.push_back(queue);
+        return ends_[queue];
+    }
 
     // Calls `function(slot)` for each slot that could end the wait.
     template <class Function>

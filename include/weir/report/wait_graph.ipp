@@ -98,11 +98,6 @@ WEIR_INLINE bool wait_graph::by_anyone(const wait& w) const {
     return w.slot == none || w.seen.kind == wait_kind::thread;
 }
 
-WEIR_INLINE auto wait_graph::ends_of(const wait_site* queue) -> queue_ends& {
-    if (ends_.find(queue) == ends_.end()) queues_.push_back(queue);
-    return ends_[queue];
-}
-
 WEIR_INLINE bool wait_graph::could_end(const wait& w, bool anybody) const {
     if (w.seen.has_limit || w.seen.kind == wait_kind::outside) return true;
     if (by_anyone(w)) return anybody;

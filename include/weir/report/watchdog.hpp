@@ -85,17 +85,7 @@ struct stall_report {
     [[nodiscard]] std::string text() const;
 
     /// Writes what `text` returns.
-    friend std::ostream& operator<<(std::ostream& out, const stall_report& r) {
-        out << "weir: stall: " << r.workers << " of a pool's " << r.of
-            << (r.of == 1 ? " worker has" : " workers have") << " been held for "
-            << r.held.count() / 1'000'000 << " ms, while coroutines wait to run";
-        const char* before = "; these functions run: ";
-        for (const std::string& each : r.functions) {
-            out << before << each;
-            before = "; ";
-        }
-        return out << ". What blocks belongs on a weir::blocking_pool: .executor = &io";
-    }
+    friend std::ostream& operator<<(std::ostream& out, const stall_report& r) { return out << r.text(); }
 };
 
 }  // namespace weir
@@ -116,7 +106,10 @@ class known_waits {
     };
     using key = std::pair<std::uint64_t, std::uint64_t>;  // number of the site, number of the wait there
 
-    static key key_of(const wait_graph& graph, const wait_graph::wait& w);
+    static key key_of(const wait_graph& graph, const wait_graph::wait& w) {
+        const wait_site* const at = graph.sites[w.at].site;
+        return {at == nullptr ? 0 : at->serial(), w.seen.number};
+    }
 
     // Waits of the same kind in the same stage at the same site (such as a channel) are one line of a report.
     using line_key = std::tuple<const wait_site*, const std::string*, wait_kind, bool>;
@@ -139,7 +132,11 @@ class observed_pool {
     bool is(const void* ex) const noexcept { return &*executor_ == ex; }
 
     // Errors: `std::bad_alloc`; then the view is empty.
-    const executor_view& inspect();
+    const executor_view& inspect() {
+        view_ = {};
+        executor_->inspect(view_);
+        return view_;
+    }
     const executor_view& view() const noexcept { return view_; }
 
     // \returns whether a worker has run one function for `limit` or longer, and coroutines wait for a worker,

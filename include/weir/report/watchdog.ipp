@@ -10,9 +10,8 @@
 #include <algorithm>  // for std::find, std::max
 #include <map>        // for std::multimap
 #include <mutex>      // for std::lock_guard
-#include <sstream>    // for std::ostringstream
 #include <stdexcept>  // for std::invalid_argument
-#include <utility>    // for std::move
+#include <utility>    // for std::exchange, std::move
 
 namespace weir {
 
@@ -45,9 +44,12 @@ WEIR_INLINE std::string deadlock_report::why(const stuck_wait& w) const {
 }
 
 WEIR_INLINE std::string stall_report::text() const {
-    std::ostringstream out;
-    out << *this;
-    return out.str();
+    std::string text = "weir: stall: " + std::to_string(workers) + " of a pool's " + std::to_string(of) +
+                       (of == 1 ? " worker has" : " workers have") + " been held for " +
+                       std::to_string(held.count() / 1'000'000) + " ms, while coroutines wait to run";
+    const char* before = "; these functions run: ";
+    for (const std::string& each : functions) text += std::exchange(before, "; ") + each;
+    return text + ". What blocks belongs on a weir::blocking_pool: .executor = &io";
 }
 
 }  // namespace weir
@@ -77,11 +79,6 @@ WEIR_INLINE void known_waits::report_new(const wait_graph& graph, time_point now
         deadlocks.push_back(report_of(graph, g.waits, now));
         for (const std::size_t i : g.waits) known_[key_of(graph, graph.waits[i])].reported = true;
     }
-}
-
-WEIR_INLINE auto known_waits::key_of(const wait_graph& graph, const wait_graph::wait& w) -> key {
-    const wait_site* const at = graph.sites[w.at].site;
-    return {at == nullptr ? 0 : at->serial(), w.seen.number};
 }
 
 WEIR_INLINE std::vector<std::size_t> known_waits::in_order(const wait_graph& graph,
@@ -145,12 +142,6 @@ WEIR_INLINE deadlock_report known_waits::report_of(const wait_graph& graph,
         }
     }
     return report;
-}
-
-WEIR_INLINE const executor_view& observed_pool::inspect() {
-    view_ = {};
-    executor_->inspect(view_);
-    return view_;
 }
 
 WEIR_INLINE bool observed_pool::is_newly_held(time_point now, duration limit) {

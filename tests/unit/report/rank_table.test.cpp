@@ -3,17 +3,297 @@
 #include "support/catch.hpp"
 #include "unit/report/ranks.hpp"
 
+#include <weir/executor/virtual_time.hpp>
 #include <weir/report/html.hpp>
 #include <weir/report/run_record.hpp>
+#include <weir/stages/pipe.hpp>
+#include <weir/stages/pipeline.hpp>
+#include <weir/stages/source.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using Catch::Matchers::ContainsSubstring;
+using weir::duration;
+using weir::pipeline_stats;
+using weir::straggler;
+using weir::stragglers;
 using namespace std::chrono_literals;
+
+namespace {
+
+enum class spread_of_times { none, even, long_tail };
+
+// The times of a stage's invocations.
+struct service {
+    std::mt19937_64 random;
+    duration mean;
+    spread_of_times how;
+
+    duration next() {
+        const double u = static_cast<double>(random() >> 11U) * 0x1p-53;
+        const double factor = how == spread_of_times::none   ? 1
+                              : how == spread_of_times::even ? 0.5 + u
+                                                             : 0.5 - std::log(1 - u) / 2;
+        return duration(static_cast<std::int64_t>(static_cast<double>(mean.count()) * factor));
+    }
+};
+
+struct stage_plan {
+    duration mean;
+    spread_of_times how;
+    std::size_t slots;
+    std::size_t capacity;
+};
+
+using laps = std::array<pipeline_stats, 5>;
+
+// \returns the stragglers of the first lap that has some.
+std::vector<straggler> watched(const std::vector<laps>& ranks) {
+    const std::vector<std::string> outlines(ranks.size(), weir::rank_outline(ranks[0][0]));
+    const weir::rank_layout layout(outlines);
+    weir::straggler_watch watch;
+    for (std::size_t lap = 0; lap < std::tuple_size_v<laps>; ++lap) {
+        std::vector<std::uint64_t> sum(layout.size());
+        for (std::size_t r = 0; r < ranks.size(); ++r) {
+            std::uint64_t* to = sum.data();
+            for (const std::uint64_t word : layout.pack(ranks[r][lap], r)) *to++ += word;
+        }
+        auto found = watch.add(layout.unpack(sum));
+        if (!found.empty()) return found;
+    }
+    return {};
+}
+
+// A random pipeline, which several ranks run.
+class job {
+  public:
+    explicit job(std::uint64_t seed) : seed_(seed), random_(seed) {
+        for (stage_plan& s : stages_) {
+            s = {1ms + duration(random_() % 3'000'000), static_cast<spread_of_times>(random_() % 3),
+                 1 + random_() % 4, 1 + random_() % 4};
+            slowest_ = std::max(slowest_, s.mean / static_cast<std::int64_t>(s.slots));
+        }
+        num_ranks = 3 + random_() % 3;
+        slow_rank = random_() % num_ranks;
+        slow_stage = random_() % stages_.size();
+    }
+
+    // The laps of a rank, in which the slowest stage has about 60 invocations. `slower`: the factor of
+    // `slow_stage`.
+    laps run(std::size_t rank, double slower) const {
+        weir::virtual_time time(seed_);
+        const auto stage = [&](std::size_t i) {
+            const double mean = static_cast<double>(stages_[i].mean.count()) * (i == slow_stage ? slower : 1);
+            auto times =
+                std::make_shared<service>(service{std::mt19937_64(seed_ * 100 + rank * 10 + i),
+                                                  duration(static_cast<std::int64_t>(mean)), stages_[i].how});
+            const auto work = [times](int item) -> weir::task<int> {
+                co_await weir::sleep_for(times->next());
+                co_return item;
+            };
+            return weir::pipe(work, {.name = "stage " + std::to_string(i),
+                                     .concurrency = stages_[i].slots,
+                                     .capacity = stages_[i].capacity});
+        };
+        auto run = (weir::source([n = 0]() mutable { return std::optional<int>(n++); }) | stage(0) |
+                    stage(1) | weir::sink(2))
+                       .start(time);
+        pipeline_stats before = run.stats();
+        laps all;
+        for (pipeline_stats& lap : all) {
+            const auto end = time.now() + slowest_ * 60;
+            while (time.now() < end) static_cast<void>(run.get(end - time.now()));
+            const pipeline_stats now = run.stats();
+            lap = now - std::exchange(before, now);
+        }
+        return all;
+    }
+
+    std::size_t num_ranks = 0, slow_rank = 0, slow_stage = 0;
+
+  private:
+    std::uint64_t seed_;
+    std::mt19937_64 random_;
+    std::array<stage_plan, 2> stages_{};
+    duration slowest_{};
+};
+
+}  // namespace
+
+TEST_CASE("1.5 times slower in one stage, a rank is named within five laps; of balanced ranks none is") {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        CAPTURE(seed);
+        const job random(seed);
+        std::vector<laps> ranks;
+        for (std::size_t rank = 0; rank < random.num_ranks; ++rank) ranks.push_back(random.run(rank, 1));
+        CHECK(watched(ranks).empty());
+        ranks[random.slow_rank] = random.run(random.slow_rank, 1.5);
+        const auto found = watched(ranks);
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].rank == random.slow_rank);
+        CHECK(found[0].stage == "stage " + std::to_string(random.slow_stage));
+        CHECK(found[0].state == "awaiting");
+        CHECK(found[0].ratio > 1.3);
+        CHECK(found[0].ratio < 1.8);
+    }
+}
+
+TEST_CASE("a straggler is named with stage and state, and by how much") {
+    const auto found = stragglers(weir::merged(ranks::job()));
+    REQUIRE(found.size() == 1);
+    CHECK(line_text(found[0]) == "rank 2: decode at work 1.9 times the median");
+    CHECK(found[0].stage_index == 1);
+    CHECK(found[0].lost > 0.37);
+    CHECK(found[0].lost < 0.38);
+
+    auto awaits = ranks::job();
+    awaits[2] = ranks::rank(19ms, 9ms);
+    CHECK(line_text(stragglers(weir::merged(awaits)).at(0)) ==
+          "rank 2: decode awaiting 1.9 times the median");
+    awaits[1] = ranks::rank(30ms);
+    const auto both = stragglers(weir::merged(awaits));
+    REQUIRE(both.size() == 2);
+    CHECK(both[0].rank == 1);
+    CHECK(both[1].rank == 2);
+}
+
+TEST_CASE("of several slow stages of a rank, the one that loses most is named") {
+    auto job = ranks::job();
+    for (pipeline_stats& each : job) each.stages.push_back(ranks::stage("late", 100, 1ms));
+    job[2].stages[0] = ranks::stage("read", 421, 2ms);
+    job[2].stages[2] = ranks::stage("late", 100, 2ms);
+    const auto found = stragglers(weir::merged(job));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].stage == "decode");
+}
+
+TEST_CASE("without histograms, times count as widely spread") {
+    auto job = ranks::job();
+    for (pipeline_stats& each : job)
+        each.stages[1].task_times = weir::histogram::without_quantiles(400, 400 * 10ms, 19ms);
+    CHECK(stragglers(weir::merged(job)).size() == 1);
+    for (pipeline_stats& each : job) each.stages[1] = ranks::stage("decode", 20, 10ms);
+    job[2].stages[1] = ranks::stage("decode", 20, 19ms);
+    CHECK(stragglers(weir::merged(job)).size() == 1);
+    for (pipeline_stats& each : job)
+        each.stages[1].task_times = weir::histogram::without_quantiles(20, 20 * 10ms, 19ms);
+    CHECK(stragglers(weir::merged(job)).empty());
+}
+
+TEST_CASE("of two ranks, the slower one is the straggler; one rank alone is none") {
+    std::vector<pipeline_stats> job = {ranks::rank(20ms), ranks::rank(10ms)};
+    REQUIRE(stragglers(weir::merged(job)).size() == 1);
+    CHECK(stragglers(weir::merged(job))[0].rank == 0);
+    job.pop_back();
+    CHECK(stragglers(weir::merged(job)).empty());
+}
+
+TEST_CASE("a stage that only one rank has makes no straggler") {
+    std::vector<pipeline_stats> job = {ranks::rank(10ms), ranks::rank(10ms), ranks::rank(10ms)};
+    job[0].stages = {ranks::stage("train", 10, 900ms)};
+    job[0].channels.clear();
+    CHECK(stragglers(weir::merged(job)).empty());
+}
+
+TEST_CASE("a difference that chance explains, or that costs nothing, makes no straggler") {
+    std::vector<pipeline_stats> job = {ranks::rank(10ms), ranks::rank(10ms), ranks::rank(10ms)};
+    // Ten invocations of 10 ms, more or less.
+    for (pipeline_stats& each : job) {
+        each.stages[1] = ranks::stage("decode", 10, 10ms);
+        each.stages[1].task_times = {};
+        each.stages[1].task_times.record(1ms, 8);
+        each.stages[1].task_times.record(46ms, 2);
+    }
+    job[1].stages[1].per_slot[0].run = 160ms;
+    CHECK(stragglers(weir::merged(job)).empty());
+    // Many of 1 us.
+    for (pipeline_stats& each : job) each.stages[1] = ranks::stage("decode", 10'000, 1us);
+    job[1].stages[1] = ranks::stage("decode", 10'000, 9us);
+    CHECK(stragglers(weir::merged(job)).empty());
+    job[1].stages[1] = ranks::stage("decode", 10'000, 12us);
+    CHECK(stragglers(weir::merged(job)).size() == 1);
+}
+
+TEST_CASE(
+    "a source or a sink_to that awaits what others do makes no straggler, but one that is at work does") {
+    for (const char* const kind : {"source", "sink_to"}) {
+        auto job = ranks::job();
+        job[2] = ranks::rank(19ms, 9ms);
+        for (pipeline_stats& each : job) each.stages[1].kind = kind;
+        CHECK(stragglers(weir::merged(job)).empty());
+        job[2].stages[1].per_slot[0].run += job[2].stages[1].per_slot[0].wait_get;
+        CHECK(stragglers(weir::merged(job)).size() == 1);
+    }
+}
+
+TEST_CASE("a source that awaits something of its own, as a file, makes a straggler") {
+    auto job = ranks::job();
+    job[2] = ranks::rank(19ms, 9ms);
+    for (pipeline_stats& each : job) {
+        each.stages[1].kind = "source";
+        each.stages[1].awaits_others = false;
+    }
+    const auto found = stragglers(weir::merged(job));
+    REQUIRE(found.size() == 1);
+    CHECK(line_text(found[0]) == "rank 2: decode awaiting 1.9 times the median");
+    for (pipeline_stats& each : job) each.stages[1].awaits_others = true;
+    CHECK(stragglers(weir::merged(job)).empty());
+}
+
+TEST_CASE("an invocation that never ends makes its rank a straggler") {
+    auto job = ranks::job();
+    job[2] = ranks::rank(10ms);
+    job[3].stages[1] = ranks::stage("decode", 0, 0ns);
+    job[3].stages[1].per_slot[0].wait_get = 1s;
+    job[3].stages[1].per_slot[0].await = 9s;
+    const auto found = stragglers(weir::merged(job));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].rank == 3);
+    CHECK(found[0].state == "awaiting");
+}
+
+TEST_CASE("a rank that is slow in two of five laps is no straggler, one that is in three is") {
+    const auto slow = weir::merged(ranks::job());
+    const auto even = weir::merged(std::vector<pipeline_stats>(4, ranks::rank(10ms)));
+    weir::straggler_watch watch;
+    CHECK(watch.add(slow).empty());
+    CHECK(watch.add(slow).empty());
+    CHECK(watch.add(even).empty());
+    CHECK(watch.add(slow).size() == 1);
+    CHECK(watch.add(even).size() == 1);
+    CHECK(watch.add(even).empty());  // the first lap no longer counts
+}
+
+TEST_CASE("if the ranks or the stages of a job change, a watch begins anew") {
+    const auto slow = weir::merged(ranks::job());
+    auto job = ranks::job();
+    job.push_back(ranks::rank(10ms));
+    const auto more_ranks = weir::merged(job);
+    for (pipeline_stats& each : job) each.stages.push_back(ranks::stage("train", 10, 1ms));
+    const auto more_stages = weir::merged(job);
+    weir::straggler_watch watch;
+    for (const weir::rank_stats* each : {&slow, &more_ranks, &more_stages, &slow}) {
+        CHECK(watch.add(*each).empty());
+        CHECK(watch.add(*each).empty());
+        CHECK(watch.add(*each).size() == 1);
+    }
+}
 
 TEST_CASE("the tables of ranks say how they differ, and name the straggler") {
     CHECK(weir::table_text(weir::merged(ranks::job())) == R"(4 ranks, 10.0 s elapsed; 282 /s
