@@ -85,7 +85,7 @@ std::ostream& operator<<(std::ostream& out, const T& stats) {
 
 namespace detail {
 
-// Rows of tables that compare ranks: the name of a stage or queue, the number of ranks that have it, and more.
+// Rows of tables that compare ranks: a stage or queue, the number of ranks that have it, and further cells.
 // Of a stage: the time at work and awaiting of an invocation, the rate, the share of the slots' time in which
 // they wait. Of a queue: its readiness, the share of time in which it had an item.
 using spread_rows = std::vector<std::vector<std::string>>;
