@@ -10,11 +10,9 @@
 #include <weir/channel/channel_items.hpp>
 #include <weir/channel/channel_puts.hpp>
 #include <weir/channel/choice.hpp>
-#include <weir/channel/item_storage.ipp>
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/deque.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/executor/executor_users.ipp>
 #include <weir/executor/idle_workers.hpp>
 #include <weir/executor/locked_timers.hpp>
 #include <weir/executor/pool_threads.hpp>
@@ -24,8 +22,6 @@
 #include <weir/executor/steal_policy.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/threaded_executor.hpp>
-#include <weir/executor/timer.ipp>
-#include <weir/executor/virtual_time.ipp>
 #include <weir/executor/wait_site.ipp>
 #include <weir/executor/work_finder.hpp>
 #include <weir/graph/fan_in.ipp>
@@ -55,7 +51,6 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.ipp>
 #include <weir/platform/output_file.ipp>
-#include <weir/platform/process.ipp>
 #include <weir/platform/system_info.ipp>
 #include <weir/report/csv.ipp>
 #include <weir/report/describe.ipp>
@@ -94,10 +89,7 @@
 #include <weir/run/stage_options.ipp>
 #include <weir/run/worker_set.hpp>
 #include <weir/sampling/checkpoint.ipp>
-#include <weir/sampling/checkpoint_bytes.ipp>
-#include <weir/sampling/sampler.ipp>
 #include <weir/sampling/shard.ipp>
-#include <weir/sampling/weighted_sampler.ipp>
 #include <weir/simulation/explore.ipp>
 #include <weir/simulation/world.ipp>
 #include <weir/stages/epochs.ipp>
@@ -106,7 +98,6 @@
 #include <weir/stages/stage.ipp>
 #include <weir/stages/time_limit.ipp>
 #include <weir/task/frame_pool.ipp>
-#include <weir/task/sleep.ipp>
 #include <weir/task/stop_state.hpp>
 #include <weir/task/task_group.ipp>
 

@@ -5,7 +5,7 @@
 
 #include <weir/channel/any_channel.hpp>
 #include <weir/channel/channel_operations.hpp>
-#include <weir/channel/channel_refusals.hpp>
+#include <weir/channel/get_result.hpp>
 #include <weir/channel/item_storage.hpp>
 #include <weir/channel/timed_operations.hpp>
 #include <weir/executor/executor.hpp>

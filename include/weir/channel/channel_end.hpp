@@ -1,10 +1,9 @@
-// weir channel, internal: the two ends of a channel, their locks, and which of these an operation takes
+// weir channel, internal: the two ends of a channel, their locks, and the order of puts that have numbers
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_CHANNEL_END_HPP
 #define WEIR_CHANNEL_CHANNEL_END_HPP
 
 #include <weir/channel/item_size.hpp>
-#include <weir/channel/put_order.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
@@ -13,10 +12,10 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/thread_record.hpp>
 
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <memory>     // for std::unique_ptr
-#include <stdexcept>  // for std::invalid_argument
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint8_t, std::uint64_t
+#include <memory>   // for std::unique_ptr
+#include <vector>   // for std::vector
 
 namespace weir::detail {
 
@@ -31,8 +30,7 @@ constexpr std::uint64_t operations_left_in_slice(bool puts, std::uint64_t count)
     return (most_without_waiting / (puts ? 2 : 1) - 1 - count) % most_without_waiting;
 }
 
-// Whether the operation that follows the first `count` at its end ends a slice. `Policy`: what the channel
-// measures: `measured`, `summed` or `unmeasured`.
+// Whether the operation that follows the first `count` at its end ends a slice. `Policy`: what is measured.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool is_end_of_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
@@ -45,6 +43,88 @@ WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
     return Policy::statistics && measured != nullptr && measured->needs_slow_path();
 }
+
+// The state of a channel with numbered puts, as of a stage that preserves the order of its input: item `n`
+// goes in after item `n - 1`. An item is early if the puts of earlier numbers are missing. An early item is
+// stored in the ring of the channel, where no get sees the item yet; its index in the ring is the next free
+// index plus `number - next()`. When its turn has come, the item is visible to gets, and is not moved. A
+// stage may drop an item: then the place of its number holds nothing, and the channel closes the gap. (Rings
+// whose places are claimed by number and published in order: M. Thompson et al., "Disruptor", LMAX 2011; the
+// buffer of a serial filter in oneTBB's parallel_pipeline.)
+//
+// This class holds the numbers and the state of each place; the channel holds the items. Guarded by the put
+// lock; `block`, `set_window` and `resize` by the put lock and the get lock.
+class put_order {
+  public:
+    enum class place : std::uint8_t { empty, item, nothing };
+
+    // `window`: how many places, from the next one on, may be filled. `places`: the number of places in the
+    // ring, a power of two; 0 until the first call of `resize`.
+    put_order(std::size_t window, std::size_t places) : window_(window), places_(places) {}
+
+    std::uint64_t next() const noexcept { return next_; }
+    bool is_within_window(std::uint64_t number) const noexcept { return number - next_ < window_; }
+    bool refuses(std::uint64_t number) const noexcept { return number > blocked_; }
+    bool has_early() const noexcept { return filled_ != 0; }
+    place at(std::uint64_t number) const noexcept { return places_[position(number)]; }
+    bool is_next_filled() const noexcept {
+        return filled_ != 0 && next_ <= blocked_ && at(next_) != place::empty;
+    }
+
+    void fill(std::uint64_t number, bool with_item) noexcept {
+        places_[position(number)] = with_item ? place::item : place::nothing;
+        ++filled_;
+    }
+    // Advances to the next number, past a place that is empty.
+    void pass() noexcept { ++next_; }
+    // Advances past a filled place, and empties it. Returns true if the place held an item.
+    bool pass_early() noexcept {
+        place& mine = places_[position(next_++)];
+        const bool is_item = mine == place::item;
+        mine = place::empty;
+        --filled_;
+        return is_item;
+    }
+    // No number above `last` goes in any more.
+    void block(std::uint64_t last) noexcept { blocked_ = smaller(blocked_, last); }
+
+    // Calls `function(number)` for each early item, in their order.
+    template <class Function>
+    void each_item(Function function) const {
+        std::uint64_t number = next_;
+        for (std::size_t left = filled_; left != 0; ++number) {
+            const place seen = at(number);
+            if (seen == place::empty) continue;
+            --left;
+            if (seen == place::item) function(number);
+        }
+    }
+    // Marks all places as empty. Destroys no item.
+    void clear() noexcept {
+        places_.assign(places_.size(), place::empty);
+        filled_ = 0;
+    }
+
+    void set_window(std::size_t window) noexcept { window_ = window; }
+    // For a ring with more places: moves the states to `more`, all empty before, which gets the old memory.
+    void resize(std::vector<place>& more) noexcept {
+        for (std::uint64_t number = next_; number != next_ + places_.size(); ++number) {
+            more[number_as<std::size_t>(number) & (more.size() - 1)] = at(number);
+        }
+        places_.swap(more);
+    }
+
+  private:
+    std::size_t position(std::uint64_t number) const noexcept {
+        return number_as<std::size_t>(number) & (places_.size() - 1);
+    }
+
+    std::uint64_t next_ = 0;              // the number of the put whose turn it is
+    std::uint64_t blocked_ = UINT64_MAX;  // numbers above this one are refused
+    std::size_t window_;
+    std::size_t filled_ = 0;  // the number of places that are not `empty`
+    std::vector<place> places_;
+};
 
 // One of the two ends of a channel, for putting or for getting. Each has a cache line of its own, so that a
 // putting and a getting thread share a line only when one has to read the count of the other.
@@ -159,10 +239,8 @@ class channel_ends {
     ~channel_ends() = default;
 
     static void check_capacity(std::size_t capacity) {
-        if (capacity != 0 && !was_negative(capacity)) return;
-        throw std::invalid_argument(
-            capacity == 0 ? "weir: a channel of capacity 0 could never take an item; give it 1 or more"
-                          : "weir: a channel's capacity was negative; give it 1 or more");
+        refuse_if(capacity == 0, "weir: a channel of capacity 0 could never take an item; give it 1 or more");
+        refuse_negative(capacity, "weir: a channel's capacity was negative; give it 1 or more");
     }
 
     // Under a whole_lock with `ends_apart`. `always_one_lock`: every operation concerns both ends.

@@ -4,9 +4,9 @@
 #define WEIR_CHANNEL_CHANNEL_PUTS_HPP
 
 #include <weir/channel/channel_core.hpp>
+#include <weir/channel/channel_end.hpp>
 #include <weir/channel/channel_items.hpp>
 #include <weir/channel/item_storage.hpp>
-#include <weir/channel/put_order.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>

@@ -5,7 +5,6 @@
 
 #include <weir/channel/any_channel.hpp>
 #include <weir/channel/channel_end.hpp>
-#include <weir/channel/channel_refusals.hpp>
 #include <weir/channel/get_result.hpp>
 #include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
@@ -13,9 +12,9 @@
 #include <weir/executor/run_loop.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/random_bits.hpp>
 #include <weir/task/slot_accounting.hpp>
 #include <weir/task/stop_token.hpp>
 

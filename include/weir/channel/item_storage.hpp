@@ -105,7 +105,16 @@ inline constexpr item_type item_type_of = make_item_type<T>();
 class ring {
   public:
     // Has places for at least `capacity` items.
-    ring(const item_type& type, std::size_t capacity);
+    ring(const item_type& type, std::size_t capacity) : type_(&type), places_(places_for(capacity)) {
+        if (places_ == 0) return;
+        if (places_ <= memory_shortage::many_bytes / type.size) {
+            const std::size_t bytes = places_ * type.size;
+            block_ = has_default_alignment() ? ::operator new(bytes) : ::operator new(bytes, alignment());
+            return;
+        }
+        block_ = allocate(places_);
+        if (block_ == nullptr) throw_shortage();
+    }
     // Has no places until it is swapped.
     explicit ring(const item_type& type) noexcept : type_(&type), places_(0) {}
     ring(const ring&) = delete;
@@ -149,9 +158,30 @@ class ring {
     }
 
     // Null: not enough memory.
-    void* allocate(std::size_t places) const noexcept;
-    void free(void* block) const noexcept;
-    [[noreturn]] void throw_shortage() const;
+    void* allocate(std::size_t places) const noexcept {
+        if (places > static_cast<std::size_t>(PTRDIFF_MAX) / type_->size) return nullptr;
+        const std::size_t bytes = places * type_->size;
+        return has_default_alignment() ? ::operator new(bytes, std::nothrow)
+                                       : ::operator new(bytes, alignment(), std::nothrow);
+    }
+    void free(void* block) const noexcept {
+        if (has_default_alignment()) {
+            ::operator delete(block);
+        } else {
+            ::operator delete(block, alignment());
+        }
+    }
+    [[noreturn]] void throw_shortage() const {
+        std::size_t possible = places_ / 2;
+        for (void* block = nullptr; possible != 0; possible /= 2) {
+            block = allocate(possible);
+            free(block);
+            if (block != nullptr) break;
+        }
+        throw memory_shortage("", places_,
+                              "places of " + std::to_string(type_->size) + " bytes each in a queue",
+                              possible);
+    }
 
     bool has_default_alignment() const noexcept {
         return type_->alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
@@ -214,12 +244,32 @@ class nested_destruction {
 // Destroys the items from number `first` up to `last` of a ring that is about to be destroyed. Inside of a
 // deep nesting of items that contain rings, the items are moved away and destroyed later, if there is memory
 // for that.
-void destroy_items(ring& from, const item_type& type, std::uint64_t first, std::uint64_t last) noexcept;
+inline void destroy_items(ring& from, const item_type& type, std::uint64_t first,
+                          std::uint64_t last) noexcept {
+    class rest final : public nested_destruction::rest {
+      public:
+        rest(ring& items, const item_type& of, std::uint64_t begin, std::uint64_t end)
+            : items_(of), begin_(begin), end_(end) {
+            items_.swap(items);
+        }
+        ~rest() override {
+            for (; begin_ != end_; ++begin_) items_.destroy(begin_);
+        }
+
+      private:
+        ring items_;
+        std::uint64_t begin_;
+        const std::uint64_t end_;
+    };
+    if (first == last) return;
+    nested_destruction here;
+    if (here.is_deep()) {
+        rest* const deferred = new (std::nothrow) rest(from, type, first, last);
+        if (deferred != nullptr) return here.put_off(deferred);
+    }
+    for (; first != last; ++first) from.destroy(first);
+}
 
 }  // namespace weir::detail
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/channel/item_storage.ipp>
-#endif
 
 #endif

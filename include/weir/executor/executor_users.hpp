@@ -12,7 +12,9 @@
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint8_t, std::uint32_t, std::uint64_t
-#include <utility>  // for std::exchange
+#include <cstdio>   // for std::fprintf
+#include <cstdlib>  // for std::abort, std::atexit
+#include <utility>  // for std::exchange, std::swap
 
 namespace weir::detail {
 
@@ -33,13 +35,24 @@ class end_flag {
     // Errors: std::bad_alloc.
     static end_flag make() { return end_flag(new cell); }
 
-    end_flag(const end_flag& other) noexcept;
+    end_flag(const end_flag& other) noexcept : cell_(other.cell_) {
+        // relaxed: the copied object holds a reference, so the cell can't be freed meanwhile
+        if (cell_ != nullptr) cell_->users.fetch_add(1, std::memory_order_relaxed);
+    }
     end_flag(end_flag&& other) noexcept : cell_(std::exchange(other.cell_, nullptr)) {}
-    end_flag& operator=(end_flag other) noexcept;
-    ~end_flag();
+    end_flag& operator=(end_flag other) noexcept {
+        std::swap(cell_, other.cell_);
+        return *this;
+    }
+    ~end_flag() {
+        // acq_rel; pairs with itself: the last owner deletes the cell after the other owners' last accesses
+        if (cell_ != nullptr && cell_->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete cell_;
+    }
 
     // relaxed, both: other synchronisation orders the use of an object against its destruction
-    void set() noexcept;
+    void set() noexcept {
+        if (cell_ != nullptr) cell_->ended.store(true, std::memory_order_relaxed);
+    }
     bool is_set() const noexcept { return cell_ != nullptr && cell_->ended.load(std::memory_order_relaxed); }
 };
 
@@ -50,8 +63,12 @@ class end_flag {
 class process_end {
   public:
     // The standard guarantees room for 32 handlers: enough for executors that are static objects.
-    static void watch() noexcept;
-    static bool has_begun() noexcept;
+    static void watch() noexcept {
+        if (num_handlers_.fetch_add(1, std::memory_order_relaxed) < most_handlers) std::atexit(note);
+    }
+    static bool has_begun() noexcept {
+        return basic_thread_record<standard_platform>::is_over() || noted_.load(std::memory_order_relaxed);
+    }
 
   private:
     static constexpr std::uint64_t most_handlers = 32;
@@ -65,11 +82,16 @@ class process_end {
 // Whether a coroutine on this thread has called `std::exit`. Destructors of static objects then run on top of
 // that coroutine, which never resumes; so a destructor must not wait for coroutines, and leaves them as they
 // are.
-bool exits_in_a_coroutine() noexcept;
+WEIR_NOINLINE inline bool exits_in_a_coroutine() noexcept {
+    return basic_thread_record<standard_platform>::is_over() && trampoline::of_this_call() != nullptr;
+}
 
 // Sleeps for 10 ms. Called during `std::exit`, when threads that consume items can't be joined: they get the
 // items that are left in their queues, and block.
-void let_consumers_block() noexcept;
+inline void let_consumers_block() noexcept {
+    parker nobody;
+    nobody.wait(10'000'000);
+}
 
 // A kind of user; `lanes`: `priority_lanes`.
 enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, channel };
@@ -93,7 +115,12 @@ class executor_users {
     explicit executor_users(bool passing = false) : end_(passing ? end_flag() : end_flag::make()) {}
     executor_users(const executor_users&) = delete;
     executor_users& operator=(const executor_users&) = delete;
-    ~executor_users();
+    ~executor_users() {
+        abort_if_any();
+        end_.set();
+        // volatile: otherwise the compiler drops a store into an object that ends here
+        if (left_ != nullptr) *static_cast<void* volatile*>(left_) = functions_;
+    }
 
     // Set when the executor is destroyed; for users that are not counted.
     const end_flag& end() const noexcept { return end_; }
@@ -101,40 +128,71 @@ class executor_users {
     // False in a process that was forked after the executor was made.
     bool is_process_of_origin() const noexcept { return born_.is_here(); }
 
-    void join(executor_user kind) noexcept;
+    void join(executor_user kind) noexcept {
+        count_of(kind).fetch_add(1, std::memory_order_relaxed);
+        if (!is_watched_.exchange(true, std::memory_order_relaxed)) process_end::watch();
+    }
     void leave(executor_user kind) noexcept { count_of(kind).fetch_sub(1, std::memory_order_relaxed); }
 
     // After a deadlock nothing can run again: users may remain when the executor is destroyed.
     void allow_leftovers() noexcept { allows_leftovers_ = true; }
 
-    bool has_any() const noexcept;
+    bool has_any() const noexcept {
+        bool any = false;
+        for (const auto& count : counts_) any = any || count.load(std::memory_order_relaxed) != 0;
+        return any;
+    }
 
     // Whether one run uses the executor, and no task group.
-    bool is_for_one_run() const noexcept;
+    bool is_for_one_run() const noexcept {
+        const auto number_of = [this](executor_user kind) {
+            return counts_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
+        };
+        return number_of(executor_user::run) == 1 && number_of(executor_user::task_group) == 0;
+    }
 
     // Called if `executor` is destroyed while the process ends, and threads that can't be joined still call
     // it. The destructor of this object then stores `functions` in `executor`, as the address of its virtual
     // function table. So those calls do nothing: see `left_executor` in threaded_executor.hpp.
-    void leave_behind(void* executor, void* functions) noexcept;
+    void leave_behind(void* executor, void* functions) noexcept {
+        allow_leftovers();
+        left_ = executor;
+        functions_ = functions;
+    }
 
     // Ends the program, in every build mode, if a user remains: it would use freed memory. An executor calls
     // this as soon as nothing runs on it. Does nothing in a forked process, or while the process ends by
     // `std::exit`: users may remain then. `sleeps`: whether a timer is pending.
-    void abort_if_any(bool sleeps = false) const noexcept;
+    void abort_if_any(bool sleeps = false) const noexcept {
+        if (allows_leftovers_ || !born_.is_here() || process_end::has_begun()) return;
+        static constexpr const char* names[kinds] = {"a run that uses it",
+                                                     "a task_group that starts tasks on it",
+                                                     "a watchdog that looks at it",
+                                                     "priority_lanes that lead to it",
+                                                     "a channel that measures by its clock"};
+        for (std::size_t i = 0; i < kinds; ++i) {
+            if (counts_[i].load(std::memory_order_relaxed) != 0) fail_before(names[i]);
+        }
+        if (sleeps) fail_before("a coroutine that sleeps on it");
+    }
 
     // Prints the sentence and aborts, in every build mode.
-    [[noreturn]] static void fail(const char* sentence) noexcept;
+    [[noreturn]] WEIR_NOINLINE static void fail(const char* sentence) noexcept {
+        std::fprintf(stderr, "%s\n", sentence);
+        std::abort();
+    }
 
   private:
-    [[noreturn]] static void fail_before(const char* user) noexcept;
+    [[noreturn]] WEIR_NOINLINE static void fail_before(const char* user) noexcept {
+        std::fprintf(stderr, "weir: an executor is destroyed before %s; declare the executor first\n", user);
+        std::abort();
+    }
 
-    standard_platform::atomic<std::uint32_t>& count_of(executor_user kind) noexcept;
+    standard_platform::atomic<std::uint32_t>& count_of(executor_user kind) noexcept {
+        return counts_[static_cast<std::size_t>(kind)];
+    }
 };
 
 }  // namespace weir::detail
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/executor/executor_users.ipp>
-#endif
 
 #endif

@@ -17,7 +17,12 @@
 
 #include <coroutine>   // for std::coroutine_handle
 #include <cstdint>     // for std::int64_t
+#include <cstdio>      // for std::fprintf
+#include <cstring>     // for std::memcpy
+#include <exception>   // for std::exception
 #include <functional>  // for std::function
+#include <stdexcept>   // for std::invalid_argument
+#include <utility>     // for std::exchange, std::move
 
 namespace weir::detail {
 
@@ -33,7 +38,12 @@ class left_executor final : public executor {
 
     // The address of the virtual function table. In the ABIs of all compilers that this library is tested
     // with, an object begins with this address.
-    static void* functions();
+    static void* functions() {
+        static const left_executor& one = *new left_executor;
+        void* table = nullptr;
+        std::memcpy(static_cast<void*>(&table), static_cast<const void*>(&one), sizeof table);
+        return table;
+    }
 };
 
 // Lifetime rule of `post` and `add`: as soon as another thread can take the coroutine or timer, the pool may
@@ -42,9 +52,20 @@ class left_executor final : public executor {
 template <class Platform>
 class threaded_executor : public executor {
   public:
-    void add(timer& t) noexcept final;
+    void add(timer& t) noexcept final {
+        using added = typename basic_locked_timers<Platform>::added;
+        const std::int64_t deadline = t.deadline().time_since_epoch().count();
+        const std::coroutine_handle<> waiter = t.waiter();
+        wake_up wake;
+        const added result = timers_.add(t, [&] { wake = wake_up_for_timer(deadline); });
+        if (result == added::refused) return post(waiter);
+        wake();
+    }
 
-    void cancel(timer& t) noexcept final;
+    void cancel(timer& t) noexcept final {
+        const std::coroutine_handle<> waiter = t.waiter();
+        if (timers_.cancel(t, now())) post(waiter);
+    }
 
     [[nodiscard]] time_point now() const noexcept final { return time_point(duration(Platform::now())); }
 
@@ -54,7 +75,14 @@ class threaded_executor : public executor {
     // Threads are named `name` and their number, and call `on_start` first. Errors: `std::invalid_argument`
     // with the message `refusal`, for no threads, or a negative number.
     threaded_executor(unsigned threads, const char* refusal, bool goes_on_with_forks, const char* name,
-                      std::function<void(unsigned)> on_start);
+                      std::function<void(unsigned)> on_start)
+        : executor({.parallelism = threads != 0 && !was_negative(threads)
+                                       ? threads
+                                       : throw std::invalid_argument(refusal),
+                    .has_threads = true,
+                    .continues_with_forks = goes_on_with_forks,
+                    .counts_wakes = true}),
+          threads_(name, std::move(on_start)) {}
     ~threaded_executor() override = default;
 
     // Choose the thread to wake for a coroutine that was posted from outside; for a timer that is now the
@@ -76,14 +104,30 @@ class threaded_executor : public executor {
     virtual void expect(int threads) noexcept { static_cast<void>(threads); }
 
     // Not inlined: few post from outside.
-    void post_from_outside(std::coroutine_handle<> h) noexcept;
+    WEIR_NOINLINE void post_from_outside(std::coroutine_handle<> h) noexcept {
+        if (orphaned()) return;  // no thread would take it, and a thread of the parent may hold the lock
+        inbox_.push(h.address(), [this] { return wake_up_for_post(); })();
+    }
 
-    void check_threads() const;
+    void check_threads() const {
+        if (orphaned()) throw forked_error();
+    }
 
     // Called by the pool's constructor. If a thread can't be started, the others end.
-    void start();
+    void start() {
+        try {
+            set_threads(static_cast<unsigned>(traits().parallelism));
+        } catch (...) {
+            join();
+            throw;
+        }
+    }
     // Surplus threads end when they see that `is_wanted` is false.
-    void set_threads(unsigned n);
+    void set_threads(unsigned n) {
+        threads_.set(
+            n, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },
+            [this](unsigned i) { return work(i); });
+    }
     unsigned asked() const noexcept { return threads_.asked(); }
     unsigned wanted() const noexcept { return threads_.wanted(); }
     bool is_wanted(unsigned thread) const noexcept { return threads_.wants(thread); }
@@ -99,27 +143,92 @@ class threaded_executor : public executor {
     // Called by the thread that works as number `place` and is about to block: another thread takes over the
     // place. `expect` counts both threads until the blocked one comes back and becomes a spare, which waits
     // for the next thread of the place that blocks. False: no thread could be started (reported once).
-    bool leave_place(unsigned place) noexcept;
+    bool leave_place(unsigned place) noexcept {
+        expect(1);
+        try {
+            threads_.replace(place, [this](unsigned i) { return work(i); });
+            return true;
+        } catch (const std::exception& e) {
+            expect(-1);
+            if (!has_complained_.exchange(true, std::memory_order_relaxed)) {
+                std::fprintf(stderr,
+                             "weir: a coroutine blocks its thread of a pool, and no other thread can be "
+                             "started in its place (%s): what is queued there waits\n",
+                             e.what());
+            }
+            return false;
+        } catch (...) {
+            expect(-1);
+            return false;
+        }
+    }
     // Blocks the calling thread, after `leave_place`, until `done` is set, or until `limit`. All other
     // threads may come to wait for this thread meanwhile, for instance for a lock that it holds. So while
     // coroutines are queued and none is resumed, threads are added, one after the other.
     // `has_left`: another thread has the place; if not, returns soon, so that the caller tries again.
-    void sleep(parker& done, time_point limit, bool has_left) noexcept;
+    void sleep(parker& done, time_point limit, bool has_left) noexcept {
+        auto* const me = basic_thread_record<Platform>::mine();
+        if (me != nullptr) me->set_sleeping(true);
+        int added = 0;
+        std::uint64_t seen = num_resumed();
+        for (std::int64_t nap = has_left ? first_nap : retry;; nap = smaller(2 * nap, longest_nap)) {
+            std::int64_t left = nap;
+            if (limit != (time_point::max)()) {
+                left = smaller(left, time_between(Platform::now(), limit.time_since_epoch().count()));
+            }
+            if (left <= 0 || done.wait(left) || !has_left) break;
+            const std::uint64_t resumed = num_resumed();
+            if (std::exchange(seen, resumed) == resumed && is_crowded() && add(1)) ++added;
+        }
+        if (me != nullptr) me->set_sleeping(false);
+        for (; added > 0; --added) add(-1);
+    }
 
     // Called by the pool's destructor: posted coroutines run, and the threads end. `is_mine`: the calling
     // thread is one of them and can't join itself. While the process ends by `std::exit`, a waiting coroutine
     // may never resume: it is left as it is, after the threads have finished their current resumptions.
-    void end(bool is_mine) noexcept;
+    void end(bool is_mine) noexcept {
+        const bool exits = process_end::has_begun();
+        if (is_mine && !exits) {
+            executor_users::fail(
+                "weir: a pool is destroyed by a coroutine that runs on it, and would wait for itself; let "
+                "the thread that made the pool destroy it, after what runs there has ended");
+        }
+        if (exits && (is_mine || users().has_any() || has_timer())) return leave(is_mine);
+        join();
+        users().abort_if_any(has_timer());
+    }
 
     basic_inbox<Platform> inbox_;
     basic_locked_timers<Platform> timers_;
 
   private:
-    void join() noexcept;
-    void leave(bool is_mine) noexcept;
+    void join() noexcept {
+        if (!orphaned()) {
+            threads_.close();
+            stopping_.store(true, std::memory_order_seq_cst);
+            wake_all();
+        }
+        threads_.join();
+    }
+    void leave(bool is_mine) noexcept {
+        users().leave_behind(static_cast<executor*>(this), left_executor::functions());
+        if (orphaned()) return threads_.join();
+        threads_.dismiss();
+        stopping_.store(true, std::memory_order_seq_cst);
+        wake_all();
+        threads_.leave(is_mine ? 1 : 0, longest_leave);
+        let_consumers_block();
+    }
 
     // Adds a place, or removes one if `places` is negative.
-    bool add(int places) noexcept;
+    bool add(int places) noexcept {
+        const bool done = threads_.add_extra(
+            places, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },
+            [this](unsigned i) { return work(i); });
+        if (done && places < 0) wake_all();
+        return done;
+    }
 
     // In ns: the naps in `sleep`; after each one, a thread is added if necessary. Most resumptions take less
     // than the first nap, and cause no added thread. `retry`: the nap if no other thread has the place.
@@ -137,7 +246,5 @@ class threaded_executor : public executor {
 WEIR_COMPILED(class threaded_executor<standard_platform>);
 
 }  // namespace weir::detail
-
-#include <weir/executor/threaded_executor.ipp>
 
 #endif

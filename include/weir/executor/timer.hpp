@@ -8,6 +8,7 @@
 
 #include <coroutine>  // for std::coroutine_handle, std::noop_coroutine
 #include <cstdint>    // for std::uint64_t
+#include <utility>    // for std::swap
 
 namespace weir {
 
@@ -78,12 +79,32 @@ class timer_queue {
 
     /// \returns true if the timer is queued now; false if it had been cancelled before: the caller posts its
     ///          waiter.
-    [[nodiscard("false: post the timer's waiter")]] bool add(timer& t) noexcept;
+    [[nodiscard("false: post the timer's waiter")]] bool add(timer& t) noexcept {
+        if (t.state_ == timer::state::cancelled) return false;
+        t.state_ = timer::state::queued;
+        t.sequence_ = ++sequence_;
+        t.child_ = t.next_ = t.back_ = nullptr;
+        root_ = root_ == nullptr ? &t : meld(root_, &t);
+        return true;
+    }
 
     /// Removes a timer before its deadline. Before `add`: marks it, so that `add` refuses it. After it has
     /// fired: no effect.
     /// \returns true if it was queued: the caller posts its waiter.
-    [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept;
+    [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept {
+        const timer::state before = t.state_;
+        if (before == timer::state::fired || before == timer::state::cancelled) return false;
+        t.state_ = timer::state::cancelled;
+        t.fired_ = now;
+        if (before == timer::state::idle) return false;
+        if (&t == root_) {
+            root_ = merge_pairs(t.child_);
+        } else {
+            unlink(t);
+            if (timer* const rest = merge_pairs(t.child_)) root_ = meld(root_, rest);
+        }
+        return true;
+    }
 
     [[nodiscard]] bool empty() const noexcept { return root_ == nullptr; }  ///< whether none is queued
 
@@ -92,27 +113,69 @@ class timer_queue {
 
     /// Removes the earliest timer, if its deadline is not after `now`.
     /// \returns that timer, or null. The caller posts its waiter; after that the timer may be destroyed.
-    [[nodiscard]] timer* pop_due(time_point now) noexcept;
+    [[nodiscard]] timer* pop_due(time_point now) noexcept {
+        timer* const t = root_;
+        if (t == nullptr || t->deadline_ > now) return nullptr;
+        root_ = merge_pairs(t->child_);
+        t->state_ = timer::state::fired;
+        t->fired_ = now;
+        return t;
+    }
 
   private:
-    static bool before(const timer& a, const timer& b) noexcept;
+    static bool before(const timer& a, const timer& b) noexcept {
+        if (a.deadline_ != b.deadline_) return a.deadline_ < b.deadline_;
+        if (a.order_ != b.order_) return a.order_ < b.order_;
+        return a.sequence_ < b.sequence_;
+    }
 
-    static timer* meld(timer* a, timer* b) noexcept;
+    static timer* meld(timer* a, timer* b) noexcept {
+        if (before(*b, *a)) std::swap(a, b);
+        b->back_ = a;
+        b->next_ = a->child_;
+        if (a->child_ != nullptr) a->child_->back_ = b;
+        a->child_ = b;
+        a->next_ = nullptr;
+        a->back_ = nullptr;
+        return a;
+    }
 
-    static void unlink(timer& t) noexcept;
+    static void unlink(timer& t) noexcept {
+        if (t.back_->child_ == &t) {
+            t.back_->child_ = t.next_;
+        } else {
+            t.back_->next_ = t.next_;
+        }
+        if (t.next_ != nullptr) t.next_->back_ = t.back_;
+    }
 
     // Two passes: siblings in pairs from the left, then the pairs from the right. Iterative, since a
     // million timers added in order are a million siblings.
-    static timer* merge_pairs(timer* first) noexcept;
+    static timer* merge_pairs(timer* first) noexcept {
+        timer* pairs = nullptr;  // singly linked through next_, last pair first
+        while (first != nullptr) {
+            timer* const a = first;
+            timer* const b = a->next_;
+            first = b == nullptr ? nullptr : b->next_;
+            a->next_ = a->back_ = nullptr;
+            timer* const pair = b == nullptr ? a : meld(a, b);
+            pair->next_ = pairs;
+            pairs = pair;
+        }
+        timer* root = nullptr;
+        while (pairs != nullptr) {
+            timer* const rest = pairs->next_;
+            pairs->next_ = nullptr;
+            root = root == nullptr ? pairs : meld(root, pairs);
+            pairs = rest;
+        }
+        return root;
+    }
 
     timer* root_ = nullptr;
     std::uint64_t sequence_ = 0;
 };
 
 }  // namespace weir
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/executor/timer.ipp>
-#endif
 
 #endif

@@ -16,7 +16,9 @@
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
+#include <mutex>      // for std::lock_guard
 #include <string>     // for std::string
+#include <utility>    // for std::swap
 
 namespace weir {
 
@@ -31,9 +33,17 @@ class virtual_clock {
     void set(time_point t) noexcept { now_.store(t.time_since_epoch().count(), std::memory_order_relaxed); }
 
     // False: the timer's waiter is ready at once.
-    [[nodiscard]] bool add(timer& t) noexcept;
+    [[nodiscard]] bool add(timer& t) noexcept {
+        const bool queued = timers_.add(t);
+        if (queued && advances_time(t)) ++num_advancing_;
+        return queued;
+    }
     // True: the timer's waiter is ready now.
-    [[nodiscard]] bool cancel(timer& t) noexcept;
+    [[nodiscard]] bool cancel(timer& t) noexcept {
+        const bool was_queued = timers_.cancel(t, now());
+        if (was_queued && advances_time(t)) --num_advancing_;
+        return was_queued;
+    }
 
     // Sets the clock to the earliest deadline before `limit`, and passes the waiters of its timers to
     // `ready`: only those of one timer_order, so that `before_all` waiters run until nothing is ready before
@@ -59,7 +69,9 @@ class virtual_clock {
   private:
     // Without a limit, time advances only if there is such a timer: neither an observer (`before_all`) nor
     // set to the largest instant, at which no timer fires.
-    static bool advances_time(const timer& t) noexcept;
+    static bool advances_time(const timer& t) noexcept {
+        return t.order() == timer_order::normal && t.deadline() != (time_point::max)();
+    }
 
     timer_queue timers_;
     std::size_t num_advancing_ = 0;  // how many of the timers make time advance
@@ -78,7 +90,12 @@ class virtual_executor : public executor {
     // A line of text for each waiter.
     std::string waiters() { return detail::waiters_at(sites_); }
     // Throws `deadlock_error`. The waiting coroutines are not destroyed.
-    [[noreturn]] void throw_deadlock(const std::string& waiters);
+    [[noreturn]] void throw_deadlock(const std::string& waiters) {
+        users().allow_leftovers();
+        throw deadlock_error(
+            "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
+            (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));
+    }
 
     virtual_clock clock_;
     registry sites_;
@@ -110,36 +127,92 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
     explicit virtual_time(std::uint64_t seed = 0) : ready_(256), random_(seed) {}
 
     using executor::post;
-    void post(std::coroutine_handle<> h) noexcept override;
+    void post(std::coroutine_handle<> h) noexcept override {
+        const std::lock_guard guard(lock_);
+        make_ready(h);
+    }
 
-    void add(timer& t) noexcept override;
+    void add(timer& t) noexcept override {
+        const std::lock_guard guard(lock_);
+        if (!clock_.add(t)) make_ready(t.waiter());
+    }
 
-    void cancel(timer& t) noexcept override;
+    void cancel(timer& t) noexcept override {
+        const std::lock_guard guard(lock_);
+        if (clock_.cancel(t)) make_ready(t.waiter());
+    }
 
     /// Runs until no coroutine is ready, and no timer is left for which time advances.
     /// Errors: `deadlock_error` if a coroutine still waits then on a channel or for another part of a run, or
     ///         blocks its thread.
-    void run();
+    void run() {
+        run_to((time_point::max)());
+        if (const std::string waiting = waiters(); !waiting.empty()) throw_deadlock(waiting);
+    }
 
     /// Runs everything that happens before the instant `t`, and sets the clock to `t`. Timers that are due at
     /// `t` itself have not fired yet.
     /// Errors: none of its own: a coroutine that waits then may still be woken.
     void run_until(time_point t) { run_to(t); }
 
-    bool drive(detail::parker& done, time_point limit) override;
+    bool drive(detail::parker& done, time_point limit) override {
+        turns_.drive(*this, done, limit);
+        return true;
+    }
 
   private:
-    void run_to(time_point end);
+    void run_to(time_point end) {
+        detail::parker nobody;
+        end_ = end;
+        runs_ = true;
+        try {
+            while (runs_) turns_.drive(*this, nobody, end);
+        } catch (...) {
+            runs_ = false;
+            throw;
+        }
+    }
 
-    void turn(detail::parker&, time_point limit) override;
+    void turn(detail::parker&, time_point limit) override {
+        if (step(limit)) return;
+        const bool is_end = runs_ && limit == end_ && !(limit == (time_point::max)() && turns_.any_blocked());
+        if (is_end) runs_ = false;
+        if (limit != (time_point::max)()) {
+            if (limit > now()) clock_.set(limit);
+        } else if (!is_end) {
+            throw_deadlock(waiters());
+        }
+    }
     time_point instant() const noexcept override { return now(); }
     void sleep(detail::parker&, time_point) noexcept override {}
 
     // Resumes one coroutine. If none is ready, first moves the clock to the next timer before `limit`. False
     // if there is neither.
-    bool step(time_point limit);
+    bool step(time_point limit) {
+        std::coroutine_handle<> next;
+        {
+            const std::lock_guard guard(lock_);
+            if (ready_.empty() &&
+                !clock_.advance(limit, [this](std::coroutine_handle<> h) { make_ready(h); })) {
+                return false;
+            }
+            next = ready_.take_front();
+        }
+        resume(next);
+        return true;
+    }
 
-    void make_ready(std::coroutine_handle<> h) noexcept;
+    void make_ready(std::coroutine_handle<> h) noexcept {
+        ready_.push_back(h);
+        if (random_ == 0) return;
+        // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016)
+        random_ ^= random_ >> 12;
+        random_ ^= random_ << 25;
+        random_ ^= random_ >> 27;
+        const std::size_t i =
+            static_cast<std::size_t>((random_ * 0x2545f4914f6cdd1dULL) >> 33) % ready_.size();
+        std::swap(ready_[i], ready_.back());
+    }
 
     detail::spin_lock lock_;
     detail::ready_queue ready_;
@@ -150,9 +223,5 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
 };
 
 }  // namespace weir
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/executor/virtual_time.ipp>
-#endif
 
 #endif

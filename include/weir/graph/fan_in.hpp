@@ -7,7 +7,6 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/random_bits.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/intake.hpp>

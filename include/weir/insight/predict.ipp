@@ -8,7 +8,6 @@
 #include <weir/insight/simulator.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/random_bits.hpp>
 
 #include <algorithm>  // for std::sort
 #include <span>       // for std::span

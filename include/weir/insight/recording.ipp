@@ -7,7 +7,6 @@
 
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/random_bits.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 

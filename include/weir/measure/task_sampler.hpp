@@ -7,7 +7,6 @@
 #include <weir/measure/task_sample.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parking.hpp>
-#include <weir/platform/random_bits.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint64_t

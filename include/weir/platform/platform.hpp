@@ -44,10 +44,8 @@ WEIR_NOINLINE inline void end_if_in_signal_handler() noexcept {
     if (!found) return;
     static constexpr char text[] =
         "weir: a signal handler waits for a lock, which the thread that it interrupted may hold: it must not "
-        "call "
-        "request_stop, nor anything else of the library; weir::stop_on_signals({SIGINT, SIGTERM}) gives a "
-        "token "
-        "for runs\n";
+        "call request_stop, nor anything else of the library; weir::stop_on_signals({SIGINT, SIGTERM}) gives "
+        "a token for runs\n";
     [[maybe_unused]] const auto n = ::write(2, text, sizeof text - 1);
     std::abort();
 #endif
@@ -162,8 +160,7 @@ struct standard_platform : objects_of_thread {
     [[noreturn]] WEIR_NOINLINE static void end_without_fence() noexcept {
         std::fputs(
             "weir: the system call membarrier was allowed when the program began, and is refused now, so "
-            "that "
-            "no lock can be relied on; let the filter that was set since then (seccomp) allow it\n",
+            "that no lock can be relied on; let the filter that was set since then (seccomp) allow it\n",
             stderr);
         std::abort();
     }

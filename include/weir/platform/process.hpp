@@ -11,6 +11,7 @@
 #include <atomic>   // for std::atomic
 #include <cstdint>  // for std::uint32_t
 #include <mutex>    // for std::lock_guard
+#include <new>      // for placement new
 
 namespace weir::detail {
 
@@ -110,16 +111,37 @@ class registry {
     constexpr registry() noexcept = default;
     registry(const registry&) = delete;
     registry& operator=(const registry&) = delete;
-    ~registry();
+    ~registry() {
+        const std::lock_guard guard(lock_);
+        take_new();
+        while (first_ != nullptr) unlink(*first_);
+    }
 
     // `one` is in no registry.
-    void add(registered& one) noexcept;
+    void add(registered& one) noexcept {
+        one.registry_ = this;
+        one.era_ = era_;
+        one.next_ = new_.load(std::memory_order_relaxed);
+        // release; pairs with the acquire in take_new()
+        while (!new_.compare_exchange_weak(one.next_, &one, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+        }
+    }
 
-    void remove(registered& one) noexcept;
+    void remove(registered& one) noexcept {
+        const std::lock_guard guard(lock_);
+        take_new();
+        unlink(one);
+    }
 
     // Called after a fork by the child's only thread: forgets all objects, as threads that don't exist here
     // may hold their locks.
-    void forget_all() noexcept;
+    void forget_all() noexcept {
+        new (&lock_) standard_platform::mutex;
+        ++era_;
+        new_.store(nullptr, std::memory_order_relaxed);
+        first_ = last_ = nullptr;
+    }
 
     // Visits all objects of type T in the order in which they were added. For objects that only one thread
     // uses.
@@ -148,9 +170,27 @@ class registry {
   private:
     friend registered;
 
-    void take_new() noexcept;
+    void take_new() noexcept {
+        // acquire; pairs with the release in add()
+        registered* const last = new_.exchange(nullptr, std::memory_order_acquire);
+        registered* later = nullptr;
+        for (registered* r = last; r != nullptr;) {
+            registered* const earlier = r->next_;
+            r->next_ = later;
+            r->previous_ = earlier != nullptr ? earlier : last_;
+            if (earlier == nullptr) (last_ == nullptr ? first_ : last_->next_) = r;
+            later = r;
+            r = earlier;
+        }
+        if (last != nullptr) last_ = last;
+    }
 
-    void unlink(registered& one) noexcept;
+    void unlink(registered& one) noexcept {
+        (one.previous_ == nullptr ? first_ : one.previous_->next_) = one.next_;
+        (one.next_ == nullptr ? last_ : one.next_->previous_) = one.previous_;
+        one.registry_ = nullptr;
+        one.next_ = one.previous_ = nullptr;
+    }
 
     standard_platform::atomic<registered*> new_{nullptr};  // the stack of objects that are not in the list
     standard_platform::mutex lock_;                        // guards the list below
@@ -158,6 +198,14 @@ class registry {
     registered* last_ = nullptr;
     std::uint32_t era_ = 0;  // how often `forget_all` was called
 };
+
+inline bool registered::is_registered() const noexcept {
+    return registry_ != nullptr && era_ == registry_->era_;
+}
+
+inline void registered::leave_registry() noexcept {
+    if (is_registered()) registry_->remove(*this);
+}
 
 // The registry for all executors, except for those with a registry of their own, such as `virtual_time`.
 inline constinit no_destroy<registry> the_registry;
@@ -179,9 +227,5 @@ inline const bool forks_are_counted = at_fork_in_child([] {
 });
 
 }  // namespace weir::detail
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/platform/process.ipp>
-#endif
 
 #endif

@@ -29,6 +29,11 @@
 
 namespace weir::detail {
 
+struct terminal_size {
+    unsigned columns = 80;
+    unsigned rows = 24;
+};
+
 #if __has_include(<unistd.h>) && !defined(_WIN32)
 
 // Like POSIX write(), but a pipe without a reader only gives EPIPE; SIGPIPE would end the program.
@@ -107,10 +112,6 @@ inline bool takes_output(int file) noexcept {
     return ::poll(&asked, 1, 0) != 0;
 }
 
-struct terminal_size {
-    unsigned columns = 80;
-    unsigned rows = 24;
-};
 // The current size, or the default if unknown.
 inline terminal_size size_of_terminal(int file) noexcept {
     winsize size{};
@@ -214,10 +215,6 @@ inline bool draws_on_terminal(int file, std::string_view type) noexcept {
            SetConsoleMode(handle_of(file), mode | escapes) != 0;
 }
 inline bool takes_output(int) noexcept { return true; }
-struct terminal_size {
-    unsigned columns = 80;
-    unsigned rows = 24;
-};
 // The size of the window, not of the whole buffer.
 inline terminal_size size_of_terminal(int file) noexcept {
     struct {  // a CONSOLE_SCREEN_BUFFER_INFO

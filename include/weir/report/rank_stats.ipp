@@ -9,7 +9,6 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/random_bits.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/rank_words.hpp>
 

@@ -5,8 +5,8 @@
 
 #include <weir/run/worker_set.hpp>
 
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/random_bits.hpp>
 
 #include <cstdint>  // for SIZE_MAX
 #include <memory>   // for std::make_unique

@@ -3,7 +3,7 @@
 #ifndef WEIR_SAMPLING_PERMUTATION_HPP
 #define WEIR_SAMPLING_PERMUTATION_HPP
 
-#include <weir/platform/random_bits.hpp>
+#include <weir/platform/bounds.hpp>
 
 #include <array>      // for std::array
 #include <cstddef>    // for std::size_t
@@ -24,7 +24,7 @@ namespace weir {
 /// Threads: a value, like `int`. Cost: 80 bytes; 40 ns a place, up to 1.5 us if n < 50.
 /// Source: J. Black, P. Rogaway, "Ciphers with arbitrary finite domains" (CT-RSA 2002): the
 /// generalised Feistel network on two digits below ceil(sqrt(n)), with cycle walking, which seldom takes more
-/// than one step; the round function is SplitMix64 (see `platform/random_bits.hpp`).
+/// than one step; the round function is SplitMix64 (see `platform/bounds.hpp`).
 class permutation {
   public:
     /// The empty permutation.

@@ -3,7 +3,7 @@
 #ifndef WEIR_SAMPLING_SAMPLER_HPP
 #define WEIR_SAMPLING_SAMPLER_HPP
 
-#include <weir/platform/random_bits.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/permutation.hpp>
 #include <weir/sampling/shard.hpp>
@@ -12,7 +12,7 @@
 #include <cstdint>    // for std::uint64_t
 #include <iterator>   // for std::back_inserter
 #include <optional>   // for std::optional
-#include <stdexcept>  // for std::overflow_error
+#include <stdexcept>  // for std::invalid_argument, std::overflow_error
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
 
@@ -165,8 +165,15 @@ class permuted_order {
     permuted_order(std::uint64_t size, std::uint64_t seed, bool shuffle) noexcept
         : size_(size), seed_(seed), shuffle_(shuffle) {}
 
-    void enter(std::uint64_t epoch) noexcept;
-    std::uint64_t operator[](std::uint64_t place) const noexcept;
+    void enter(std::uint64_t epoch) noexcept {
+        epoch_seed_ = subseed(seed_, epoch);
+        if (shuffle_) places_ = permutation(size_, epoch_seed_);
+    }
+    std::uint64_t operator[](std::uint64_t place) const noexcept {
+        if (place < size_) return shuffle_ ? places_[place] : place;
+        const std::uint64_t again = place / size_;  // how often each index has come before
+        return shuffle_ ? permutation(size_, subseed(epoch_seed_, again))[place % size_] : place % size_;
+    }
 
   private:
     permutation places_;
@@ -187,16 +194,26 @@ class sampler : public basic_sampler<detail::permuted_order> {
     /// Errors: `std::invalid_argument` if no draw would ever be returned (`tail::drop` and more ranks than
     ///         draws, or draws but no indices); or if the checkpoint is not complete, or its run had another
     ///         size, draws, seed or shuffle.
-    explicit sampler(const sampler_options& options);
+    explicit sampler(const sampler_options& options)
+        : basic_sampler(detail::permuted_order(options.size, options.seed, options.shuffle),
+                        {options.shuffle ? draw_order::permuted : draw_order::sequential,
+                         checksum_of(options), options.draws != 0 ? options.draws : options.size,
+                         options.shuffle ? options.seed : 0},
+                        options.shard, options.tail, options.resume) {}
 
   private:
-    static std::uint32_t checksum_of(const sampler_options& options);
+    static std::uint32_t checksum_of(const sampler_options& options) {
+        if (options.draws == 0 || options.draws == options.size) return 0;
+        if (options.size == 0) {
+            throw std::invalid_argument(
+                "weir: a sampler is to make draws, and has nothing to draw from; give it a .size of 1 or "
+                "more");
+        }
+        const std::uint32_t sum = detail::digest().add(options.size).value();
+        return sum != 0 ? sum : 1;
+    }
 };
 
 }  // namespace weir
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/sampling/sampler.ipp>
-#endif
 
 #endif

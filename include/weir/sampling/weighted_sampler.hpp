@@ -4,20 +4,22 @@
 #define WEIR_SAMPLING_WEIGHTED_SAMPLER_HPP
 
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/random_bits.hpp>
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/sampling/shard.hpp>
 
-#include <bit>       // for std::bit_width
-#include <cstddef>   // for std::size_t
-#include <cstdint>   // for std::uint64_t
-#include <limits>    // for std::numeric_limits
-#include <memory>    // for std::shared_ptr
-#include <optional>  // for std::optional
-#include <span>      // for std::span
-#include <utility>   // for std::move
-#include <vector>    // for std::vector
+#include <algorithm>  // for std::max
+#include <bit>        // for std::bit_cast, std::bit_width
+#include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
+#include <limits>     // for std::numeric_limits
+#include <memory>     // for std::shared_ptr
+#include <optional>   // for std::optional
+#include <span>       // for std::span
+#include <stdexcept>  // for std::invalid_argument
+#include <string>     // for std::to_string
+#include <utility>    // for std::move
+#include <vector>     // for std::vector
 
 namespace weir::detail {
 
@@ -37,7 +39,21 @@ class alias_table {
 
   public:
     // Errors: std::invalid_argument unless all weights are finite, none is negative and one is positive.
-    explicit alias_table(std::span<const double> weights);
+    explicit alias_table(std::span<const double> weights) : columns_(weights.size()) {
+        const int exponent = exponent_of_greatest(weights);
+        const u64 n = weights.size();
+        const int bits = 63 - number_as<int>(std::bit_width(n));
+        digest d;
+        for (std::size_t i = 0; i < n; ++i) {
+            // Less than 2^bits, so that the sum of all n is less than 2^63.
+            const u64 parts = number(weights[i]).scaled(bits - exponent);
+            columns_[i].own = parts;
+            height_ += parts;
+            d.add(parts);
+        }
+        checksum_ = (std::max)(d.value(), std::uint32_t{1});
+        build();
+    }
 
     std::size_t size() const noexcept { return columns_.size(); }
 
@@ -45,7 +61,11 @@ class alias_table {
     std::uint32_t checksum() const noexcept { return checksum_; }
 
     // Returns an index. The parameters are two random numbers: they choose a column, and a height in it.
-    u64 pick(u64 which, u64 how_high) const noexcept;
+    u64 pick(u64 which, u64 how_high) const noexcept {
+        const u64 i = high_product(which, columns_.size());
+        const column& c = columns_[place_in(i)];
+        return high_product(how_high, height_) < c.own ? i : c.other;
+    }
 
   private:
     // A weight as an integer times a power of two. <cmath> has functions for this, but takes longer to
@@ -56,13 +76,23 @@ class alias_table {
         int exponent_;
 
       public:
-        explicit number(double weight) noexcept;
+        explicit number(double weight) noexcept {
+            const auto bits = std::bit_cast<u64>(weight);
+            const int field = static_cast<int>(bits >> 52 & 0x7ff);
+            const u64 hidden = field == 0 ? 0 : u64{1} << 52;
+            significand_ = (bits & ((u64{1} << 52) - 1)) | hidden;
+            exponent_ = (field == 0 ? 1 : field) - 1075;
+        }
 
         // The smallest k for which the weight is less than 2^k.
         int magnitude() const noexcept { return number_as<int>(std::bit_width(significand_)) + exponent_; }
 
         // The weight times 2^power, rounded down.
-        u64 scaled(int power) const noexcept;
+        u64 scaled(int power) const noexcept {
+            const int shift = exponent_ + power;
+            if (shift >= 0) return significand_ << shift;
+            return shift > -64 ? significand_ >> -shift : 0;
+        }
     };
 
     struct column {
@@ -76,9 +106,46 @@ class alias_table {
 
     // Fills up each column that is too low from one that is too high, until all have the same height. The
     // unit is 1 / n of the unit of the weights, so that the height of a column is the sum of the weights.
-    void build();
+    void build() {
+        const u64 n = columns_.size();
+        std::vector<u64> low, high;
+        for (u64 i = 0; i < n; ++i) {
+            column& c = columns_[place_in(i)];
+            c.own *= n;
+            c.other = i;
+            (c.own < height_ ? low : high).push_back(i);
+        }
+        while (!low.empty()) {
+            const u64 poor = low.back(), rich = high.back();
+            low.pop_back();
+            column& filled = columns_[place_in(poor)];
+            column& giver = columns_[place_in(rich)];
+            filled.other = rich;
+            giver.own -= height_ - filled.own;
+            if (giver.own < height_) {
+                high.pop_back();
+                low.push_back(rich);
+            }
+        }
+    }
 
-    static int exponent_of_greatest(std::span<const double> weights);
+    static int exponent_of_greatest(std::span<const double> weights) {
+        double greatest = 0;
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            const double w = weights[i];
+            if (!detail::is_finite(w) || w < 0) {
+                throw std::invalid_argument("weir: weight number " + std::to_string(i) + " is " +
+                                            std::to_string(w) + "; weights are finite and not negative");
+            }
+            greatest = (std::max)(greatest, w);
+        }
+        if (greatest <= 0) {
+            throw std::invalid_argument(weights.empty()
+                                            ? "weir: there are no weights; at least one is needed"
+                                            : "weir: all weights are 0; at least one has to be positive");
+        }
+        return number(greatest).magnitude();
+    }
 
     std::vector<column> columns_;
     u64 height_ = 0;
@@ -155,9 +222,5 @@ class weighted_sampler : public basic_sampler<detail::weighted_order> {
 };
 
 }  // namespace weir
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/sampling/weighted_sampler.ipp>
-#endif
 
 #endif

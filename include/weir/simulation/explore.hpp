@@ -8,7 +8,6 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
-#include <weir/platform/random_bits.hpp>
 #include <weir/simulation/world.hpp>
 
 #include <concepts>     // for std::invocable

@@ -9,10 +9,10 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/parking.hpp>
-#include <weir/platform/random_bits.hpp>
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t

@@ -4,7 +4,6 @@
 #define WEIR_STAGES_SHUFFLE_HPP
 
 #include <weir/platform/bounds.hpp>
-#include <weir/platform/random_bits.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 

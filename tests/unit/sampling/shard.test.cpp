@@ -2,7 +2,7 @@
 
 #include "support/catch.hpp"
 
-#include <weir/platform/random_bits.hpp>
+#include <weir/platform/bounds.hpp>
 
 #include <cstdint>
 #include <map>
