@@ -4,12 +4,10 @@
 #define WEIR_MPI_HPP
 
 #include <weir/mpi/channel.hpp>
-#include <weir/mpi/channel_plan.hpp>
 #include <weir/mpi/communicator.hpp>
 #include <weir/mpi/error.hpp>
 #include <weir/mpi/heartbeat.hpp>
 #include <weir/mpi/job_checkpoint.hpp>
-#include <weir/mpi/process.hpp>
 #include <weir/mpi/rank_report.hpp>
 #include <weir/mpi/reactor.hpp>
 #include <weir/mpi/wire.hpp>

@@ -23,7 +23,7 @@ inline std::int64_t basic_tick_clock<>::now() noexcept {
 
 #include <weir/executor/executor.hpp>
 #include <weir/mpi/communicator.hpp>
-#include <weir/mpi/process.hpp>
+#include <weir/mpi/world.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 #include <weir/task/task_group.hpp>
@@ -110,7 +110,7 @@ class rank_set {
     communicator of(int r) { return communicator(at(r).all()); }
     random_numbers& random() { return random_; }
     std::string failure(int r) {
-        const weir::mpi::rank_failed* const f = at(r).its()->failure();
+        const weir::mpi::rank_failed* const f = at(r).loop()->failure();
         return f == nullptr ? "" : f->what();
     }
 
@@ -128,7 +128,7 @@ class rank_set {
         stand_in::as(rank);
         if (choice == l.num_ready()) {
             time_now += static_cast<std::int64_t>(random_.up_to(num_idle_ < 50 ? 20'000 : 1'000'000));
-            static_cast<void>(at(rank).its()->poll());
+            static_cast<void>(at(rank).loop()->poll());
         } else {
             num_idle_ = 0;
             time_now += static_cast<std::int64_t>(random_.up_to(20'000));
@@ -145,7 +145,7 @@ class rank_set {
     void let_others_poll() {
         stand_in::during_calls([this] {
             if (++num_idle_ > most_idle) waits_for_ever();
-            for (const auto& p : processes_) static_cast<void>(p->its()->poll());
+            for (const auto& p : processes_) static_cast<void>(p->loop()->poll());
         });
     }
 

@@ -11,8 +11,8 @@ using namespace mpi_tests;
 using namespace std::chrono_literals;
 using weir::mpi::failure_options;
 using weir::mpi::polling_options;
-using weir::mpi::detail::connection;
 using weir::mpi::detail::heartbeat;
+using weir::mpi::detail::reactor;
 
 namespace {
 
@@ -27,8 +27,8 @@ class hearts {
             stand_in::as(r);
             int level = 0;
             MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
-            connections.push_back(std::make_unique<connection>(polling_options(), false));
-            all.push_back(std::make_unique<heartbeat>(*connections.back(), MPI_COMM_WORLD, options));
+            reactors.push_back(std::make_unique<reactor>(polling_options(), false));
+            all.push_back(std::make_unique<heartbeat>(*reactors.back(), MPI_COMM_WORLD, options));
         }
         now = weir::detail::standard_platform::now();
     }
@@ -38,18 +38,18 @@ class hearts {
             for (std::size_t r = 0; r < all.size(); ++r) {
                 if (static_cast<int>(r) == silent) continue;
                 stand_in::as(static_cast<int>(r));
-                connections[r]->locked([&]() noexcept { static_cast<void>(all[r]->at(now)); });
-                static_cast<void>(connections[r]->poll());
+                reactors[r]->locked([&]() noexcept { static_cast<void>(all[r]->at(now)); });
+                static_cast<void>(reactors[r]->poll());
             }
         }
     }
     std::string failure(std::size_t r) const {
-        const auto* const f = connections[r]->failure();
+        const auto* const f = reactors[r]->failure();
         return f == nullptr ? "" : f->what();
     }
 
     static constexpr failure_options options{.heartbeat = 1s, .dead_after = 5s, .grace = 3s, .status = 7};
-    std::vector<std::unique_ptr<connection>> connections;
+    std::vector<std::unique_ptr<reactor>> reactors;
     std::vector<std::unique_ptr<heartbeat>> all;
     std::int64_t now = 0;
 };
@@ -81,7 +81,7 @@ TEST_CASE("a failure is told again if the message can't be sent or received at f
         for (int nth = 0; nth < 2; ++nth) {
             hearts ranks(3);
             stand_in::fail(name, nth);
-            ranks.connections[1]->locked([&] { ranks.all[1]->fail(1, "disk full"); });
+            ranks.reactors[1]->locked([&] { ranks.all[1]->fail(1, "disk full"); });
             ranks.live(1s);
             CHECK(stand_in::failed().size() == 1);
             for (std::size_t r = 0; r < 3; ++r) CHECK(ranks.failure(r) == "weir: rank 1 failed: disk full");
@@ -91,7 +91,7 @@ TEST_CASE("a failure is told again if the message can't be sent or received at f
 
 TEST_CASE("after a failure the job ends when all ranks have left, with the status") {
     hearts ranks(3);
-    ranks.connections[1]->locked([&] { ranks.all[1]->fail(1, "disk full"); });
+    ranks.reactors[1]->locked([&] { ranks.all[1]->fail(1, "disk full"); });
     ranks.live(1s);
     for (std::size_t r = 0; r < 3; ++r) CHECK(ranks.failure(r) == "weir: rank 1 failed: disk full");
     CHECK_FALSE(stand_in::look().aborted);
@@ -106,7 +106,7 @@ TEST_CASE("after a failure the job ends when all ranks have left, with the statu
 
 TEST_CASE("a rank that does not leave its work is waited for until the grace is over") {
     hearts ranks(2);
-    ranks.connections[0]->locked([&] { ranks.all[0]->fail(0, "out of memory"); });
+    ranks.reactors[0]->locked([&] { ranks.all[0]->fail(0, "out of memory"); });
     ranks.live(2s);
     CHECK_FALSE(stand_in::look().aborted);
     ranks.live(2s);

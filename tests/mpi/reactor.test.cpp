@@ -63,8 +63,8 @@ TEST_CASE("an operation that is submitted while a caller has the lock begins whe
 }
 
 TEST_CASE("an idle worker of the pool whose coroutine waits polls") {
-    const auto its = std::make_shared<weir::mpi::detail::connection>(weir::mpi::polling_options());
-    its->set_thread(false);
+    const auto polled = std::make_shared<reactor>(weir::mpi::polling_options());
+    polled->set_thread(false);
     weir::thread_pool pool(1);
     std::thread::id polled_by;
     const auto waits = [&]() -> weir::task<std::thread::id> {
@@ -74,7 +74,7 @@ TEST_CASE("an idle worker of the pool whose coroutine waits polls") {
             return MPI_SUCCESS;
         };
         using call = weir::mpi::detail::awaited_call<decltype(begin), weir::mpi::detail::no_result>;
-        co_await call(its, "MPI_Iprobe", 0, begin, {});
+        co_await call(polled, "MPI_Iprobe", 0, begin, {});
         co_return std::this_thread::get_id();
     };
     // There is no other thread that could poll.

@@ -81,7 +81,7 @@ class cluster {
         for (int r = 0; r < ranks; ++r) {
             stand_in::as(r);
             processes_.push_back(std::make_unique<weir::mpi::detail::process>(options));
-            all.polled.push_back(processes_.back()->its().get());
+            all.polled.push_back(processes_.back()->loop().get());
         }
     }
     cluster(const cluster&) = delete;

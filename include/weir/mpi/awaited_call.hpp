@@ -1,4 +1,4 @@
-// weir mpi, internal: the awaitable of an operation of MPI; and what all communicators of a world share
+// weir mpi, internal: the awaitable of an operation of MPI
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MPI_AWAITED_CALL_HPP
 #define WEIR_MPI_AWAITED_CALL_HPP
@@ -10,7 +10,6 @@
 #include <weir/mpi/operations.hpp>
 #include <weir/mpi/reactor.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/task/external_wait.hpp>
 #include <weir/task/stop_token.hpp>
@@ -20,37 +19,10 @@
 #include <exception>    // for std::current_exception
 #include <memory>       // for std::shared_ptr
 #include <optional>     // for std::optional
-#include <stdexcept>    // for std::logic_error
 #include <type_traits>  // for std::invoke_result_t
 #include <utility>      // for std::move
 
 namespace weir::mpi::detail {
-
-// Shared by a world and its communicators, which may be destroyed after the world.
-class connection final : public reactor {
-  public:
-    using reactor::reactor;
-
-    // Sleeps until the flag is set or poked; or polls once, if the world has no thread.
-    void wait(weir::detail::parker& flag) noexcept {
-        if (has_guard()) {
-            static_cast<void>(flag.wait());
-        } else {
-            static_cast<void>(poll());
-        }
-    }
-
-    // Errors: `std::logic_error` after the end of the world.
-    void check_world() const {
-        // acquire; pairs with the world's destructor
-        if (!is_closed.load(std::memory_order_acquire)) return;
-        throw std::logic_error(
-            "weir: the weir::mpi::world was destroyed, and MPI with it: keep the world until everything "
-            "that sends or receives has ended");
-    }
-
-    standard_platform::atomic<bool> is_closed{false};
-};
 
 // Awaits an operation. `Begin`: int(MPI_Request&, bool& again, MPI_Status&), as `operation::begin`.
 // `Result`: called with the operation that has ended, on a thread that may call MPI; returns the result of
@@ -60,14 +32,14 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     using value = std::invoke_result_t<Result&, const operation&>;
     struct cancel_now {
         awaited_call* it;
-        void operator()() const noexcept { it->connection_->cancel(*it); }
+        void operator()() const noexcept { it->loop_->cancel(*it); }
     };
 
   public:
     // `may_cancel`: a stop that `stop` or the run of the stage requests ends the operation.
-    awaited_call(std::shared_ptr<connection> of, const char* name, int peer, Begin begin, Result result,
+    awaited_call(std::shared_ptr<reactor> loop, const char* name, int peer, Begin begin, Result result,
                  bool may_cancel = false, stop_token stop = {})
-        : operation(name, peer, may_cancel), connection_(std::move(of)), begin_(std::move(begin)),
+        : operation(name, peer, may_cancel), loop_(std::move(loop)), begin_(std::move(begin)),
           result_(std::move(result)), may_stop_(may_cancel), stop_(std::move(stop)) {}
     awaited_call(const awaited_call&) = delete;
     awaited_call& operator=(const awaited_call&) = delete;
@@ -77,14 +49,13 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     ~awaited_call() {
         if (!waiting_ || resumed_) return;
         stop_listening();
-        reactor& loop = *connection_;
-        loop.locked([this]() noexcept { waiting_->leave(); });
-        loop.cancel(*this);
+        loop_->locked([this]() noexcept { waiting_->leave(); });
+        loop_->cancel(*this);
         while (!is_over_.load(std::memory_order_acquire)) {  // pairs with ended()
-            static_cast<void>(loop.poll());
+            static_cast<void>(loop_->poll());
             standard_platform::yield();
         }
-        loop.locked([]() noexcept {});  // until the thread that called ended() has left it
+        loop_->locked([]() noexcept {});  // until the thread that called ended() has left it
     }
 
     bool await_ready() const noexcept { return false; }
@@ -92,21 +63,21 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     // Resumes on the coroutine's executor, posted by the thread that finds the operation complete.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
-        connection_->check_world();
+        loop_->check_world();
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
         executor& waits = weir::detail::executor_of(env);
         waiting_.emplace(waits, env.measured, h);
         if (may_stop_ && stop_.stop_possible()) on_stop_.emplace(stop_, cancel_now{this});
         if (may_stop_ && env.ends != nullptr) on_end_.emplace(*env.ends->stop, cancel_now{this});
-        connection_->submit(*this, &waits);
+        loop_->submit(*this, &waits);
         return waiting_->wait();
     }
 
     value await_resume() {
         resumed_ = true;
         stop_listening();
-        if (this->is_cancelled() && connection_->failure() != nullptr) {
-            throw rank_failed(*connection_->failure());
+        if (this->is_cancelled() && loop_->failure() != nullptr) {
+            throw rank_failed(*loop_->failure());
         }
         if (this->error_class() != MPI_SUCCESS) throw error(this->error_class(), this->call(), this->peer());
         if (this->is_cancelled() && !stop_.stop_requested()) throw stopped();
@@ -133,7 +104,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
         on_end_.reset();
     }
 
-    std::shared_ptr<connection> connection_;
+    std::shared_ptr<reactor> loop_;
     Begin begin_;
     Result result_;
     weir::detail::result<value> value_;

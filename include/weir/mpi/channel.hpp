@@ -9,12 +9,10 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/mpi/channel_plan.hpp>
 #include <weir/mpi/communicator.hpp>
-#include <weir/mpi/group.hpp>
 #include <weir/mpi/item_link.hpp>
-#include <weir/mpi/lasting.hpp>
 #include <weir/mpi/link.hpp>
+#include <weir/mpi/owned_comm.hpp>
 #include <weir/mpi/wire.hpp>
 #include <weir/stages/sink_to.hpp>
 #include <weir/stages/source.hpp>
@@ -25,13 +23,24 @@
 
 #include <array>       // for std::array
 #include <cstddef>     // for std::size_t
-#include <cstdint>     // for std::uint64_t
+#include <cstdint>     // for std::uint32_t, std::uint64_t
 #include <functional>  // for std::reference_wrapper, std::ref
 #include <optional>    // for std::optional
 #include <span>        // for std::span
+#include <string>      // for std::string
 #include <utility>     // for std::forward, std::move
 
 namespace weir::mpi {
+
+/// The options of a channel between ranks.
+struct channel_options {
+    /// The largest number of items of one producer that are on their way to one consumer, or wait there; at
+    /// least 1.
+    std::size_t capacity = 8;
+    bool puts = true;            ///< this rank is a producer
+    bool gets = true;            ///< this rank is a consumer
+    std::string name = "ranks";  ///< for statistics and deadlock reports
+};
 
 /// The statistics of one rank's part of a channel between ranks.
 struct rank_channel_stats {
@@ -110,7 +119,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     /// \param clock  the executor whose clock the statistics use; outlives the channel.
     /// Errors: `std::invalid_argument`, on all ranks, if no rank puts, no rank gets, or a capacity is 0.
     channel(const communicator& of, executor& clock, const channel_options& options = {})
-        : channel(weir::sync_wait(detail::plan_channel(of, options)), clock, options) {}
+        : channel(weir::sync_wait(plan(of, options)), clock, options) {}
     /// The same with what `co_await plan(of, options)` gives: does not block.
     channel(detail::channel_plan plan, executor& clock, const channel_options& options)
         : base(std::move(plan), clock, options.name) {
@@ -120,7 +129,8 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     }
     /// The first half of making a channel, for coroutines. \returns what the constructor takes. Collective.
     [[nodiscard]] static auto plan(communicator of, const channel_options& options) {
-        return detail::plan_channel(std::move(of), options);
+        return detail::plan_channel(std::move(of), {options.puts, options.gets,
+                                                    static_cast<std::uint32_t>(options.capacity)});
     }
     channel(const channel&) = delete;
     channel& operator=(const channel&) = delete;
@@ -154,9 +164,11 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     bool blocking_put(T&& item) {
         if constexpr (is_packed) {
             S sent = wire<T>::pack(item);
-            return was_put(this->out.blocking_put(std::move(checked(sent))) == channel_status::success);
+            return this->was_put(this->out.blocking_put(std::move(base::checked(sent))) ==
+                                 channel_status::success);
         } else {
-            return was_put(this->out.blocking_put(std::move(checked(item))) == channel_status::success);
+            return this->was_put(this->out.blocking_put(std::move(base::checked(item))) ==
+                                 channel_status::success);
         }
     }
     /// For plain threads. \returns empty as `get`.
@@ -182,7 +194,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     /// \returns the statistics of this rank until now. Threads: any. Errors: `std::bad_alloc`.
     [[nodiscard]] rank_channel_stats stats() {
         rank_channel_stats s{.out = this->out.stats(), .in = this->in.stats()};
-        this->its().locked([&]() noexcept {
+        this->loop().locked([&]() noexcept {
             const auto& c = this->figures();
             s.credit_wait = duration(c.credit_wait);
             s.wire = duration(c.wire);
@@ -202,7 +214,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         co_await of.barrier();
         const rank_channel_stats mine = stats();
         const std::uint64_t here = mine.out.size + mine.in.size;
-        detail::lasting<std::array<std::uint64_t, 4>> all(of);
+        detail::leaked_on_failure<std::array<std::uint64_t, 4>> all(of);
         *all = {mine.out.num_put, mine.in.num_get,
                 mine.out.num_discarded + mine.in.num_discarded + mine.num_returned,
                 here + mine.num_sent - mine.num_received};  // modulo 2^64
@@ -211,28 +223,16 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     }
 
   private:
-    static S& checked(S& item) {
-        static_cast<void>(detail::elements<std::byte>(detail::bytes_of(item).size()));
-        return item;
-    }
     template <class Stop>
     auto begin_put(T& item, Stop stop) {
         if constexpr (is_packed) {
             S sent = wire<T>::pack(item);
             return putting<weir::detail::put_made_operation<outbox, Stop>>(*this, std::move(stop),
-                                                                           std::move(checked(sent)));
+                                                                           std::move(base::checked(sent)));
         } else {
-            return putting<weir::detail::put_operation<outbox, Stop>>(*this, checked(item), nullptr,
+            return putting<weir::detail::put_operation<outbox, Stop>>(*this, base::checked(item), nullptr,
                                                                       std::move(stop));
         }
-    }
-    bool was_put(bool is_in) {
-        if (is_in) {
-            this->kick();
-        } else {
-            this->check_failure();
-        }
-        return is_in;
     }
     std::optional<T> was_got(std::optional<detail::arrival<S>>&& arrived) {
         if (!arrived) {

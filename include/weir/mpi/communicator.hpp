@@ -5,8 +5,8 @@
 
 #include <weir/mpi/awaited_call.hpp>
 #include <weir/mpi/error.hpp>
-#include <weir/mpi/group.hpp>
 #include <weir/mpi/operations.hpp>
+#include <weir/mpi/owned_comm.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
@@ -34,7 +34,7 @@ enum class reduction : std::uint8_t {
 namespace detail {
 class link;
 template <class>
-class lasting;
+class leaked_on_failure;
 
 inline MPI_Op op_of(reduction how) noexcept {
     return how == reduction::sum ? MPI_SUM : how == reduction::smallest ? MPI_MIN : MPI_MAX;
@@ -67,16 +67,16 @@ struct received {
 class communicator {
     friend class detail::link;
     template <class>
-    friend class detail::lasting;
+    friend class detail::leaked_on_failure;
     using bytes = std::vector<std::byte>;
 
-    const detail::group& all() const {
-        if (group_ == nullptr) {
+    const detail::owned_comm& owned() const {
+        if (comm_ == nullptr) {
             throw std::logic_error(
                 "weir: this communicator has no ranks: it was default-constructed, or is "
                 "of a split in which this rank gave no colour");
         }
-        return *group_;
+        return *comm_;
     }
     void check_size(std::size_t given, std::size_t mine) const {
         if (given == mine * static_cast<std::size_t>(size())) return;
@@ -88,8 +88,8 @@ class communicator {
     template <class Begin, class Result>
     auto call(const char* name, int peer, Begin begin, Result result, bool may_cancel = false,
               stop_token stop = {}) const {
-        return detail::awaited_call<Begin, Result>(all().its, name, peer, std::move(begin), std::move(result),
-                                                   may_cancel, std::move(stop));
+        return detail::awaited_call<Begin, Result>(owned().loop, name, peer, std::move(begin),
+                                                   std::move(result), may_cancel, std::move(stop));
     }
 
     template <class T>
@@ -127,8 +127,8 @@ class communicator {
             result, true, std::move(stop));
     }
     void check_source(int from, int tag) const {
-        if (from != any_rank) all().check_peer(from);
-        if (tag != any_tag) detail::group::check_tag(tag);
+        if (from != any_rank) owned().check_peer(from);
+        if (tag != any_tag) detail::owned_comm::check_tag(tag);
     }
     static int source_of(int from) noexcept { return from == any_rank ? MPI_ANY_SOURCE : from; }
     static int tag_of(int tag) noexcept { return tag == any_tag ? MPI_ANY_TAG : tag; }
@@ -136,13 +136,13 @@ class communicator {
   public:
     /// Of no ranks: good for assignment only.
     communicator() noexcept = default;
-    explicit communicator(std::shared_ptr<const detail::group> of) noexcept : group_(std::move(of)) {}
+    explicit communicator(std::shared_ptr<const detail::owned_comm> of) noexcept : comm_(std::move(of)) {}
 
-    [[nodiscard]] int rank() const { return all().rank; }  ///< of this process, from 0
-    [[nodiscard]] int size() const { return all().size; }  ///< the number of ranks
+    [[nodiscard]] int rank() const { return owned().rank; }  ///< of this process, from 0
+    [[nodiscard]] int size() const { return owned().size; }  ///< the number of ranks
     /// MPI's handle. Lifetime: that of this object and its copies.
-    [[nodiscard]] MPI_Comm handle() const { return all().comm; }
-    [[nodiscard]] explicit operator bool() const noexcept { return group_ != nullptr; }  ///< has ranks
+    [[nodiscard]] MPI_Comm handle() const { return owned().comm; }
+    [[nodiscard]] explicit operator bool() const noexcept { return comm_ != nullptr; }  ///< has ranks
 
     /// Any operation that MPI begins with a request, as `MPI_Ialltoall`.
     /// \param name   that of the function, for errors; a literal.
@@ -172,8 +172,8 @@ class communicator {
     template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto send(std::span<const T> what, int to,
                                                                  int tag = 0) const {
-        all().check_peer(to);
-        detail::group::check_tag(tag);
+        owned().check_peer(to);
+        detail::owned_comm::check_tag(tag);
         return call(
             "MPI_Isend", to,
             [comm = handle(), what, n = detail::elements<T>(what.size()), to,
@@ -230,7 +230,7 @@ class communicator {
     template <detail::number T>
     [[nodiscard("co_await this, or nothing is done")]] auto reduce(std::span<T> both, reduction how,
                                                                    int root) const {
-        all().check_peer(root);
+        owned().check_peer(root);
         return request("MPI_Ireduce", [both, n = detail::elements<T>(both.size()), how, root,
                                        is_root = rank() == root](MPI_Comm comm, MPI_Request* r) noexcept {
             return MPI_Ireduce(is_root ? MPI_IN_PLACE : both.data(), is_root ? both.data() : nullptr, n.count,
@@ -241,7 +241,7 @@ class communicator {
     /// Collective: gives all ranks the elements of `root`. \returns awaitable of void. Errors: as of `send`.
     template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto broadcast(std::span<T> what, int root) const {
-        all().check_peer(root);
+        owned().check_peer(root);
         return request("MPI_Ibcast", [what, n = detail::elements<T>(what.size()),
                                       root](MPI_Comm comm, MPI_Request* r) noexcept {
             return MPI_Ibcast(what.data(), n.count, n.type(), root, comm, r);
@@ -266,7 +266,7 @@ class communicator {
     [[nodiscard("co_await this, or nothing is done")]] auto gather(std::span<const T> mine,
                                                                    std::span<T> all_elements,
                                                                    int root) const {
-        all().check_peer(root);
+        owned().check_peer(root);
         if (rank() == root) check_size(all_elements.size(), mine.size());
         return request("MPI_Igather", [mine, all_elements, n = detail::elements<T>(mine.size()),
                                        root](MPI_Comm comm, MPI_Request* r) noexcept {
@@ -290,7 +290,7 @@ class communicator {
     [[nodiscard]] task<communicator> duplicate() const { return split(0); }
 
   private:
-    std::shared_ptr<const detail::group> group_;
+    std::shared_ptr<const detail::owned_comm> comm_;
 };
 
 }  // namespace weir::mpi

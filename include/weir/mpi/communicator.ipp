@@ -4,8 +4,7 @@
 #define WEIR_MPI_COMMUNICATOR_IPP
 
 #include <weir/mpi/communicator.hpp>
-#include <weir/mpi/group.hpp>
-#include <weir/mpi/lasting.hpp>
+#include <weir/mpi/owned_comm.hpp>
 #include <weir/platform/bounds.hpp>
 
 #include <algorithm>  // for std::sort
@@ -24,7 +23,7 @@ inline task<std::vector<std::vector<std::byte>>> gather_bytes(communicator of,
         std::vector<int> places;
         std::vector<std::byte> all;
     };
-    lasting<memory> its(of);
+    leaked_on_failure<memory> its(of);
     its->size.push_back(mine.size());
     its->sizes.resize(static_cast<std::size_t>(of.size()));
     co_await of.all_gather(std::span<const std::uint64_t>(its->size), std::span(its->sizes));
@@ -50,9 +49,9 @@ inline task<std::vector<std::vector<std::byte>>> gather_bytes(communicator of,
 }
 
 inline task<std::vector<std::byte>> broadcast_bytes(communicator of, std::vector<std::byte> mine, int root) {
-    lasting<std::uint64_t> size(of, mine.size());
+    leaked_on_failure<std::uint64_t> size(of, mine.size());
     co_await of.broadcast(std::span(&*size, 1), root);
-    lasting<std::vector<std::byte>> all(of, std::move(mine));
+    leaked_on_failure<std::vector<std::byte>> all(of, std::move(mine));
     all->resize(*size);
     constexpr std::size_t most = std::size_t{1} << 30U;
     for (std::size_t at = 0; at < all->size(); at += most) {
@@ -64,8 +63,8 @@ inline task<std::vector<std::byte>> broadcast_bytes(communicator of, std::vector
 
 // Called on a thread that may call MPI. Blocks until all members have called it. Errors: `error` of the MPI
 // function that failed.
-inline std::shared_ptr<const group> make_group(std::shared_ptr<connection> its, MPI_Comm of,
-                                               const std::vector<int>& members) {
+inline std::shared_ptr<const owned_comm> make_comm(std::shared_ptr<reactor> loop, MPI_Comm of,
+                                                   const std::vector<int>& members) {
     struct owned {
         owned() = default;
         owned(const owned&) = delete;
@@ -82,18 +81,18 @@ inline std::shared_ptr<const group> make_group(std::shared_ptr<connection> its, 
     demand(MPI_Group_incl(all.handle, static_cast<int>(members.size()), members.data(), &chosen.handle),
            "MPI_Group_incl");
     demand(MPI_Comm_create_group(of, chosen.handle, 0, &made), "MPI_Comm_create_group");
-    return std::make_shared<const group>(std::move(its), made);
+    return std::make_shared<const owned_comm>(std::move(loop), made);
 }
 
 // MPI_Comm_create_group blocks a thread until all ranks of the new group have called it. That takes long if a
 // rank has not come here yet; so the ranks gather the colours first, which blocks no thread.
-inline task<communicator> split(communicator of, std::shared_ptr<connection> its, int colour, int key) {
+inline task<communicator> split(communicator of, std::shared_ptr<reactor> loop, int colour, int key) {
     struct wish {
         int colour;
         int key;
     };
-    lasting<wish> mine(of, wish{colour, key});
-    lasting<std::vector<wish>> wishes(of, std::vector<wish>(static_cast<std::size_t>(of.size())));
+    leaked_on_failure<wish> mine(of, wish{colour, key});
+    leaked_on_failure<std::vector<wish>> wishes(of, std::vector<wish>(static_cast<std::size_t>(of.size())));
     co_await of.all_gather(std::span<const wish>(&*mine, 1), std::span(*wishes));
     const std::vector<wish>& all = *wishes;
     std::vector<int> members;
@@ -105,12 +104,12 @@ inline task<communicator> split(communicator of, std::shared_ptr<connection> its
         const int key_of_b = all[static_cast<std::size_t>(b)].key;
         return key_of_a != key_of_b ? key_of_a < key_of_b : a < b;
     });
-    std::shared_ptr<const group> made;
+    std::shared_ptr<const owned_comm> made;
     std::exception_ptr wrong;
     if (colour == any_rank) co_return communicator();
     co_await of.request("MPI_Comm_create_group", [&](MPI_Comm comm, MPI_Request*) noexcept {
         try {
-            made = make_group(its, comm, members);
+            made = make_comm(loop, comm, members);
         } catch (...) {
             wrong = std::current_exception();
         }
@@ -124,11 +123,11 @@ inline task<communicator> split(communicator of, std::shared_ptr<connection> its
 
 inline task<std::vector<std::vector<std::byte>>> communicator::gather_bytes(std::span<const std::byte> mine,
                                                                             int root) const {
-    all().check_peer(root);
+    owned().check_peer(root);
     return detail::gather_bytes(*this, mine, root);
 }
 inline task<std::vector<std::byte>> communicator::broadcast_bytes(bytes mine, int root) const {
-    all().check_peer(root);
+    owned().check_peer(root);
     return detail::broadcast_bytes(*this, std::move(mine), root);
 }
 inline task<communicator> communicator::split(int colour, int key) const {
@@ -136,7 +135,7 @@ inline task<communicator> communicator::split(int colour, int key) const {
         throw std::invalid_argument("weir: a colour is 0 or more, or any_rank for no group, and this is " +
                                     std::to_string(colour));
     }
-    return detail::split(*this, all().its, colour, key);
+    return detail::split(*this, owned().loop, colour, key);
 }
 }  // namespace weir::mpi
 

@@ -44,7 +44,7 @@ class heartbeat final : public periodic_work {
   public:
     // `comm`: a duplicate of the world's, for this object alone.
     // Errors: `error`.
-    heartbeat(connection& of, MPI_Comm comm, const failure_options& how) : loop_(of), comm_(comm), how_(how) {
+    heartbeat(reactor& of, MPI_Comm comm, const failure_options& how) : loop_(of), comm_(comm), how_(how) {
         demand(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
         demand(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
         heard_ = next_beat_ = standard_platform::now();

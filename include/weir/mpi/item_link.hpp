@@ -6,11 +6,10 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/get_result.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/mpi/channel_plan.hpp>
 #include <weir/mpi/error.hpp>
-#include <weir/mpi/lasting.hpp>
 #include <weir/mpi/link.hpp>
 #include <weir/mpi/operations.hpp>
+#include <weir/mpi/owned_comm.hpp>
 #include <weir/mpi/wire.hpp>
 
 #include <mpi.h>
@@ -73,12 +72,23 @@ class item_link : public link {
     // After a failure, a rank that has not heard of it may still send to this rank, or receive from it: MPI
     // then reads and writes items that are on their way. So these stay for the rest of the process.
     ~item_link() override {
-        if (its().failure() == nullptr) return;
-        its().locked([this] {
-            keep_for_good(std::move(sendings_));
-            keep_for_good(std::move(receivings_));
+        if (loop().failure() == nullptr) return;
+        loop().locked([this] {
+            leak(std::move(sendings_));
+            leak(std::move(receivings_));
             this->keep_notes();
         });
+    }
+
+    // Errors: `std::length_error` if the item is too large for MPI.
+    static S& checked(S& item) {
+        static_cast<void>(elements<std::byte>(bytes_of(item).size()));
+        return item;
+    }
+    // Called after each put, with its result. Errors: `rank_failed`.
+    bool was_put(bool is_in) {
+        is_in ? kick() : check_failure();
+        return is_in;
     }
 
     weir::channel<S> out;

@@ -4,7 +4,7 @@
 #define WEIR_MPI_JOB_CHECKPOINT_HPP
 
 #include <weir/mpi/communicator.hpp>
-#include <weir/mpi/lasting.hpp>
+#include <weir/mpi/owned_comm.hpp>
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/checkpoint_file.hpp>
 #include <weir/sampling/shard.hpp>
@@ -70,7 +70,7 @@ class answer {
 /// Errors:   on all ranks, `std::runtime_error` with the reason if the file can't be written, or if the
 ///           checkpoints are of different runs; the errors of `communicator`. The earlier file stays.
 inline task<> save_checkpoint(communicator all, std::string path, checkpoint mine) {
-    detail::lasting<std::vector<std::byte>> bytes(all, mine.to_bytes());
+    detail::leaked_on_failure<std::vector<std::byte>> bytes(all, mine.to_bytes());
     const std::vector<std::vector<std::byte>> parts = co_await all.gather_bytes(*bytes, 0);
     detail::answer done([&] {
         std::vector<checkpoint> ranks;
@@ -116,7 +116,7 @@ inline task<std::optional<checkpoint>> load_checkpoint(communicator all, std::st
 /// Suspends: until all ranks have called this. Resumes: on the coroutine's executor.
 /// Errors:   those of `communicator`. Cost: a reduction of one number.
 inline task<bool> another_round(communicator all, bool has_item, tail uneven) {
-    detail::lasting<int> more(all, has_item ? 1 : 0);
+    detail::leaked_on_failure<int> more(all, has_item ? 1 : 0);
     const reduction how = uneven == tail::drop ? reduction::smallest : reduction::largest;
     co_await all.all_reduce(std::span(&*more, 1), how);
     co_return *more != 0;

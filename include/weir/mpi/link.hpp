@@ -1,19 +1,18 @@
-// weir mpi, internal: what the ranks of a channel tell each other: items, credit, and ends
+// weir mpi, internal: what the ranks of a channel agree on, and tell each other: items, credit, and ends
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MPI_LINK_HPP
 #define WEIR_MPI_LINK_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/mpi/awaited_call.hpp>
-#include <weir/mpi/channel_plan.hpp>
 #include <weir/mpi/communicator.hpp>
 #include <weir/mpi/error.hpp>
-#include <weir/mpi/lasting.hpp>
 #include <weir/mpi/operations.hpp>
+#include <weir/mpi/owned_comm.hpp>
 #include <weir/mpi/reactor.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/task/task.hpp>
 
 #include <mpi.h>
 
@@ -25,6 +24,22 @@
 #include <vector>   // for std::vector
 
 namespace weir::mpi::detail {
+
+// What a rank does in a channel.
+struct role {
+    bool puts = false;
+    bool gets = false;
+    std::uint32_t capacity = 0;
+};
+
+// All ranks of a channel, and a communicator for it alone.
+struct channel_plan {
+    communicator of;
+    std::vector<role> roles;
+};
+
+// Collective. Errors: `std::invalid_argument`, on all ranks, if no rank puts, none gets, or a capacity is 0.
+task<channel_plan> plan_channel(communicator of, role mine);
 
 // The protocol of a channel. A rank that puts is a producer, one that gets a consumer.
 //
@@ -45,18 +60,7 @@ namespace weir::mpi::detail {
 // under the reactor's lock.
 class link : operation {
   public:
-    link(channel_plan plan, executor& clock)
-        : operation("MPI_Improbe", any_rank, true), comm_(std::move(plan.of)), its_(comm_.all().its),
-          clock_(clock) {
-        for (const role& r : plan.roles) peers_.push_back(std::make_unique<peer>(*this, num_peers(), r));
-        const role& mine = plan.roles[static_cast<std::size_t>(comm_.rank())];
-        for (const auto& p : peers_) {
-            if (mine.puts != 0 && p->is.gets != 0) consumers_.push_back(p.get());
-            if (mine.gets != 0 && p->is.puts != 0) producers_.push_back(p.get());
-        }
-        capacity_ = mine.capacity;
-        enough_ = weir::detail::larger(mine.capacity / 2, std::uint32_t{1});
-    }
+    link(channel_plan plan, executor& clock);
     link(const link&) = delete;
     link& operator=(const link&) = delete;
 
@@ -65,7 +69,7 @@ class link : operation {
     void kick() noexcept {
         if (kick_.is_queued.exchange(true, std::memory_order_acq_rel)) return;  // pairs with kicked::begin()
         underway_.fetch_add(1, std::memory_order_relaxed);  // ordered by the queue of the reactor
-        its_->call(kick_);
+        loop_->call(kick_);
     }
     // Any thread: an item of the rank was got, or dropped.
     void got(int rank) noexcept {
@@ -80,7 +84,7 @@ class link : operation {
     }
 
     void check_failure() const {
-        if (its_->failure() != nullptr) throw rank_failed(*its_->failure());
+        if (loop_->failure() != nullptr) throw rank_failed(*loop_->failure());
     }
 
   protected:
@@ -104,22 +108,22 @@ class link : operation {
 
     void open() noexcept {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
-        its_->submit(*this, &clock_);
+        loop_->submit(*this, &clock_);
         if (expects_notes()) begin_parcel(listener_);
         kick();
     }
     // Blocks until nothing more can arrive.
     void wait_for_all() noexcept {
-        while (!finished_.is_set()) its_->wait(finished_);
+        while (!finished_.is_set()) loop_->wait(finished_);
         // A kick may still be underway. relaxed: the lock orders what follows
-        while (underway_.load(std::memory_order_relaxed) != 0) static_cast<void>(its_->poll());
-        its_->locked([]() noexcept {});
+        while (underway_.load(std::memory_order_relaxed) != 0) static_cast<void>(loop_->poll());
+        loop_->locked([]() noexcept {});
     }
 
     // Submits a parcel: an operation that sends or receives one message of this link.
     void begin_parcel(operation& o) noexcept {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
-        its_->submit(o, &clock_);
+        loop_->submit(o, &clock_);
     }
     // Called when a parcel to or from the rank `with` has ended. The link may be destroyed when this returns.
     void parcel_ended(const operation& o, int with) noexcept {
@@ -127,7 +131,7 @@ class link : operation {
         one_ended();
     }
     void give_up(int error_class, const char* call, int rank) noexcept {
-        its_->report(error(error_class, call, rank).what());
+        loop_->report(error(error_class, call, rank).what());
     }
 
     std::int64_t now() const noexcept { return clock_.now().time_since_epoch().count(); }
@@ -135,12 +139,12 @@ class link : operation {
     std::size_t num_ranks() const noexcept { return peers_.size(); }
     // Called after a failure, under the lock: the notes stay for the rest of the process, as MPI may still
     // send them.
-    void keep_notes() { keep_for_good(std::move(peers_)); }
+    void keep_notes() { leak(std::move(peers_)); }
     // For how many items there has to be room; at least 1.
     std::size_t room() const noexcept {
         return weir::detail::larger(capacity_ * producers_.size(), std::size_t{1});
     }
-    connection& its() const noexcept { return *its_; }
+    reactor& loop() const noexcept { return *loop_; }
     counts& figures() noexcept { return counts_; }
 
   private:
@@ -200,10 +204,9 @@ class link : operation {
 
     struct peer {
         peer(link& of, int r, const role& mine) noexcept
-            : rank(r), is(mine), credits(mine.capacity), end_note(of, r, what::end),
-              credit_note(of, r, what::credit), gone_note(of, r, what::gone), bye_note(of, r, what::bye) {}
+            : rank(r), credits(mine.capacity), end_note(of, r, what::end), credit_note(of, r, what::credit),
+              gone_note(of, r, what::gone), bye_note(of, r, what::bye) {}
         const int rank;
-        const role is;
         // As a consumer:
         std::uint64_t credits;
         std::uint64_t num_sent = 0;
@@ -231,7 +234,6 @@ class link : operation {
         standard_platform::atomic<bool> is_queued{false};
     };
 
-    int num_peers() const noexcept { return static_cast<int>(peers_.size()); }
     void one_ended() noexcept {
         // relaxed: read under the reactor's lock
         if (underway_.fetch_sub(1, std::memory_order_relaxed) == 1 && has_stopped_) finished_.set();
@@ -246,7 +248,7 @@ class link : operation {
     void ended() noexcept override {
         has_stopped_ = true;
         if (error_class() != MPI_SUCCESS) give_up(error_class(), call(), any_rank);
-        if (is_cancelled() || its_->failure() != nullptr) failed();
+        if (is_cancelled() || loop_->failure() != nullptr) failed();
         one_ended();
     }
 
@@ -256,7 +258,7 @@ class link : operation {
     bool is_over() const noexcept;
 
     const communicator comm_;
-    const std::shared_ptr<connection> its_;
+    const std::shared_ptr<reactor> loop_;
     executor& clock_;
     std::vector<std::unique_ptr<peer>> peers_;
     std::vector<peer*> consumers_;  // if this rank puts

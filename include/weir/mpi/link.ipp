@@ -1,11 +1,50 @@
-// weir mpi, internal: how a link takes messages of other ranks, and sends its own
+// weir mpi, internal: how the ranks plan a channel; how a link takes their messages, and sends its own
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MPI_LINK_IPP
 #define WEIR_MPI_LINK_IPP
 
 #include <weir/mpi/link.hpp>
 
+#include <span>       // for std::span
+#include <stdexcept>  // for std::invalid_argument
+
 namespace weir::mpi::detail {
+
+inline task<channel_plan> plan_channel(communicator of, const role mine) {
+    channel_plan plan;
+    plan.of = co_await of.duplicate();
+    leaked_on_failure<role> given(of, mine);
+    leaked_on_failure<std::vector<role>> roles(of, std::vector<role>(static_cast<std::size_t>(of.size())));
+    co_await of.all_gather(std::span<const role>(&*given, 1), std::span(*roles));
+    plan.roles = *roles;
+    bool has_producer = false;
+    bool has_consumer = false;
+    bool has_room = true;
+    for (const role& r : plan.roles) {
+        has_producer = has_producer || r.puts;
+        has_consumer = has_consumer || r.gets;
+        has_room = has_room && r.capacity != 0;
+    }
+    if (!has_producer || !has_consumer || !has_room) {
+        throw std::invalid_argument(
+            "weir: a channel between ranks needs a rank that puts, a rank that gets, "
+            "and a capacity of at least 1 on each");
+    }
+    co_return plan;
+}
+
+inline link::link(channel_plan plan, executor& clock)
+    : operation("MPI_Improbe", any_rank, true), comm_(std::move(plan.of)), loop_(comm_.owned().loop),
+      clock_(clock) {
+    const role& mine = plan.roles[static_cast<std::size_t>(comm_.rank())];
+    for (const role& r : plan.roles) {
+        peers_.push_back(std::make_unique<peer>(*this, static_cast<int>(peers_.size()), r));
+        if (mine.puts && r.gets) consumers_.push_back(peers_.back().get());
+        if (mine.gets && r.puts) producers_.push_back(peers_.back().get());
+    }
+    capacity_ = mine.capacity;
+    enough_ = weir::detail::larger(mine.capacity / 2, std::uint32_t{1});
+}
 
 inline int link::begin(MPI_Request&, bool& again) noexcept {
     while (!producers_.empty()) {

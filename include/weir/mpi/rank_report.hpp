@@ -7,7 +7,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/mpi/communicator.hpp>
-#include <weir/mpi/lasting.hpp>
+#include <weir/mpi/owned_comm.hpp>
 #include <weir/report/rank_stats.hpp>
 #include <weir/report/rank_table.hpp>
 #include <weir/report/run_record.hpp>
@@ -106,7 +106,7 @@ class rank_report final : public run_report {
         if (lap) names = *std::move(lap);
         const rank_layout layout = co_await agree(std::move(names));
         straggler_watch watch;
-        detail::lasting<std::vector<std::uint64_t>> all_words(all_);
+        detail::leaked_on_failure<std::vector<std::uint64_t>> all_words(all_);
         std::vector<std::uint64_t>& words = *all_words;
         for (bool some = true; some;) {
             lap = co_await laps_.get();

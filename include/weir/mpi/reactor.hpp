@@ -9,12 +9,14 @@
 #include <weir/mpi/error.hpp>
 #include <weir/mpi/operations.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <algorithm>  // for std::clamp
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint32_t
 #include <memory>     // for std::shared_ptr
+#include <stdexcept>  // for std::logic_error
 #include <string>     // for std::string
 #include <utility>    // for std::exchange, std::move
 
@@ -49,7 +51,9 @@ class periodic_work {
 // lock is free; else the holder of the lock does. Any thread may poll: an idle thread of the executor
 // whose coroutine waits; the reactor's thread (the guard of polled_source) while no worker does; and callers
 // of `poll`. With MPI_THREAD_FUNNELED, only the reactor's thread calls MPI: see `set_thread`.
-class reactor : public weir::detail::polled_source {
+//
+// A world and its communicators share the reactor; communicators may be destroyed after the world.
+class reactor final : public weir::detail::polled_source {
     using platform = standard_platform;
     using thread_id = decltype(platform::this_thread());
 
@@ -57,7 +61,6 @@ class reactor : public weir::detail::polled_source {
     // `has_guard`: a thread calls `run`.
     explicit reactor(const polling_options& how, bool has_guard = true) noexcept
         : polled_source(how.longest.count()), how_(how), has_guard_(has_guard) {}
-    virtual ~reactor() = default;
 
     // Called before any operation. `only_here`: no thread but the caller may call MPI.
     void set_thread(bool only_here) noexcept { only_ = only_here ? platform::this_thread() : thread_id{}; }
@@ -124,7 +127,29 @@ class reactor : public weir::detail::polled_source {
         return is_failed_.load(std::memory_order_acquire) ? failure_.get() : nullptr;
     }
 
-    bool has_guard() const noexcept { return has_guard_; }
+    // Sleeps until the flag is set or poked; or polls once, if no thread calls `run`.
+    void wait(weir::detail::parker& flag) noexcept {
+        if (has_guard_) {
+            static_cast<void>(flag.wait());
+        } else {
+            static_cast<void>(poll());
+        }
+    }
+
+    // MPI is about to be finalised. release; pairs with is_closed()
+    void close() noexcept {
+        locked([this]() noexcept { is_closed_.store(true, std::memory_order_release); });
+    }
+    bool is_closed() const noexcept {
+        return is_closed_.load(std::memory_order_acquire);
+    }  // pairs with close()
+    // Errors: `std::logic_error` after the end of the world.
+    void check_world() const {
+        if (!is_closed()) return;
+        throw std::logic_error(
+            "weir: the weir::mpi::world was destroyed, and MPI with it: keep the world until everything "
+            "that sends or receives has ended");
+    }
 
     // The loop of the reactor's thread, until `end` is called.
     void run() noexcept {
@@ -229,6 +254,7 @@ class reactor : public weir::detail::polled_source {
     platform::atomic<std::uint32_t> news_{0};  // how often `tell` has asked for a poll
     platform::atomic<bool> is_ending_{false};
     platform::atomic<bool> is_failed_{false};
+    platform::atomic<bool> is_closed_{false};
     platform::atomic<std::size_t> num_begun_{0};
     std::shared_ptr<const rank_failed> failure_;
     // Of the thread that polls as `polled_source`:

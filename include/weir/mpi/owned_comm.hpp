@@ -1,21 +1,22 @@
-// weir mpi, internal: an owned communicator of MPI; types and operators of MPI for those of C++
+// weir mpi, internal: an owned MPI_Comm, MPI's types for those of C++, and memory that MPI may still use
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_MPI_GROUP_HPP
-#define WEIR_MPI_GROUP_HPP
+#ifndef WEIR_MPI_OWNED_COMM_HPP
+#define WEIR_MPI_OWNED_COMM_HPP
 
-#include <weir/mpi/awaited_call.hpp>
 #include <weir/mpi/error.hpp>
 #include <weir/mpi/operations.hpp>
+#include <weir/mpi/reactor.hpp>
 
 #include <mpi.h>
 
 #include <cstddef>      // for std::size_t
 #include <limits>       // for std::numeric_limits
-#include <memory>       // for std::shared_ptr, std::unique_ptr
+#include <memory>       // for std::make_unique, std::shared_ptr, std::unique_ptr
 #include <stdexcept>    // for std::invalid_argument, std::length_error
 #include <string>       // for std::string, std::to_string
 #include <type_traits>  // for std::is_arithmetic_v, std::is_trivially_copyable_v
 #include <utility>      // for std::move
+#include <vector>       // for std::vector
 
 namespace weir::mpi::detail {
 
@@ -80,7 +81,7 @@ struct elements {
 };
 
 // Owns a communicator of MPI, and frees it on a thread that may call MPI.
-class group {
+class owned_comm {
     class freeing final : public operation {
       public:
         explicit freeing(MPI_Comm comm) noexcept : operation("MPI_Comm_free", any_rank, false), comm_(comm) {}
@@ -93,8 +94,8 @@ class group {
 
   public:
     // Called on a thread that may call MPI. Errors: `error`; the constructor has then freed the communicator.
-    group(std::shared_ptr<connection> of, MPI_Comm handle)
-        : its(std::move(of)), comm(handle), freeing_(std::make_unique<freeing>(handle)) {
+    owned_comm(std::shared_ptr<reactor> of, MPI_Comm handle)
+        : loop(std::move(of)), comm(handle), freeing_(std::make_unique<freeing>(handle)) {
         try {
             demand(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
             demand(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
@@ -104,12 +105,11 @@ class group {
             throw;
         }
     }
-    group(const group&) = delete;
-    group& operator=(const group&) = delete;
-    ~group() {
-        // acquire; pairs with the world's destructor. MPI_Finalize frees the communicator then.
-        if (its->is_closed.load(std::memory_order_acquire)) return;
-        its->submit(*freeing_.release());
+    owned_comm(const owned_comm&) = delete;
+    owned_comm& operator=(const owned_comm&) = delete;
+    ~owned_comm() {
+        if (!loop->is_closed())
+            loop->submit(*freeing_.release());  // else MPI_Finalize frees the communicator
     }
 
     // Errors: `std::invalid_argument`.
@@ -124,13 +124,45 @@ class group {
                                     std::to_string(tag));
     }
 
-    const std::shared_ptr<connection> its;
+    const std::shared_ptr<reactor> loop;
     const MPI_Comm comm;
     int rank = 0;
     int size = 1;
 
   private:
     std::unique_ptr<freeing> freeing_;
+};
+
+// Keeps an object for the rest of the process. Called under the reactor's lock.
+template <class T>
+void leak(T what) {
+    static auto* const kept = new std::vector<T>;
+    kept->push_back(std::move(what));
+}
+
+// The memory of a collective operation, which MPI can't cancel. After the failure of a rank, this rank still
+// calls MPI for its heartbeats, and such a call may write what another rank had sent before it heard of the
+// failure. So the destructor then leaks the memory.
+template <class T>
+class leaked_on_failure {
+  public:
+    // `of`: a `communicator`, which isn't complete here.
+    template <class Communicator>
+    explicit leaked_on_failure(const Communicator& of, T value = {})
+        : loop_(of.owned().loop), value_(std::make_unique<T>(std::move(value))) {}
+    leaked_on_failure(const leaked_on_failure&) = delete;
+    leaked_on_failure& operator=(const leaked_on_failure&) = delete;
+    ~leaked_on_failure() {
+        if (loop_->failure() == nullptr) return;
+        loop_->locked([this]() noexcept { leak(std::move(value_)); });
+    }
+
+    T& operator*() noexcept { return *value_; }
+    T* operator->() noexcept { return value_.get(); }
+
+  private:
+    const std::shared_ptr<reactor> loop_;
+    std::unique_ptr<T> value_;
 };
 
 }  // namespace weir::mpi::detail

@@ -1,13 +1,15 @@
-#include <weir/mpi/group.hpp>
+#include <weir/mpi/owned_comm.hpp>
 
 #include "mpi/support.hpp"
 
 #include <climits>
 #include <cstddef>
+#include <memory>
 #include <string>
 
 using namespace mpi_tests;
 using weir::mpi::detail::elements;
+using weir::mpi::detail::leaked_on_failure;
 
 namespace {
 struct sample {
@@ -45,4 +47,21 @@ TEST_CASE("the last owner of a communicator frees it on a thread that may call M
         CHECK(copy.handle() == twin.handle());
     }
     CHECK(stand_in::look().communicators == before);
+}
+
+TEST_CASE("memory that MPI may use stays after a failure, and only then") {
+    cluster ranks(1);
+    ranks.is_broken = true;
+    const auto before = std::make_shared<int>(1);
+    const auto after = std::make_shared<int>(2);
+    {
+        leaked_on_failure<std::shared_ptr<int>> held(ranks.of(0), before);
+        CHECK(**held == 1);
+    }
+    CHECK(before.use_count() == 1);
+    {
+        const leaked_on_failure<std::shared_ptr<int>> held(ranks.of(0), after);
+        ranks.at(0).fail("no disk");
+    }
+    CHECK(after.use_count() == 2);
 }
