@@ -2,6 +2,7 @@
 
 #include "cuda/support.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 using namespace cuda_tests;
 using weir::cuda::detail::completion;
+using weir::cuda::detail::event_pool;
 using weir::cuda::detail::mailbox;
 
 namespace {
@@ -101,4 +103,20 @@ TEST_CASE("what several threads put into a mailbox is all there, once") {
     }
     for (std::thread& t : putting) t.join();
     CHECK(got == threads * each);
+}
+
+TEST_CASE("events are used again, so that there are as many as were in use at once") {
+    const fresh_runtime runtime;
+    event_pool events(cudaEventDisableTiming);
+    std::array<cudaEvent_t, 2> made{};
+    for (cudaEvent_t& each : made) {
+        CHECK(events.take() == nullptr);
+        REQUIRE(cudaEventCreateWithFlags(&each, events.flags()) == cudaSuccess);
+    }
+    for (int i = 0; i < 10; ++i) {
+        for (const cudaEvent_t each : made) events.give(each);
+        CHECK(events.take() == made[1]);
+        CHECK(events.take() == made[0]);
+    }
+    for (const cudaEvent_t each : made) events.give(each);
 }

@@ -27,6 +27,7 @@ using weir::cuda::detail::device_status;
 using weir::cuda::detail::event_pool;
 using weir::cuda::detail::mailbox;
 using weir::cuda::detail::reactor;
+using weir::cuda::detail::usual_times;
 
 namespace {
 
@@ -66,6 +67,11 @@ class running_reactor {
     std::thread thread_;
 };
 
+// For `usual_times`.
+constexpr std::int64_t us = 1'000;
+constexpr std::int64_t lead = usual_times::lead;
+constexpr std::size_t mib = std::size_t{1} << 20U;
+
 }  // namespace
 
 TEST_CASE("a reactor finishes work of several streams in whatever order it is done") {
@@ -104,22 +110,6 @@ TEST_CASE("a reactor that is asked to end finishes what it has") {
     CHECK_FALSE(box->put(late));
     late.disown();
     CHECK(cudaStreamDestroy(s) == cudaSuccess);
-}
-
-TEST_CASE("events are used again, so that there are as many as were in use at once") {
-    const fresh_runtime runtime;
-    event_pool events(cudaEventDisableTiming);
-    std::array<cudaEvent_t, 2> made{};
-    for (cudaEvent_t& each : made) {
-        CHECK(events.take() == nullptr);
-        REQUIRE(cudaEventCreateWithFlags(&each, events.flags()) == cudaSuccess);
-    }
-    for (int i = 0; i < 10; ++i) {
-        for (const cudaEvent_t each : made) events.give(each);
-        CHECK(events.take() == made[1]);
-        CHECK(events.take() == made[0]);
-    }
-    for (const cudaEvent_t each : made) events.give(each);
 }
 
 TEST_CASE("the first error that breaks a device is the one that is kept") {
@@ -415,4 +405,59 @@ TEST_CASE("the end of a copy is looked for shortly before the time that the last
     third.disown();
     fourth.disown();
     fifth.disown();
+}
+
+TEST_CASE("nothing is known at first; then the shortest time that was seen") {
+    usual_times times;
+    CHECK(times.of(0) == usual_times::unknown);
+    CHECK(times.of(mib) == usual_times::unknown);
+    times.learn(0, 700 * us, 0);
+    CHECK(times.of(0) == 700 * us);
+    times.learn(0, 600 * us, 0);
+    CHECK(times.of(0) == 600 * us);
+    CHECK(times.of(4) == usual_times::unknown);
+}
+
+TEST_CASE("a longer time counts for an eighth, and not at all if the end may have been much earlier") {
+    usual_times times;
+    times.learn(0, 600 * us, 0);
+    times.learn(0, 680 * us, lead);
+    CHECK(times.of(0) == 610 * us);
+    times.learn(0, 1690 * us, 3 * lead);
+    CHECK(times.of(0) == 610 * us);
+    times.learn(0, 0, 0);
+    times.learn(0, -1, 0);
+    CHECK(times.of(0) == 610 * us);
+}
+
+TEST_CASE(
+    "a copy of a size that was never seen takes as long as its bytes do by the rate of the last large one") {
+    usual_times times;
+    times.learn(100, 9 * us, 0);
+    CHECK(times.of(32 * mib) == usual_times::unknown);
+    times.learn(mib, 20 * us, 0);
+    CHECK(times.of(mib) == 20 * us);
+    CHECK(times.of(32 * mib) == 640 * us);
+    CHECK(times.of(1000) == usual_times::unknown);
+    times.learn(32 * mib, 600 * us, 0);
+    CHECK(times.of(32 * mib) == 600 * us);
+    CHECK(times.of(16 * mib) == 300 * us);
+}
+
+TEST_CASE(
+    "whoever waits sleeps until shortly before the end, looks all the time for a while, and then seldom") {
+    constexpr std::int64_t begun = 1'000'000'000;
+    constexpr std::int64_t usual = 1600 * us;
+    constexpr std::int64_t before = lead + 50 * us;
+    constexpr std::int64_t behind = lead + 200 * us;
+    constexpr std::int64_t period = 50 * us;
+    const auto next = [](std::int64_t now) { return usual_times::next_look(begun, usual, now, period); };
+    CHECK(next(begun) == begun + usual - before);
+    CHECK(next(begun + usual - before - 1) == begun + usual - before);
+    for (const std::int64_t at : {-before, std::int64_t{0}, behind - 1}) {
+        CHECK(next(begun + usual + at) == begun + usual + at);
+    }
+    CHECK(next(begun + usual + behind) == begun + usual + behind + period);
+    // What takes less than the margin is looked at all the time.
+    CHECK(usual_times::next_look(begun, 20 * us, begun + 1, period) == begun + 1);
 }

@@ -1,4 +1,4 @@
-// weir cuda, internal: pending operations on a device, and the queue in which their reactor finds them
+// weir cuda, internal: pending operations on a device, their events, and the queue that the reactor reads
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_COMPLETION_HPP
 #define WEIR_CUDA_COMPLETION_HPP
@@ -15,14 +15,52 @@
 #include <cstddef>   // for std::byte, std::size_t
 #include <cstdint>   // for std::uint32_t
 #include <memory>    // for std::shared_ptr
-#include <mutex>     // for std::scoped_lock
+#include <mutex>     // for std::mutex, std::scoped_lock
 #include <new>       // for placement new
 #include <optional>  // for std::optional
 #include <utility>   // for std::move
+#include <vector>    // for std::vector
 
 namespace weir::cuda::detail {
 
 using weir::detail::standard_platform;
+
+// CUDA events of a context that are free to be recorded again.
+class event_pool {
+  public:
+    explicit event_pool(unsigned flags) noexcept : flags_(flags) {}
+    event_pool(const event_pool&) = delete;
+    event_pool& operator=(const event_pool&) = delete;
+    ~event_pool() {
+        if (free_.empty()) return;
+        const exempt_from_captures destroying;
+        for (cudaEvent_t e : free_) without_last_error(cudaEventDestroy(e));
+    }
+
+    // Returns null if the pool is empty: then the caller makes an event, and gives it back by give() later.
+    // Errors: std::bad_alloc.
+    cudaEvent_t take() {
+        const std::scoped_lock held(lock_);
+        if (free_.empty()) {
+            free_.reserve(++made_);  // so that give() needs no memory
+            return nullptr;
+        }
+        const cudaEvent_t event = free_.back();
+        free_.pop_back();
+        return event;
+    }
+    unsigned flags() const noexcept { return flags_; }  // for the caller that makes an event
+    void give(cudaEvent_t event) noexcept {
+        const std::scoped_lock held(lock_);
+        free_.push_back(event);
+    }
+
+  private:
+    const unsigned flags_;
+    std::mutex lock_;
+    std::vector<cudaEvent_t> free_;
+    std::size_t made_ = 0;
+};
 
 class mailbox;
 
@@ -54,7 +92,7 @@ class completion {
     // call that needs a current device, or for the end of a capture.
     bool needs_context_thread() const noexcept { return event == nullptr || captured.has_value(); }
 
-    // From these the reactor estimates the end (usual_times.hpp). Instants in ns of the platform's clock.
+    // From these the reactor estimates the end (`usual_times`). Instants in ns of the platform's clock.
     cudaStream_t on = nullptr;   // the operation's stream; null: unknown
     std::size_t bytes = 0;       // 0: no copy, or unknown
     std::int64_t submitted = 0;  // when the completion was put into the mailbox

@@ -4,7 +4,6 @@
 #define WEIR_CUDA_CONTEXT_HPP
 
 #include <weir/cuda/completion.hpp>
-#include <weir/cuda/other_threads.hpp>
 #include <weir/cuda/reactor.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/executor/executor.hpp>
@@ -13,19 +12,104 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/parking.hpp>
+#include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
+#include <weir/platform/system_thread.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::terminate
-#include <memory>     // for std::shared_ptr
+#include <list>       // for std::list
+#include <memory>     // for std::make_shared, std::shared_ptr
+#include <mutex>      // for std::mutex, std::scoped_lock
 #include <string>     // for std::string
-#include <utility>    // for std::exchange, std::move
+#include <utility>    // for std::move
 
 namespace weir::cuda {
 
 namespace detail {
+
+// Makes a CUDA call that needs a current device on the context's thread, waits for its end, and returns its
+// result. `call` must not throw. After the end of the context's thread, uses a new thread. Must not be called
+// on the context's thread.
+// Reason: streams and memory are created on the calling thread's current device: GPU 0, unless the thread has
+// chosen another. To choose another GPU for a moment and then GPU 0 again would initialize GPU 0, which takes
+// memory there. The context's thread has chosen its device for good.
+// Errors: std::bad_alloc; std::system_error if a thread can't be started.
+template <class Call>
+cudaError_t run_on_context_thread(const std::shared_ptr<mailbox>& box, int device, Call call) {
+    struct pending_call {
+        Call function;
+        cudaError_t result = cudaSuccess;
+        weir::detail::parker done{};
+    };
+    pending_call mine{std::move(call)};
+    completion& c = completion::make(box, nullptr, [](completion& ended) noexcept {
+        auto& its = *static_cast<pending_call*>(ended.kept.get());
+        its.result = its.function();
+        its.done.set();  // `its` may be destroyed from here on
+    });
+    c.returns_event = false;
+    c.kept = std::shared_ptr<void>(std::shared_ptr<void>(), &mine);  // not owned: this function waits
+    if (box->put(c)) {
+        while (!mine.done.wait()) {
+        }
+        return mine.result;
+    }
+    c.disown();
+    weir::detail::system_thread([&mine, device] {
+        mine.result = cudaSetDevice(device);
+        const exempt_from_captures calling;
+        if (mine.result == cudaSuccess) mine.result = mine.function();
+    }).join();
+    return mine.result;
+}
+
+// Threads for CUDA calls that block, one for each call: with fewer threads, a call might wait for work that
+// another call has not begun.
+class blocking_threads {
+  public:
+    blocking_threads() noexcept = default;
+    blocking_threads(const blocking_threads&) = delete;
+    blocking_threads& operator=(const blocking_threads&) = delete;
+
+    // Calls the function on a new thread. Returns false after end(). Errors: std::bad_alloc;
+    // std::system_error if a thread can't be started.
+    template <class Function>
+    bool start(Function function) {
+        const std::scoped_lock held(lock_);
+        if (ended_) return false;
+        std::erase_if(all_, [](one& t) {
+            const bool over = t.over.load(std::memory_order_acquire);  // pairs with the store below
+            if (over) t.thread.join();
+            return over;
+        });
+        one& t = all_.emplace_back();
+        try {
+            t.thread = weir::detail::system_thread([function = std::move(function), &t] {
+                function();
+                t.over.store(true, std::memory_order_release);  // pairs with the load above
+            });
+        } catch (...) {
+            all_.pop_back();
+            throw;
+        }
+        return true;
+    }
+
+    // Waits for all threads; no more are started.
+    void end() noexcept;
+
+  private:
+    struct one {
+        standard_platform::atomic<bool> over{false};
+        weir::detail::system_thread thread;
+    };
+
+    std::mutex lock_;
+    bool ended_ = false;
+    std::list<one> all_;
+};
 
 // The executor of the channels inside of pools, which has a clock and runs nothing. A channel that is given
 // no executor measures by the clock of the first executor that uses it, which would have to outlive the
@@ -43,23 +127,11 @@ class own_clock final : public executor {
 // objects; never in a callback of the driver.
 class core {
   public:
-    core(device d, const context_options& options) : device_((d.index)()), how_(options.how) {
-        int found = 0;
-        const cudaError_t code = cudaGetDeviceCount(&found);
-        if (code == cudaSuccess && device_ >= 0 && device_ < found) {
-            return;
-        }
-        without_last_error(code);
-        if (!options.or_host) refuse(code, found);
-        on_host_ = true;
-    }
+    // Errors: `weir::cuda::error` if there is no such device, unless `context_options::or_host` is set.
+    core(device d, const context_options& options);
     core(const core&) = delete;
     core& operator=(const core&) = delete;
-    ~core() {
-        if (pool_ == nullptr) return;
-        const exempt_from_captures destroying;
-        without_last_error(cudaMemPoolDestroy(pool_));
-    }
+    ~core();
 
     bool on_host() const noexcept { return on_host_; }
     int device_index() const noexcept { return device_; }
@@ -85,15 +157,7 @@ class core {
 
     // Called before anything is queued on a stream. Errors: `weir::cuda::error` if the stream is captured.
     void check_not_captured(cudaStream_t stream, const char* call,
-                            const weir::detail::slot* measured = nullptr) {
-        const cudaError_t code = captured_or_not(stream);
-        if (code == cudaSuccess) return;
-        if (code != cudaErrorStreamCaptureUnsupported) fail(code, "cudaStreamIsCapturing", measured);
-        throw error(
-            code, call, measured == nullptr ? std::string() : measured->stage(),
-            "the stream, or one that it waits for, is captured into a graph: what is put into it isn't "
-            "done, and has no end; end the capture first, or use another stream");
-    }
+                            const weir::detail::slot* measured = nullptr);
 
     // Makes a call that needs a current device: see `run_on_context_thread`. Errors: `forked_error`.
     template <class Call>
@@ -121,40 +185,17 @@ class core {
     }
 
     // Takes an event from the pool, or creates one if the pool is empty. Errors: `weir::cuda::error`.
-    cudaEvent_t take_event(event_pool& from) {
-        cudaEvent_t event = from.take();
-        if (event != nullptr) return event;
-        const auto create = [&]() noexcept { return cudaEventCreateWithFlags(&event, from.flags()); };
-        check_call(call_on_context_thread(create), "cudaEventCreateWithFlags");
-        return event;
-    }
+    cudaEvent_t take_event(event_pool& from);
 
     // Blocks until all work on the stream is done, so that the caller may reuse memory that the work uses.
     // For work whose end the reactor doesn't watch. If the runtime fails to wait, tries again.
-    void wait_for_stream(cudaStream_t stream) noexcept {
-        const exempt_from_captures waiting;
-        while (const cudaError_t code = without_last_error(cudaStreamSynchronize(stream))) {
-            if (ends_all_work(code)) return set_broken(code);
-            if (!born_.is_here()) return;  // in a forked process no CUDA call works
-            weir::detail::parker().wait(50'000);
-        }
-    }
+    void wait_for_stream(cudaStream_t stream) noexcept;
 
     // Whether free() takes effect behind the work that is queued on the stream: true if the device has memory
     // pools. Otherwise the caller may free memory only when all work on it is done.
     bool frees_in_order() const noexcept { return pool_ != nullptr; }
-    cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream) {
-        if (pool_ != nullptr) {
-            const exempt_from_captures allocating;
-            return cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);
-        }
-        return call_on_context_thread([&]() noexcept { return cudaMalloc(&memory, bytes); });
-    }
-    void free(void* memory, cudaStream_t stream) noexcept {
-        const exempt_from_captures freeing;
-        // cudaFree waits for all work of the device
-        without_last_error(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
-    }
+    cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream);
+    void free(void* memory, cudaStream_t stream) noexcept;
 
     bool uses_host_functions() const noexcept { return how_ == completion_by::host_function; }
 
@@ -164,39 +205,10 @@ class core {
         throw error(code, call, measured == nullptr ? std::string() : measured->stage());
     }
 
-    [[noreturn]] void refuse(cudaError_t code, int found) const {
-        if (code != cudaSuccess) {
-            throw error(code, "cudaGetDeviceCount", {},
-                        "weir::cuda needs an NVIDIA GPU and a driver at least as new as the toolkit; set "
-                        "context_options::or_host to do without");
-        }
-        throw error(cudaErrorInvalidDevice, "weir::cuda::context", {},
-                    "there is no GPU " + std::to_string(device_) + ": this process sees " +
-                        std::to_string(found) + ", counted from 0");
-    }
+    [[noreturn]] void refuse(cudaError_t code, int found) const;
 
     // `call` is set to the name of the function that failed.
-    cudaError_t make_pool(const char*& call) noexcept {
-        if (chosen_ != cudaSuccess) return chosen_;
-        int has_pools = 0;
-        call = "cudaDeviceGetAttribute";
-        cudaError_t code = cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device_);
-        if (code != cudaSuccess || has_pools == 0) return code;
-        cudaMemPoolProps like{};
-        like.allocType = cudaMemAllocationTypePinned;
-        like.location.type = cudaMemLocationTypeDevice;
-        like.location.id = device_;
-        call = "cudaMemPoolCreate";
-        code = cudaMemPoolCreate(&pool_, &like);
-        if (code != cudaSuccess) return code;
-        // With the default threshold, 0, each synchronization returns the pool's free memory to the system,
-        // and the next batch has to allocate it again.
-        std::uint64_t keep = UINT64_MAX;
-        call = "cudaMemPoolSetAttribute";
-        code = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
-        if (code != cudaSuccess) without_last_error(cudaMemPoolDestroy(std::exchange(pool_, nullptr)));
-        return code;
-    }
+    cudaError_t make_pool(const char*& call) noexcept;
 
     const weir::detail::process_of_origin born_;  // the process that made the context
     const int device_;
@@ -238,20 +250,7 @@ class context {
   public:
     /// On the device of `device::from_environment()`.
     explicit context(context_options options = {}) : context(device::from_environment(), options) {}
-    context(device d, context_options options = {}) : core_(std::make_shared<detail::core>(d, options)) {
-        if (core_->on_host()) return;
-        thread_.set(1, [core = core_.get(), options](unsigned) {
-            core->choose_device();
-            const detail::exempt_from_captures asking;
-            detail::reactor(*core->box(), core->events, core->broken, options).run();
-        });
-        try {
-            core_->make_ready();
-        } catch (...) {
-            end();
-            throw;
-        }
-    }
+    context(device d, context_options options = {});
     context(const context&) = delete;
     context& operator=(const context&) = delete;
     ~context() { end(); }
@@ -274,17 +273,14 @@ class context {
     [[nodiscard]] const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
 
   private:
-    void end() noexcept {
-        if (thread_.are_elsewhere()) return thread_.join();
-        core_->threads.end();
-        core_->box()->ask_to_end();
-        thread_.join();
-    }
+    void end() noexcept;
 
     std::shared_ptr<detail::core> core_;
     weir::detail::basic_pool_threads<> thread_{"weir cuda"};
 };
 
 }  // namespace weir::cuda
+
+#include <weir/cuda/context.ipp>
 
 #endif

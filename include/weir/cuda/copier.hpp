@@ -5,7 +5,6 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/device_account.hpp>
 #include <weir/cuda/device_memory.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/parts.hpp>

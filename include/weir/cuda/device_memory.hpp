@@ -1,11 +1,12 @@
-// weir cuda, internal: a piece of device memory, and the stream behind whose work it is freed
+// weir cuda, internal: the device memory of a pool: its limit, the waits for freed memory, and its pieces
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_DEVICE_MEMORY_HPP
 #define WEIR_CUDA_DEVICE_MEMORY_HPP
 
+#include <weir/channel/channel.hpp>
 #include <weir/cuda/awaited_work.hpp>
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/device_account.hpp>
+#include <weir/cuda/device_allocator.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
@@ -13,15 +14,167 @@
 #include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
-#include <cstddef>    // for std::size_t
-#include <cstring>    // for std::memcpy
-#include <memory>     // for std::make_shared, std::shared_ptr
+#include <algorithm>  // for std::min
+#include <cstddef>    // for std::byte, std::size_t
+#include <memory>     // for std::enable_shared_from_this, std::make_shared, std::shared_ptr
+#include <mutex>      // for std::mutex, std::scoped_lock
+#include <new>        // for std::align_val_t
 #include <optional>   // for std::optional
-#include <stdexcept>  // for std::invalid_argument
-#include <string>     // for std::to_string
+#include <string>     // for std::string
 #include <utility>    // for std::exchange, std::move
 
 namespace weir::cuda::detail {
+
+// Shared by a `device_pool` and all pieces of its memory (`device_memory`). Counts memory as in use from its
+// allocation until its stream has passed the point at which the memory was freed. A coroutine that finds too
+// little memory waits for the item of `turn`, and then, one coroutine at a time, for an item of `news`.
+class device_account : public std::enable_shared_from_this<device_account> {
+    static constexpr std::align_val_t alignment{256};
+
+  public:
+    // `from`: null: memory comes from the runtime. `max_bytes`: 0: no limit.
+    device_account(std::shared_ptr<core> of, device_allocator* from, std::size_t max_bytes, std::string name)
+        : turn(1, clock_), news(1, clock_, std::move(name)), core_(std::move(of)), from_(from),
+          max_(max_bytes) {
+        pass_turn();
+    }
+    device_account(const device_account&) = delete;
+    device_account& operator=(const device_account&) = delete;
+    ~device_account();
+
+    const std::shared_ptr<core>& of() const noexcept { return core_; }
+    std::size_t max_bytes() const noexcept { return max_; }
+
+    std::size_t used() {
+        harvest();
+        const std::scoped_lock held(lock_);
+        return used_;
+    }
+
+    // Returns null if too little memory is free now, or if another coroutine waits for memory.
+    void* try_take(std::size_t bytes, cudaStream_t s) {
+        check_size(bytes);
+        {
+            const std::scoped_lock held(lock_);
+            if (waiting_ != 0) return nullptr;
+        }
+        return attempt(bytes, s);
+    }
+
+    // For the coroutine whose turn it is. Returns null if too little memory is free now.
+    void* attempt(std::size_t bytes, cudaStream_t s);
+
+    // Frees the memory behind the work of the stream, and records `behind` after that. Returns true if the
+    // memory is in use until `behind` is over. False: it is free already; or the stream is captured, and the
+    // memory is freed after the capture.
+    bool give(void* memory, std::size_t bytes, const stream& on,
+              const std::shared_ptr<pooled_event>& behind) noexcept;
+
+    // Called after an attempt that failed. False: no memory is in use, so `news` will get no item.
+    bool expects_news();
+
+    [[noreturn]] void refuse(std::size_t bytes) const;
+
+    // A coroutine that waits for memory. While a waiter exists, try_take() returns null to later callers.
+    class waiter {
+      public:
+        explicit waiter(device_account& at) : at_(at) {
+            const std::scoped_lock held(at_.lock_);
+            ++at_.waiting_;
+        }
+        waiter(const waiter&) = delete;
+        waiter& operator=(const waiter&) = delete;
+        ~waiter() {
+            if (has_turn_) at_.pass_turn();
+            const std::scoped_lock held(at_.lock_);
+            --at_.waiting_;
+        }
+        void has_turn() noexcept { has_turn_ = true; }
+
+      private:
+        device_account& at_;
+        bool has_turn_ = false;
+    };
+
+  private:
+    // Wakes a waiter of the account when the event `behind` is over.
+    struct subscription {
+        std::shared_ptr<device_account> account;
+        std::shared_ptr<pooled_event> behind;
+    };
+
+    // Memory that was freed while its stream was captured.
+    struct deferred_free {
+        std::shared_ptr<device_account> account;
+        void* memory;
+        std::size_t bytes;
+        stream on;
+        std::shared_ptr<pooled_event> behind;
+
+        // If the context ends before the capture ends, the memory is leaked.
+        void give() const noexcept {
+            if (!is_captured(on.get())) account->give(memory, bytes, on, behind);
+        }
+    };
+
+    // Frees device memory when the capture of its stream has ended. If the record can't be allocated, the
+    // device memory is leaked, because the end of the work on the memory is unknown.
+    void defer_free(void* memory, std::size_t bytes, const stream& on,
+                    const std::shared_ptr<pooled_event>& behind) noexcept;
+
+    void check_size(std::size_t bytes) const;
+
+    // Keeps a record of freed memory until its event is over. False: there is no host memory for the record.
+    bool keep(cudaStream_t s, freed_memory::piece what) noexcept;
+
+    // Counts the bytes as in use. False: they would exceed the limit.
+    bool reserve(std::size_t bytes) {
+        harvest();
+        const std::scoped_lock held(lock_);
+        if (max_ != 0 && bytes > max_ - (std::min)(used_, max_)) return false;
+        used_ += bytes;
+        return true;
+    }
+    // Counts the bytes as free, and wakes a waiter.
+    void came_back(std::size_t bytes) noexcept {
+        bool waits = false;
+        {
+            const std::scoped_lock held(lock_);
+            used_ -= bytes;
+            waits = waiting_ != 0;
+        }
+        if (waits) tell();
+    }
+
+    void* allocate(std::size_t bytes, cudaStream_t s);
+
+    // Removes the records of memory whose event is over; returns whether there were any. If the device has no
+    // memory pools, the memory is freed by cudaFree here: not under the lock, as cudaFree may block.
+    bool harvest();
+
+    // Called under the lock, while a coroutine waits: the context's reactor will call tell() when the first
+    // freed piece of each stream is free.
+    void subscribe();
+
+    // Wakes the waiter whose turn it is, which tries again.
+    void tell() noexcept { static_cast<void>(news.try_put(0)); }
+    void pass_turn() noexcept { static_cast<void>(turn.try_put(0)); }
+
+    own_clock clock_;
+
+  public:
+    channel<char> turn;  // has one item: the waiter that takes it is served next
+    channel<char> news;  // has an item if memory may have become free
+
+  private:
+    const std::shared_ptr<core> core_;
+    device_allocator* const from_;
+    const std::size_t max_;
+    std::mutex lock_;  // guards the members below
+    std::size_t used_ = 0;
+    std::size_t waiting_ = 0;
+    freed_memory freed_;
+};
 
 // Device memory without an element type. Belongs to a stream: first to that of its allocation, then to that
 // of the last hand_over().
@@ -40,57 +193,15 @@ class device_memory {
     // Waits while too little memory is free. Returns none if `stop` was requested.
     static task<std::optional<device_memory>> take(std::shared_ptr<device_account> from, stream s,
                                                    std::size_t bytes, std::shared_ptr<transfer_log> log,
-                                                   stop_token stop) {
-        device_memory there(from, s, bytes, std::move(log));
-        device_account::waiter here(*from);
-        const std::optional<char> turn = co_await from->turn.get(stop);
-        if (!turn) co_return std::nullopt;
-        here.has_turn();
-        bool may_retry = true;
-        for (;;) {
-            from->of()->check_device();
-            there.data_ = from->attempt(bytes, s.get());
-            if (there.data_ != nullptr) break;
-            if (from->expects_news()) {
-                may_retry = true;
-                const std::optional<char> news = co_await from->news.get(stop);
-                if (!news) co_return std::nullopt;
-            } else {
-                // The last piece in use may have become free since the attempt: tries once more.
-                if (!may_retry) from->refuse(bytes);
-                may_retry = false;
-            }
-        }
-        co_return std::move(there);
-    }
+                                                   stop_token stop);
 
     device_memory(device_memory&& other) noexcept
         : account_(std::move(other.account_)), stream_(std::move(other.stream_)),
           data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_), behind_(std::move(other.behind_)),
           copied_(std::move(other.copied_)), was_handed_over_(other.was_handed_over_),
           log_(std::move(other.log_)), times_(std::move(other.times_)) {}
-    device_memory& operator=(device_memory&& other) noexcept {
-        std::swap(account_, other.account_);
-        std::swap(stream_, other.stream_);
-        std::swap(data_, other.data_);
-        std::swap(bytes_, other.bytes_);
-        std::swap(behind_, other.behind_);
-        std::swap(copied_, other.copied_);
-        std::swap(was_handed_over_, other.was_handed_over_);
-        std::swap(log_, other.log_);
-        std::swap(times_, other.times_);
-        return *this;
-    }
-    ~device_memory() {
-        if (data_ == nullptr) return;
-        const bool told = account_->give(data_, bytes_, stream_, behind_);
-        if (!told || !times_ || !times_->start) return;
-        try {
-            log_->done_with(stream_.get(), behind_);
-        } catch (...) {
-            return;  // only the statistics are less exact
-        }
-    }
+    device_memory& operator=(device_memory&& other) noexcept;
+    ~device_memory();
 
     void* data() const noexcept { return data_; }
     std::size_t bytes() const noexcept { return bytes_; }
@@ -99,77 +210,20 @@ class device_memory {
 
     // Queues the copy from a block of the same size, and events that record the times of the copy. If this
     // throws, no pending work uses a block that `from` still owns.
-    void fill_from(lease& from) {
-        if (of()->on_host()) {
-            from.queue_copy(stream_, data_);
-            return;
-        }
-        of()->check_not_captured(stream_.get(), "cudaMemcpyAsync");
-        auto end = std::make_shared<pooled_event>(of(), log_ != nullptr);
-        std::shared_ptr<copy_times> times = log_ ? begin_copy(end) : nullptr;
-        from.queue_copy(stream_, data_);
-        end_copy(*end);
-        from.give_away(stream_);
-        if (times) log_->add(times);
-        times_ = std::move(times);
-        copied_ = std::move(end);
-    }
+    void fill_from(lease& from);
 
     // Queues a copy to page-locked memory, on the memory's stream. If it throws, the copy may be pending.
-    void queue_copy_to(std::byte* to, transfer_log* log) const {
-        if (!on_device()) {
-            if (bytes_ != 0) std::memcpy(to, data_, bytes_);
-            return;
-        }
-        of()->check_not_captured(stream_.get(), "cudaMemcpyAsync");
-        const auto times = log != nullptr ? begin_copy(std::make_shared<pooled_event>(of(), true)) : nullptr;
-        of()->check_call(cudaMemcpyAsync(to, data_, bytes_, cudaMemcpyDeviceToHost, stream_.get()),
-                         "cudaMemcpyAsync");
-        if (!times) return;
-        end_copy(*times->end);
-        log->add(times);
-    }
+    void queue_copy_to(std::byte* to, transfer_log* log) const;
 
     // The event recorded behind the copy to the device; null: there was no copy.
     const shared_event& copied() const noexcept { return copied_; }
 
     // Waits for the copy to the device; if there was none, for all work queued on the memory's stream.
-    awaited_work<recorded_work> filled() const {
-        if (copied_ || !on_device()) return until_over(of(), copied_);
-        of()->check_not_captured(stream_.get(), "cudaEventRecord");
-        auto here = std::make_shared<pooled_event>(of(), false);
-        of()->check_call(cudaEventRecord(here->get(), stream_.get()), "cudaEventRecord");
-        return until_over(of(), std::move(here));
-    }
+    awaited_work<recorded_work> filled() const;
 
     // Makes later work of `to` wait for the copy or, without one, for the work of the memory's stream. From
     // then on the memory belongs to `to`.
-    void hand_over(const stream& to) {
-        if (!on_device()) return;
-        if (to.shared()->of()->device_index() != of()->device_index()) {
-            throw std::invalid_argument("weir: what lies on GPU " + std::to_string(of()->device_index()) +
-                                        " can't be handed over to a stream of GPU " +
-                                        std::to_string(to.shared()->of()->device_index()) +
-                                        "; give each GPU a to_device of its own");
-        }
-        of()->check_not_captured(to.get(), "cudaStreamWaitEvent");
-        if (to.get() != stream_.get()) {
-            if (copied_ && !was_handed_over_) {
-                wait(to, *copied_);
-            } else {
-                // `to` waits for the work that the previous stream has queued.
-                const pooled_event passed(of(), false);
-                of()->check_call(cudaEventRecord(passed.get(), stream_.get()), "cudaEventRecord");
-                wait(to, passed);
-            }
-        }
-        stream_ = to;
-        was_handed_over_ = true;
-        if (!times_) return;
-        auto start = std::make_shared<pooled_event>(of(), true);
-        of()->check_call(cudaEventRecord(start->get(), to.get()), "cudaEventRecord");
-        log_->taken_over(*times_, to.get(), std::move(start));
-    }
+    void hand_over(const stream& to);
 
   private:
     device_memory(const std::shared_ptr<device_account>& from, const stream& s, std::size_t bytes,
@@ -178,14 +232,7 @@ class device_memory {
           behind_(std::make_shared<pooled_event>(from->of(), log != nullptr)), log_(std::move(log)) {}
 
     // Records the begin of a copy that will end at `end`.
-    std::shared_ptr<copy_times> begin_copy(shared_event end) const {
-        auto times = std::make_shared<copy_times>();
-        times->bytes = bytes_;
-        times->begin = std::make_shared<pooled_event>(of(), true);
-        times->end = std::move(end);
-        of()->check_call(cudaEventRecord(times->begin->get(), stream_.get()), "cudaEventRecord");
-        return times;
-    }
+    std::shared_ptr<copy_times> begin_copy(shared_event end) const;
     // If this throws, no copy is pending.
     void end_copy(const pooled_event& end) const {
         const cudaError_t code = cudaEventRecord(end.get(), stream_.get());
@@ -210,5 +257,7 @@ class device_memory {
 };
 
 }  // namespace weir::cuda::detail
+
+#include <weir/cuda/device_memory.ipp>
 
 #endif

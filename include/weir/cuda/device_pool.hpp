@@ -4,7 +4,6 @@
 #define WEIR_CUDA_DEVICE_POOL_HPP
 
 #include <weir/cuda/context.hpp>
-#include <weir/cuda/device_account.hpp>
 #include <weir/cuda/device_allocator.hpp>
 #include <weir/cuda/device_memory.hpp>
 #include <weir/cuda/lease.hpp>

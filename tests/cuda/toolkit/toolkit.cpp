@@ -10,7 +10,6 @@
 #include <weir/cuda/completion.hpp>
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/copier.hpp>
-#include <weir/cuda/device_account.hpp>
 #include <weir/cuda/device_allocator.hpp>
 #include <weir/cuda/device_memory.hpp>
 #include <weir/cuda/device_pool.hpp>
