@@ -23,8 +23,8 @@ using Catch::Matchers::ContainsSubstring;
 using weir::cuda::context;
 using weir::cuda::device;
 using weir::cuda::detail::blocking_threads;
+using weir::cuda::detail::clock_executor;
 using weir::cuda::detail::mailbox;
-using weir::cuda::detail::own_clock;
 using weir::cuda::detail::run_on_context_thread;
 
 TEST_CASE("without a driver a context isn't made, and says what is needed") {
@@ -173,7 +173,7 @@ TEST_CASE("an error isn't left for the next one who asks the runtime for its las
 }
 
 TEST_CASE("a queue measures by its own clock from the beginning, and nobody's executor is needed") {
-    own_clock time;
+    clock_executor time;
     weir::channel<int> queue(1, time);
     CHECK(queue.try_get().status() == weir::channel_status::empty);
     const weir::time_point before = time.now();

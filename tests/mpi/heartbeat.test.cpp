@@ -38,7 +38,7 @@ class hearts {
             for (std::size_t r = 0; r < all.size(); ++r) {
                 if (static_cast<int>(r) == silent) continue;
                 stand_in::as(static_cast<int>(r));
-                reactors[r]->locked([&]() noexcept { static_cast<void>(all[r]->at(now)); });
+                reactors[r]->locked([&]() noexcept { static_cast<void>(all[r]->tick(now)); });
                 static_cast<void>(reactors[r]->poll());
             }
         }

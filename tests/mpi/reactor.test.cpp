@@ -169,7 +169,7 @@ TEST_CASE("periodic work is called when it is due") {
     class beats final : public periodic_work {
       public:
         int num = 0;
-        std::int64_t at(std::int64_t now) noexcept override {
+        std::int64_t tick(std::int64_t now) noexcept override {
             ++num;
             return num < 3 ? now : now + 1'000'000'000'000;
         }

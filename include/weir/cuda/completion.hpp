@@ -136,6 +136,16 @@ class completion_pool {
   public:
     constexpr completion_pool() noexcept = default;
 
+    // Errors: std::bad_alloc.
+    completion& make(std::shared_ptr<mailbox> box, cudaEvent_t event, completion::reaction then) {
+        return *new (take()) completion(std::move(box), event, then);
+    }
+    void destroy(completion& c) noexcept {
+        c.~completion();
+        give(&c);
+    }
+
+  private:
     void* take() {
         const std::scoped_lock held(lock_);
         if (free_ == nullptr) {
@@ -156,13 +166,6 @@ class completion_pool {
         free_ = p;
     }
 
-    template <class... As>
-    static completion* construct(void* memory, As&&... as) noexcept {
-        return new (memory) completion(std::forward<As>(as)...);
-    }
-    static void destroy(completion& c) noexcept { c.~completion(); }
-
-  private:
     weir::detail::spin_lock lock_;
     place* free_ = nullptr;
     chunk* all_ = nullptr;
@@ -260,14 +263,12 @@ class mailbox final : public weir::detail::polled_source {
 };
 
 inline completion& completion::make(std::shared_ptr<mailbox> box, cudaEvent_t event, reaction then) {
-    return *completion_pool::construct(all_completions->take(), std::move(box), event, then);
+    return all_completions->make(std::move(box), event, then);
 }
 
 inline void completion::disown() noexcept {
     // acq_rel; pairs with itself: the last owner sees the writes of all others
-    if (owners_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    completion_pool::destroy(*this);
-    all_completions->give(this);
+    if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_completions->destroy(*this);
 }
 
 inline void CUDART_CB completion::on_host_function(void* self) noexcept {

@@ -114,7 +114,7 @@ class blocking_threads {
 // The executor of the channels inside of pools, which has a clock and runs nothing. A channel that is given
 // no executor measures by the clock of the first executor that uses it, which would have to outlive the
 // channel. But blocks come back to their pool after a run and its executor are gone.
-class own_clock final : public executor {
+class clock_executor final : public executor {
   public:
     using executor::post;
     void post(std::coroutine_handle<>) noexcept override { std::terminate(); }

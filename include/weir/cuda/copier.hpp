@@ -113,7 +113,7 @@ class item_order {
         }
     }
 
-    own_clock clock_;
+    clock_executor clock_;
     std::mutex lock_;
     std::uint64_t next_ = 0;
     bool lost_count_ = false;
@@ -181,8 +181,26 @@ inline void check_place(const std::shared_ptr<core>& of, const context& gpu, con
                                 " are those of another GPU than its context; make them from that one");
 }
 
-// The state that all slots of one `to_device` stage share in one run.
-struct copier {
+// The state that all slots of one `to_device` or `to_host` stage share in one run.
+struct copying_run {
+    // `on`: the stream that copies; none: a new stream. `blocks`: null: no block is needed. `stage`, `use`:
+    // the stage, and how the stage uses the blocks, for error messages.
+    copying_run(context& gpu, const std::optional<stream>& on, pinned_pool* blocks, bool timed,
+                const char* stage, const char* use)
+        : copies(on ? *on : stream(gpu)), pool(blocks),
+          log(timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr) {
+        if (pool != nullptr) check_blocks(*pool, gpu, use);
+        check_place(copies.shared()->of(), gpu, stage);
+    }
+
+    stream copies;  // runs the copies
+    pinned_pool* pool;
+    item_order order;
+    std::shared_ptr<transfer_log> log;  // null: no measurement
+};
+
+// What the slots of a `to_device` stage share besides.
+struct copier : copying_run {
     struct settings {
         pinned_pool* pool;  // null: batches are in page-locked memory already
         std::size_t depth;  // the number of copies that may be pending
@@ -193,43 +211,16 @@ struct copier {
     };
 
     copier(context& gpu, const settings& s)
-        : copies(s.on ? *s.on : stream(gpu)), pool(s.pool), when_copied(s.when_copied), pending(s.depth),
-          log(s.timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr),
+        : copying_run(gpu, s.on, s.pool, s.timed, "to_device", "to_device packs batches"),
+          when_copied(s.when_copied), pending(s.depth),
           account(s.account ? s.account
                             : std::make_shared<device_account>(gpu.shared(), nullptr, 0, "device memory")) {
-        if (pool != nullptr) check_blocks(*pool, gpu, "to_device packs batches");
-        check_place(copies.shared()->of(), gpu, "to_device");
         check_place(account->of(), gpu, "to_device");
     }
 
-    stream copies;  // runs the copies
-    pinned_pool* pool;
     bool when_copied;
     pending_copies pending;
-    item_order order;
-    std::shared_ptr<transfer_log> log;
     std::shared_ptr<device_account> account;
-};
-
-// Measures a wait, by the executor's clock, from the construction to the call of `was_for_...`. `log`:
-// records the time; null: no measurement.
-class measured_wait {
-  public:
-    explicit measured_wait(transfer_log* log)
-        : log_(log), clock_(*weir::detail::current_executor()),
-          begin_(log == nullptr ? time_point() : clock_.now()) {}
-
-    void was_for_block() const {
-        if (log_ != nullptr) log_->waited_for_block(clock_.now() - begin_);
-    }
-    void was_for_memory() const {
-        if (log_ != nullptr) log_->waited_for_memory(clock_.now() - begin_);
-    }
-
-  private:
-    transfer_log* log_;
-    const executor& clock_;
-    const time_point begin_;
 };
 
 // Copies a batch to the device. `block`: has the batch already; none: packs `parts` into a block of the pool.

@@ -160,7 +160,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     void tell() noexcept { static_cast<void>(news.try_put(0)); }
     void pass_turn() noexcept { static_cast<void>(turn.try_put(0)); }
 
-    own_clock clock_;
+    clock_executor clock_;
 
   public:
     channel<char> turn;  // has one item: the waiter that takes it is served next
@@ -241,6 +241,9 @@ class device_memory {
         of()->fail(code, "cudaEventRecord");
     }
 
+    void record(const pooled_event& e, const stream& s) const {
+        of()->check_call(cudaEventRecord(e.get(), s.get()), "cudaEventRecord");
+    }
     void wait(const stream& s, const pooled_event& e) const {
         of()->check_call(cudaStreamWaitEvent(s.get(), e.get(), 0), "cudaStreamWaitEvent");
     }

@@ -3,8 +3,9 @@
 #ifndef WEIR_CUDA_DEVICE_MEMORY_IPP
 #define WEIR_CUDA_DEVICE_MEMORY_IPP
 
-#include <weir/cuda/completion.hpp>
 #include <weir/cuda/device_memory.hpp>
+
+#include <weir/cuda/completion.hpp>
 #include <weir/platform/parking.hpp>
 
 #include <algorithm>  // for std::max, std::min
@@ -240,7 +241,7 @@ inline awaited_work<recorded_work> device_memory::filled() const {
     if (copied_ || !on_device()) return until_over(of(), copied_);
     of()->check_not_captured(stream_.get(), "cudaEventRecord");
     auto here = std::make_shared<pooled_event>(of(), false);
-    of()->check_call(cudaEventRecord(here->get(), stream_.get()), "cudaEventRecord");
+    record(*here, stream_);
     return until_over(of(), std::move(here));
 }
 
@@ -259,7 +260,7 @@ inline void device_memory::hand_over(const stream& to) {
         } else {
             // `to` waits for the work that the previous stream has queued.
             const pooled_event passed(of(), false);
-            of()->check_call(cudaEventRecord(passed.get(), stream_.get()), "cudaEventRecord");
+            record(passed, stream_);
             wait(to, passed);
         }
     }
@@ -267,7 +268,7 @@ inline void device_memory::hand_over(const stream& to) {
     was_handed_over_ = true;
     if (!times_) return;
     auto start = std::make_shared<pooled_event>(of(), true);
-    of()->check_call(cudaEventRecord(start->get(), to.get()), "cudaEventRecord");
+    record(*start, to);
     log_->taken_over(*times_, to.get(), std::move(start));
 }
 
@@ -276,7 +277,7 @@ inline std::shared_ptr<copy_times> device_memory::begin_copy(shared_event end) c
     times->bytes = bytes_;
     times->begin = std::make_shared<pooled_event>(of(), true);
     times->end = std::move(end);
-    of()->check_call(cudaEventRecord(times->begin->get(), stream_.get()), "cudaEventRecord");
+    record(*times->begin, stream_);
     return times;
 }
 

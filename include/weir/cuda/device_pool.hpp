@@ -13,7 +13,6 @@
 
 #include <array>     // for std::array
 #include <cstddef>   // for std::size_t
-#include <cstdint>   // for SIZE_MAX
 #include <memory>    // for std::make_shared, std::shared_ptr
 #include <optional>  // for std::optional
 #include <span>      // for std::span
@@ -162,14 +161,14 @@ class device_pool {
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<device_buffer<T>> acquire(std::size_t n,
                                                                                      const stream& s) {
-        return get<T>(shared_, bytes_of<T>(n), s);
+        return get<T>(shared_, detail::bytes_of<T>(n), s);
     }
     /// The same as `acquire` above, until a stop is requested. \returns awaitable of an optional: none after
     /// a stop.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<device_buffer<T>>> acquire(
         std::size_t n, const stream& s, stop_token stop) {
-        return get_unless<T>(shared_, bytes_of<T>(n), s, std::move(stop));
+        return get_unless<T>(shared_, detail::bytes_of<T>(n), s, std::move(stop));
     }
 
     [[nodiscard]] std::size_t max_bytes() const noexcept { return shared_->max_bytes(); }  ///< 0: no limit
@@ -181,11 +180,6 @@ class device_pool {
 
   private:
     using account_ptr = std::shared_ptr<detail::device_account>;
-
-    template <class T>
-    static std::size_t bytes_of(std::size_t n) noexcept {
-        return n > SIZE_MAX / sizeof(T) ? SIZE_MAX : n * sizeof(T);
-    }
 
     template <class T>
     static task<device_buffer<T>> get(account_ptr from, std::size_t bytes, stream s) {

@@ -13,6 +13,7 @@
 
 #include <array>      // for std::array
 #include <cstddef>    // for std::byte, std::size_t
+#include <cstdint>    // for SIZE_MAX
 #include <cstring>    // for std::memcpy
 #include <memory>     // for std::shared_ptr
 #include <new>        // for std::align_val_t
@@ -65,7 +66,7 @@ class pinned_blocks {
     bool is_page_locked() const noexcept { return !core_->on_host(); }
 
   private:
-    own_clock clock_;
+    clock_executor clock_;
 
   public:
     channel<std::byte*> free;  // the blocks that no lease has
@@ -85,6 +86,12 @@ class pinned_blocks {
 };
 
 class device_memory;
+
+// Returns the size of `n` elements; SIZE_MAX, which is more than any pool has, if it can't be represented.
+template <class T>
+constexpr std::size_t bytes_of(std::size_t n) noexcept {
+    return n > SIZE_MAX / sizeof(T) ? SIZE_MAX : n * sizeof(T);
+}
 
 // Returns the offsets, in bytes, of arrays with `sizes` elements in one piece of memory; the last value is
 // the size of all.

@@ -88,24 +88,24 @@ concept has_row = std::is_invocable_v<const Part&, const Batch&> &&
 // itself; `rest`: otherwise, with the rest of the batch. No members: the part can't be copied.
 template <class Part, class Batch>
 struct copied_part {};
+template <class Batch, class T>
+struct copied_array {
+    using whole = device_buffer<T>;
+    using rest = device_batch<Batch, T>;
+};
 template <class Part, class Batch>
     requires has_block<Part, Batch>
-struct copied_part<Part, Batch> {
-    using element =
-        typename element_of_block<std::remove_reference_t<std::invoke_result_t<const Part&, Batch&>>>::type;
-    using whole = device_buffer<element>;
-    using rest = device_batch<Batch, element>;
-};
+struct copied_part<Part, Batch>
+    : copied_array<Batch, typename element_of_block<
+                              std::remove_reference_t<std::invoke_result_t<const Part&, Batch&>>>::type> {};
 template <class Part, class Batch>
     requires(!has_block<Part, Batch> && has_row<Part, Batch>)
-struct copied_part<Part, Batch> {
-    using element = std::ranges::range_value_t<std::invoke_result_t<const Part&, const Batch&>>;
-    using whole = device_buffer<element>;
-    using rest = device_batch<Batch, element>;
-};
+struct copied_part<Part, Batch>
+    : copied_array<Batch, std::ranges::range_value_t<std::invoke_result_t<const Part&, const Batch&>>> {};
 template <class... Parts, class Batch>
     requires(sizeof...(Parts) > 1 && (has_row<Parts, Batch> && ...))
 struct copied_part<parts_of<Parts...>, Batch> {
+    using whole = void;
     using rest =
         device_batch<Batch, std::ranges::range_value_t<std::invoke_result_t<const Parts&, const Batch&>>...>;
 };

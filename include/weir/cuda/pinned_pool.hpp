@@ -12,7 +12,6 @@
 
 #include <array>        // for std::array
 #include <cstddef>      // for std::byte, std::size_t
-#include <cstdint>      // for SIZE_MAX
 #include <memory>       // for std::shared_ptr
 #include <optional>     // for std::optional
 #include <span>         // for std::span
@@ -130,14 +129,14 @@ class pinned_pool {
     /// \returns awaitable of a `pinned_buffer<T>`.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<pinned_buffer<T>> acquire(std::size_t n) {
-        return get_as<T>(shared_, bytes_of<T>(n), n);
+        return get_as<T>(shared_, checked(detail::bytes_of<T>(n)), n);
     }
     /// The same as `acquire` of `n` elements, until a stop is requested.
     /// \returns awaitable of an optional `pinned_buffer<T>`: none after a stop.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<pinned_buffer<T>>> acquire(
         std::size_t n, stop_token stop) {
-        return get_as_unless<T>(shared_, bytes_of<T>(n), n, std::move(stop));
+        return get_as_unless<T>(shared_, checked(detail::bytes_of<T>(n)), n, std::move(stop));
     }
     /// The same as `acquire` of bytes, until a stop is requested.
     /// \returns awaitable of an optional lease: none after a stop.
@@ -157,7 +156,7 @@ class pinned_pool {
     /// The same as `try_acquire` above, for `n` elements.
     template <class T>
     [[nodiscard]] std::optional<pinned_buffer<T>> try_acquire(std::size_t n) {
-        std::optional<lease> block = try_acquire(bytes_of<T>(n));
+        std::optional<lease> block = try_acquire(detail::bytes_of<T>(n));
         if (!block) return std::nullopt;
         return pinned_buffer<T>(*std::move(block), n);
     }
@@ -208,10 +207,6 @@ class pinned_pool {
         co_return pinned_buffer<T>(*std::move(got), n);
     }
 
-    template <class T>
-    std::size_t bytes_of(std::size_t n) const {
-        return checked(n > SIZE_MAX / sizeof(T) ? SIZE_MAX : n * sizeof(T));
-    }
     std::size_t checked(std::size_t bytes) const {
         if (bytes <= shared_->block_bytes) return bytes;
         throw std::invalid_argument("weir: " + std::to_string(bytes) + " bytes don't fit into a block of '" +

@@ -21,7 +21,7 @@
 #include <memory>       // for std::make_shared, std::shared_ptr
 #include <optional>     // for std::optional
 #include <string>       // for std::string
-#include <type_traits>  // for std::is_same_v
+#include <type_traits>  // for std::conditional_t, std::is_same_v
 #include <utility>      // for std::as_const, std::move
 
 namespace weir::cuda {
@@ -58,15 +58,8 @@ template <class Part, bool Packs>
 class copying_slot {
     static constexpr bool is_whole = std::is_same_v<Part, std::identity>;
     template <class Batch>
-    struct whole_result {
-        using type = typename copied_part<Part, Batch>::whole;
-    };
-    template <class Batch>
-    struct rest_result {
-        using type = typename copied_part<Part, Batch>::rest;
-    };
-    template <class Batch>
-    using result_of = typename std::conditional_t<is_whole, whole_result<Batch>, rest_result<Batch>>::type;
+    using result_of = std::conditional_t<is_whole, typename copied_part<Part, Batch>::whole,
+                                         typename copied_part<Part, Batch>::rest>;
 
   public:
     copying_slot(std::shared_ptr<copier> shared, Part part)

@@ -47,26 +47,10 @@ struct host_batch {
 
 namespace detail {
 
-// The state that all slots of one `to_host` stage share in one run.
-struct fetcher {
-    // `on`: the stream that copies; none: a new stream.
-    fetcher(context& gpu, pinned_pool& blocks, const std::optional<stream>& on, bool timed)
-        : copies(on ? *on : stream(gpu)), pool(&blocks),
-          log(timed && !gpu.on_host() ? std::make_shared<transfer_log>() : nullptr) {
-        check_blocks(blocks, gpu, "to_host copies");
-        check_place(copies.shared()->of(), gpu, "to_host");
-    }
-
-    stream copies;  // runs the copies
-    pinned_pool* pool;
-    item_order order;
-    std::shared_ptr<transfer_log> log;
-};
-
 // Copies all pieces of device memory of an item into a page-locked block. Items acquire blocks in the order
 // of their numbers: a later item keeps its block until all earlier items have left the stage. Returns none if
 // the run was stopped, or the time limit was over, before a block was free.
-inline task<std::optional<lease>> fetch(fetcher& s, std::span<fetched> from, const invocation& call) {
+inline task<std::optional<lease>> fetch(copying_run& s, std::span<fetched> from, const invocation& call) {
     const std::size_t bytes = from.back().at + from.back().memory.bytes();
     item_order::place mine(s.order, call.item());
     if (!mine.is_first()) {
@@ -108,7 +92,7 @@ class fetching_slot {
     using result_of = std::conditional_t<is_whole, data_of<Item>, host_batch<Item, data_of<Item>>>;
 
   public:
-    fetching_slot(std::shared_ptr<fetcher> shared, Part part)
+    fetching_slot(std::shared_ptr<copying_run> shared, Part part)
         : shared_(std::move(shared)), part_(std::move(part)) {}
 
     // Returns none if the run was stopped, or the time limit was over, before a block was free.
@@ -158,14 +142,14 @@ class fetching_slot {
         }
     }
 
-    std::shared_ptr<fetcher> shared_;
+    std::shared_ptr<copying_run> shared_;
     Part part_;
 };
 
 template <bool Vectors, class Part>
 auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Part part) {
     auto make = [&gpu, &pool, on = options.on, timed = options.timed] {
-        return std::make_shared<fetcher>(gpu, pool, on, timed);
+        return std::make_shared<copying_run>(gpu, on, &pool, timed, "to_host", "to_host copies");
     };
     using slots = slots_of_run<fetching_slot<Part, Vectors>, Part, decltype(make)>;
     return weir::pipe(weir::per_slot(slots(std::move(part), std::move(make))),

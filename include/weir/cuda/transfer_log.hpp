@@ -5,8 +5,10 @@
 
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
+#include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/env.hpp>
 
 #include <algorithm>    // for std::clamp
 #include <cstddef>      // for std::size_t
@@ -128,6 +130,27 @@ class transfer_log {
     // By consumer's stream: when the stream ended its last batch. The most recently used stream comes last.
     std::vector<std::pair<cudaStream_t, shared_event>> idle_since_;
     transfer_stats sum_;
+};
+
+// Measures a wait, by the executor's clock, from the construction to the call of `was_for_...`. `log`:
+// records the time; null: no measurement.
+class measured_wait {
+  public:
+    explicit measured_wait(transfer_log* log)
+        : log_(log), clock_(*weir::detail::current_executor()),
+          begin_(log == nullptr ? time_point() : clock_.now()) {}
+
+    void was_for_block() const {
+        if (log_ != nullptr) log_->waited_for_block(clock_.now() - begin_);
+    }
+    void was_for_memory() const {
+        if (log_ != nullptr) log_->waited_for_memory(clock_.now() - begin_);
+    }
+
+  private:
+    transfer_log* log_;
+    const executor& clock_;
+    const time_point begin_;
 };
 
 // Makes the function of each slot (worker) of a `to_device` or `to_host` stage. All slots of a run share a

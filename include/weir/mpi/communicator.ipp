@@ -23,27 +23,27 @@ inline task<std::vector<std::vector<std::byte>>> gather_bytes(communicator of,
         std::vector<int> places;
         std::vector<std::byte> all;
     };
-    leaked_on_failure<memory> its(of);
-    its->size.push_back(mine.size());
-    its->sizes.resize(static_cast<std::size_t>(of.size()));
-    co_await of.all_gather(std::span<const std::uint64_t>(its->size), std::span(its->sizes));
+    leaked_on_failure<memory> shared(of);
+    shared->size.push_back(mine.size());
+    shared->sizes.resize(static_cast<std::size_t>(of.size()));
+    co_await of.all_gather(std::span<const std::uint64_t>(shared->size), std::span(shared->sizes));
     std::size_t sum = 0;
-    for (const std::uint64_t n : its->sizes) {
-        its->counts.push_back(elements<std::byte>(n).count);
-        its->places.push_back(elements<std::byte>(sum).count);
+    for (const std::uint64_t n : shared->sizes) {
+        shared->counts.push_back(elements<std::byte>(n).count);
+        shared->places.push_back(elements<std::byte>(sum).count);
         sum += n;
     }
     static_cast<void>(elements<std::byte>(sum));
     const bool is_root = of.rank() == root;
-    its->all.resize(is_root ? sum : 0);
+    shared->all.resize(is_root ? sum : 0);
     co_await of.request("MPI_Igatherv", [&](MPI_Comm comm, MPI_Request* r) noexcept {
-        return MPI_Igatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, its->all.data(),
-                            its->counts.data(), its->places.data(), MPI_BYTE, root, comm, r);
+        return MPI_Igatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, shared->all.data(),
+                            shared->counts.data(), shared->places.data(), MPI_BYTE, root, comm, r);
     });
     std::vector<std::vector<std::byte>> parts;
-    for (std::size_t i = 0; is_root && i < its->sizes.size(); ++i) {
-        const auto begin = its->all.begin() + its->places[i];
-        parts.emplace_back(begin, begin + its->counts[i]);
+    for (std::size_t i = 0; is_root && i < shared->sizes.size(); ++i) {
+        const auto begin = shared->all.begin() + shared->places[i];
+        parts.emplace_back(begin, begin + shared->counts[i]);
     }
     co_return parts;
 }
@@ -65,22 +65,22 @@ inline task<std::vector<std::byte>> broadcast_bytes(communicator of, std::vector
 // function that failed.
 inline std::shared_ptr<const owned_comm> make_comm(std::shared_ptr<reactor> loop, MPI_Comm of,
                                                    const std::vector<int>& members) {
-    struct owned {
-        owned() = default;
-        owned(const owned&) = delete;
-        owned& operator=(const owned&) = delete;
-        ~owned() {
+    struct mpi_group {
+        mpi_group() = default;
+        mpi_group(const mpi_group&) = delete;
+        mpi_group& operator=(const mpi_group&) = delete;
+        ~mpi_group() {
             if (handle != MPI_GROUP_NULL) MPI_Group_free(&handle);
         }
         MPI_Group handle = MPI_GROUP_NULL;
     };
-    owned all;
-    owned chosen;
+    mpi_group all;
+    mpi_group chosen;
     MPI_Comm made = MPI_COMM_NULL;
-    demand(MPI_Comm_group(of, &all.handle), "MPI_Comm_group");
-    demand(MPI_Group_incl(all.handle, static_cast<int>(members.size()), members.data(), &chosen.handle),
-           "MPI_Group_incl");
-    demand(MPI_Comm_create_group(of, chosen.handle, 0, &made), "MPI_Comm_create_group");
+    check_call(MPI_Comm_group(of, &all.handle), "MPI_Comm_group");
+    check_call(MPI_Group_incl(all.handle, static_cast<int>(members.size()), members.data(), &chosen.handle),
+               "MPI_Group_incl");
+    check_call(MPI_Comm_create_group(of, chosen.handle, 0, &made), "MPI_Comm_create_group");
     return std::make_shared<const owned_comm>(std::move(loop), made);
 }
 

@@ -93,7 +93,7 @@ inline int class_of(int code) noexcept {
 }
 
 // Throws `error` unless `code`, the result of the MPI function `call`, is MPI_SUCCESS.
-inline void demand(int code, const char* call) {
+inline void check_call(int code, const char* call) {
     if (code != MPI_SUCCESS) throw error(class_of(code), call);
 }
 

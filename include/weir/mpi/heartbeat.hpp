@@ -45,8 +45,8 @@ class heartbeat final : public periodic_work {
     // `comm`: a duplicate of the world's, for this object alone.
     // Errors: `error`.
     heartbeat(reactor& of, MPI_Comm comm, const failure_options& how) : loop_(of), comm_(comm), how_(how) {
-        demand(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
-        demand(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
+        check_call(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+        check_call(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
         heard_ = next_beat_ = standard_platform::now();
     }
     ~heartbeat() = default;
@@ -68,7 +68,7 @@ class heartbeat final : public periodic_work {
     // The work of this rank has ended after a failure. Any thread. relaxed: no data is passed on
     void leave() noexcept { has_left_.store(true, std::memory_order_relaxed); }
 
-    std::int64_t at(std::int64_t now) noexcept override {
+    std::int64_t tick(std::int64_t now) noexcept override {
         receive_all();
         if (loop_.failure() != nullptr) return end_together(now);
         if (std::exchange(was_heard_, false)) heard_ = now;
@@ -109,7 +109,7 @@ class heartbeat final : public periodic_work {
             return send(failure, rank, said_.data(), static_cast<int>(said_.size()));
         });
     }
-    // Returns whether the send has begun; if not, the next call of at() tries again.
+    // Returns whether the send has begun; if not, the next call of tick() tries again.
     bool send(tags tag, int to, const char* text, int size) {
         MPI_Request begun = MPI_REQUEST_NULL;
         if (MPI_Isend(text, size, MPI_CHAR, to, tag, comm_, &begun) != MPI_SUCCESS) return false;
@@ -117,7 +117,7 @@ class heartbeat final : public periodic_work {
         return true;
     }
 
-    // If a call of MPI fails, the next call of at() repeats it.
+    // If a call of MPI fails, the next call of tick() repeats it.
     void receive_all() noexcept {
         for (;;) {
             int is_there = 0;
@@ -166,7 +166,7 @@ class heartbeat final : public periodic_work {
     int rank_ = 0;
     int size_ = 1;
     std::int64_t heard_ = 0;  // when the rank before this was heard of
-    bool was_heard_ = false;  // since the last call of at()
+    bool was_heard_ = false;  // since the last call of tick()
     std::int64_t next_beat_ = 0;
     std::int64_t failed_at_ = 0;
     standard_platform::atomic<bool> has_left_{false};

@@ -96,26 +96,26 @@ class item_link : public link {
 
   private:
     struct sending final : detail::operation {
-        explicit sending(item_link& of) : detail::operation("MPI_Isend", any_rank, false), its(of) {}
+        explicit sending(item_link& of) : detail::operation("MPI_Isend", any_rank, false), link_(of) {}
         int begin(MPI_Request& request, bool&) noexcept override {
             const std::span<std::byte> bytes = bytes_of(*item);
             return MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, 0,
-                             its.comm().handle(), &request);
+                             link_.comm().handle(), &request);
         }
-        void ended() noexcept override { its.sent(*this); }
-        item_link& its;
+        void ended() noexcept override { link_.sent(*this); }
+        item_link& link_;
         int to = 0;
         std::int64_t begun = 0;
         std::optional<S> item;
     };
     struct receiving final : detail::operation {
-        explicit receiving(item_link& of) : detail::operation("MPI_Imrecv", any_rank, false), its(of) {}
+        explicit receiving(item_link& of) : detail::operation("MPI_Imrecv", any_rank, false), link_(of) {}
         int begin(MPI_Request& request, bool&) noexcept override {
             const std::span<std::byte> bytes = bytes_of(*item);
             return MPI_Imrecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, &message, &request);
         }
-        void ended() noexcept override { its.received(*this); }
-        item_link& its;
+        void ended() noexcept override { link_.received(*this); }
+        item_link& link_;
         int from = 0;
         bool is_complete = false;
         receiving* next = nullptr;
@@ -172,9 +172,9 @@ class item_link : public link {
             r.message = message;
             r.is_complete = false;
             r.next = nullptr;
-            row& its = arriving_[static_cast<std::size_t>(from)];
-            (its.first == nullptr ? its.first : its.last->next) = &r;
-            its.last = &r;
+            row& queue = arriving_[static_cast<std::size_t>(from)];
+            (queue.first == nullptr ? queue.first : queue.last->next) = &r;
+            queue.last = &r;
             ++num_arriving_;
             begin_parcel(r);
         } catch (const std::exception&) {
@@ -185,9 +185,9 @@ class item_link : public link {
     void received(receiving& r) noexcept {
         r.is_complete = !r.is_cancelled() && r.error_class() == MPI_SUCCESS;
         const int from = r.from;
-        row& its = arriving_[static_cast<std::size_t>(from)];
-        while (its.first != nullptr && its.first->is_complete) {
-            receiving& first = *std::exchange(its.first, its.first->next);
+        row& queue = arriving_[static_cast<std::size_t>(from)];
+        while (queue.first != nullptr && queue.first->is_complete) {
+            receiving& first = *std::exchange(queue.first, queue.first->next);
             ++figures().received;
             figures().bytes_received += bytes_of(*first.item).size();
             arrival<S> arrived{std::move(*first.item), first.from};

@@ -16,12 +16,13 @@
 
 #include <mpi.h>
 
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::int64_t, std::uint32_t
-#include <memory>   // for std::unique_ptr
-#include <string>   // for std::string
-#include <utility>  // for std::move
-#include <vector>   // for std::vector
+#include <cstddef>   // for std::size_t
+#include <cstdint>   // for std::int64_t, std::uint32_t
+#include <memory>    // for std::unique_ptr
+#include <optional>  // for std::optional
+#include <string>    // for std::string
+#include <utility>   // for std::move
+#include <vector>    // for std::vector
 
 namespace weir::mpi::detail {
 
@@ -67,7 +68,8 @@ class link : operation {
     // Any thread: makes this link send soon. Called when an item was put, when the channel was closed or
     // cancelled, and when enough items were got to return credit.
     void kick() noexcept {
-        if (kick_.is_queued.exchange(true, std::memory_order_acq_rel)) return;  // pairs with kicked::begin()
+        // acq_rel; pairs with kick_operation::begin()
+        if (kick_.is_queued.exchange(true, std::memory_order_acq_rel)) return;
         underway_.fetch_add(1, std::memory_order_relaxed);  // ordered by the queue of the reactor
         loop_->call(kick_);
     }
@@ -75,7 +77,7 @@ class link : operation {
     void got(int rank) noexcept {
         peer& p = *peers_[static_cast<std::size_t>(rank)];
         // relaxed: the number is all that is passed on
-        if (p.freed.fetch_add(1, std::memory_order_relaxed) + 1 >= enough_) kick();
+        if (p.freed.fetch_add(1, std::memory_order_relaxed) + 1 >= credit_batch_) kick();
     }
     // Any thread: this rank gets no more.
     void leave() noexcept {
@@ -149,9 +151,9 @@ class link : operation {
 
   private:
     enum tags : int { item_tag, note_tag };
-    enum class what : std::uint64_t { end, credit, gone, bye };
+    enum class note_kind : std::uint64_t { end, credit, gone, bye };
     struct note_text {
-        what is = what::end;
+        note_kind kind = note_kind::end;
         std::uint64_t number = 0;
     };
     static_assert(sizeof(note_text) == 16);
@@ -159,7 +161,8 @@ class link : operation {
     // A message that is no item, to one rank. Used again and again.
     class note final : public operation {
       public:
-        note(link& of, int to, what is) noexcept : operation("MPI_Isend", to, false), of_(of), said_{is, 0} {}
+        note(link& of, int to, note_kind kind) noexcept
+            : operation("MPI_Isend", to, false), of_(of), said_{kind, 0} {}
         bool is_free() const noexcept { return is_free_; }
         void send(std::uint64_t number = 0) noexcept {
             said_.number = number;
@@ -204,8 +207,9 @@ class link : operation {
 
     struct peer {
         peer(link& of, int r, const role& mine) noexcept
-            : rank(r), credits(mine.capacity), end_note(of, r, what::end), credit_note(of, r, what::credit),
-              gone_note(of, r, what::gone), bye_note(of, r, what::bye) {}
+            : rank(r), credits(mine.capacity), end_note(of, r, note_kind::end),
+              credit_note(of, r, note_kind::credit), gone_note(of, r, note_kind::gone),
+              bye_note(of, r, note_kind::bye) {}
         const int rank;
         // As a consumer:
         std::uint64_t credits;
@@ -213,16 +217,16 @@ class link : operation {
         bool has_gone = false;
         bool has_said_bye = false;
         // As a producer:
-        static constexpr std::uint64_t unknown = ~std::uint64_t{0};
         std::uint64_t num_received = 0;
-        std::uint64_t num_announced = unknown;  // by `end`
+        std::optional<std::uint64_t> num_announced;  // by `end`
+        bool has_announced_end() const noexcept { return num_announced.has_value(); }
         bool has_ended() const noexcept { return num_received == num_announced; }
         standard_platform::atomic<std::uint32_t> freed{0};  // items got, for which no credit was returned yet
         note end_note, credit_note, gone_note, bye_note;
     };
 
-    struct kicked final : operation {
-        explicit kicked(link& of) noexcept : operation("MPI_Isend", any_rank, false), of_(of) {}
+    struct kick_operation final : operation {
+        explicit kick_operation(link& of) noexcept : operation("MPI_Isend", any_rank, false), of_(of) {}
         int begin(MPI_Request&, bool&) noexcept override {
             // acq_rel; pairs with kick(): go_on() sees what a caller that found `true` here has written
             is_queued.exchange(false, std::memory_order_acq_rel);
@@ -264,15 +268,15 @@ class link : operation {
     std::vector<peer*> consumers_;  // if this rank puts
     std::vector<peer*> producers_;  // if this rank gets
     std::size_t capacity_ = 1;
-    std::uint32_t enough_ = 1;  // for how many items a note returns credit, at least
-    kicked kick_{*this};
+    std::uint32_t credit_batch_ = 1;  // for how many items a note returns credit, at least
+    kick_operation kick_{*this};
     listener listener_{*this};
     standard_platform::atomic<std::int64_t> underway_{0};  // operations of this link that have not ended
     standard_platform::atomic<bool> is_leaving_{false};
     weir::detail::parker finished_;
     // Under the reactor's lock:
     counts counts_;
-    std::size_t turn_ = 0;
+    std::size_t next_consumer_ = 0;
     std::int64_t blocked_since_ = 0;
     bool has_sent_end_ = false;
     bool has_left_ = false;

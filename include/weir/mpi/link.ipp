@@ -5,6 +5,7 @@
 
 #include <weir/mpi/link.hpp>
 
+#include <algorithm>  // for std::ranges::all_of
 #include <span>       // for std::span
 #include <stdexcept>  // for std::invalid_argument
 
@@ -43,7 +44,7 @@ inline link::link(channel_plan plan, executor& clock)
         if (mine.gets && r.puts) producers_.push_back(peers_.back().get());
     }
     capacity_ = mine.capacity;
-    enough_ = weir::detail::larger(mine.capacity / 2, std::uint32_t{1});
+    credit_batch_ = weir::detail::larger(mine.capacity / 2, std::uint32_t{1});
 }
 
 inline int link::begin(MPI_Request&, bool& again) noexcept {
@@ -85,7 +86,7 @@ inline void link::go_on() noexcept {
         if (!send_next(to->rank)) break;
         --to->credits;
         ++to->num_sent;
-        turn_ = (turn_ + 1) % consumers_.size();
+        next_consumer_ = (next_consumer_ + 1) % consumers_.size();
     }
     if (is_drained()) send_ends();
 }
@@ -93,9 +94,9 @@ inline void link::go_on() noexcept {
 // The next consumer in turn that has given credit.
 inline link::peer* link::with_credit() noexcept {
     for (std::size_t i = 0; i < consumers_.size(); ++i) {
-        peer* const p = consumers_[turn_];
+        peer* const p = consumers_[next_consumer_];
         if (p->credits != 0 && !p->has_gone) return p;
-        turn_ = (turn_ + 1) % consumers_.size();
+        next_consumer_ = (next_consumer_ + 1) % consumers_.size();
     }
     return nullptr;
 }
@@ -112,50 +113,38 @@ inline void link::return_credit() noexcept {
         if (p->has_ended()) continue;
         if (leaves) p->gone_note.send();
         if (has_left_ || !p->credit_note.is_free()) continue;
-        if (p->freed.load(std::memory_order_relaxed) < enough_) continue;  // relaxed: as in got()
+        if (p->freed.load(std::memory_order_relaxed) < credit_batch_) continue;  // relaxed: as in got()
         p->credit_note.send(p->freed.exchange(0, std::memory_order_relaxed));
     }
 }
 
 inline void link::take(peer& from, const note_text& said) noexcept {
-    if (said.is == what::end) {
+    if (said.kind == note_kind::end) {
         from.num_announced = said.number;
         return look_for_the_end(from);
     }
     from.credits += said.number;
-    from.has_said_bye = from.has_said_bye || said.is == what::bye;
-    from.has_gone = from.has_gone || said.is == what::gone || said.is == what::bye;
-    bool all = true;
-    for (const peer* const p : consumers_) all = all && p->has_gone;
-    if (all) all_have_gone();
+    from.has_said_bye = from.has_said_bye || said.kind == note_kind::bye;
+    from.has_gone = from.has_gone || said.kind == note_kind::gone || said.kind == note_kind::bye;
+    if (std::ranges::all_of(consumers_, &peer::has_gone)) all_have_gone();
     go_on();
 }
 
 inline void link::look_for_the_end(peer& of) noexcept {
     if (!of.has_ended()) return;
     of.bye_note.send();
-    for (const peer* const p : producers_) {
-        if (!p->has_ended()) return;
-    }
-    all_have_ended();
+    if (std::ranges::all_of(producers_, &peer::has_ended)) all_have_ended();
 }
 
 inline bool link::expects_notes() const noexcept {
-    for (const peer* const p : producers_) {
-        if (p->num_announced == peer::unknown) return true;
-    }
-    for (const peer* const p : consumers_) {
-        if (!p->has_said_bye) return true;
-    }
-    return false;
+    return !std::ranges::all_of(producers_, &peer::has_announced_end) ||
+           !std::ranges::all_of(consumers_, &peer::has_said_bye);
 }
 
 inline bool link::is_over() const noexcept {
-    if (underway_.load(std::memory_order_relaxed) != 1) return false;  // other operations than this one
-    for (const peer* const p : producers_) {
-        if (!p->has_ended()) return false;
-    }
-    return !expects_notes();
+    // Whether no other operation than this one is underway. relaxed: read under the reactor's lock
+    return underway_.load(std::memory_order_relaxed) == 1 &&
+           std::ranges::all_of(producers_, &peer::has_ended) && !expects_notes();
 }
 
 }  // namespace weir::mpi::detail

@@ -71,7 +71,7 @@ struct elements {
     // message does not consist of whole elements.
     static std::size_t count_in(const MPI_Status& status) {
         int n = 0;
-        demand(MPI_Get_count(&status, type(), &n), "MPI_Get_count");
+        check_call(MPI_Get_count(&status, type(), &n), "MPI_Get_count");
         if (n < 0 || static_cast<std::size_t>(n) % scale != 0) throw error(MPI_ERR_TYPE, "MPI_Get_count");
         return static_cast<std::size_t>(n) / scale;
     }
@@ -97,9 +97,9 @@ class owned_comm {
     owned_comm(std::shared_ptr<reactor> of, MPI_Comm handle)
         : loop(std::move(of)), comm(handle), freeing_(std::make_unique<freeing>(handle)) {
         try {
-            demand(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-            demand(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-            demand(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+            check_call(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+            check_call(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+            check_call(MPI_Comm_size(comm, &size), "MPI_Comm_size");
         } catch (...) {
             MPI_Comm_free(&handle);
             throw;

@@ -39,7 +39,7 @@ namespace detail {
 class periodic_work {
   public:
     // Called under the reactor's lock. Returns when the next call is due.
-    virtual std::int64_t at(std::int64_t now) noexcept = 0;
+    virtual std::int64_t tick(std::int64_t now) noexcept = 0;
     // Tells all ranks that this one can't go on. Called under the reactor's lock.
     virtual void fail_here(const std::string& why) = 0;
 
@@ -222,7 +222,7 @@ class reactor final : public weir::detail::polled_source {
         if (polls && failure() == nullptr) ended = begun_.test() || ended;
         if (polls && periodic_ != nullptr) {
             const std::int64_t now = platform::now();
-            if (now >= next_period_) next_period_ = periodic_->at(now);
+            if (now >= next_period_) next_period_ = periodic_->tick(now);
         }
         if (failure() != nullptr) begun_.give_up_all();
         num_begun_.store(begun_.size(), std::memory_order_relaxed);  // see poll()

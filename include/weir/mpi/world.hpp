@@ -76,7 +76,7 @@ class process {
 
     // Tells all ranks that this one has failed. Blocks until a thread that may call MPI has done so.
     void fail(const std::string& why) {
-        do_there("MPI_Isend", [&](MPI_Request&) {
+        call_and_wait("MPI_Isend", [&](MPI_Request&) {
             health_->fail(all_->rank, why);
             return MPI_SUCCESS;
         });
@@ -84,8 +84,9 @@ class process {
     // Returns when all ranks have called it, and none has failed; otherwise the process ends.
     void leave() noexcept {
         for (int i = 0; i < 2; ++i) {  // the second barrier ends when no rank sends heartbeats any more
-            do_there("MPI_Ibarrier", [&](MPI_Request& r) noexcept { return MPI_Ibarrier(control_, &r); });
-            do_there("MPI_Wait", [&](MPI_Request&) noexcept { return health_->stop(); });
+            call_and_wait("MPI_Ibarrier",
+                          [&](MPI_Request& r) noexcept { return MPI_Ibarrier(control_, &r); });
+            call_and_wait("MPI_Wait", [&](MPI_Request&) noexcept { return health_->stop(); });
         }
         if (loop_->failure() == nullptr) return;
         health_->leave();
@@ -96,7 +97,7 @@ class process {
     // Calls the function on a thread that may call MPI, and blocks until the operation that it begins is
     // over. `name`: that of the MPI function. If this fails, so has this rank: tells all ranks.
     template <class Function>
-    void do_there(const char* name, Function function) {
+    void call_and_wait(const char* name, Function function) {
         class one_call final : public operation {
           public:
             one_call(const char* name, Function& f) noexcept : operation(name, any_rank, false), call_(f) {}
@@ -139,7 +140,7 @@ class process {
             if (MPI_Init_thread(nullptr, nullptr, how_.threads, &level_) != MPI_SUCCESS)
                 return refuse("MPI_Init_thread failed");
         } else {
-            demand(MPI_Query_thread(&level_), "MPI_Query_thread");
+            check_call(MPI_Query_thread(&level_), "MPI_Query_thread");
         }
         const int needed = finalises_ || !how_.own_thread ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
         if (level_ < needed) {
@@ -152,11 +153,11 @@ class process {
         }
         loop_->set_thread(level_ < MPI_THREAD_SERIALIZED);
         MPI_Comm all = MPI_COMM_NULL;
-        demand(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        demand(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
+        check_call(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        check_call(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
         all_ = std::make_shared<const owned_comm>(loop_, all);
-        demand(MPI_Comm_dup(MPI_COMM_WORLD, &control_), "MPI_Comm_dup");
-        demand(MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        check_call(MPI_Comm_dup(MPI_COMM_WORLD, &control_), "MPI_Comm_dup");
+        check_call(MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
         health_.emplace(*loop_, control_, how_.failures);
         loop_->set_periodic(&*health_);
     } catch (const error& e) {
