@@ -199,7 +199,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     // early. Otherwise another slot has put the mark (end of an epoch) of all inputs, and the worker drops
     // its own.
     bool ends_when_refused() const noexcept {
-        return this->run_.ends().stop_requested() ||
+        return this->run_.own_stop().stop_requested() ||
                room_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });
     }
 

@@ -67,7 +67,7 @@ class profile_lines {
     static constexpr int rate_width = 19;      // the width of the column with the interval of the rate
     static constexpr int speed_up_width = 12;  // the width of the column with the interval of the speed-up
 
-    bool has_end(trial_end what) const noexcept { return ends_[static_cast<std::size_t>(what)]; }
+    bool has_seen(trial_end end) const noexcept { return seen_ends_[static_cast<std::size_t>(end)]; }
     static bool has_few(const profile_trial& t) noexcept;
     static std::string times(double factor) { return units::fixed(factor, factor < 0.995 ? 2 : 1); }
     static const char* or_dash(const std::string& text) noexcept { return text.empty() ? "-" : text.c_str(); }
@@ -76,7 +76,7 @@ class profile_lines {
 
     int width_;
     bool is_few_ = false;  // a trial had too few items for an interval
-    bool ends_[6] = {};    // whether a trial ended so; the index is a `trial_end`
+    bool seen_ends_[6] = {};  // whether a trial ended so; the index is a `trial_end`
 };
 
 // The profiler of WEIR_DIAGNOSE: prints a line for each trial, and the verdict at the end of the run.

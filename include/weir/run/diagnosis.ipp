@@ -43,7 +43,7 @@ WEIR_INLINE std::string profile_lines::line(const std::string& name, const profi
                                             const profile_trial* base) {
     // A stage that was stuck, or not tried, has no rate.
     const bool has_rate = t.end < trial_end::stuck;
-    ends_[static_cast<std::size_t>(t.end)] = true;
+    seen_ends_[static_cast<std::size_t>(t.end)] = true;
     is_few_ = is_few_ || has_few(t);
     std::string rates;
     std::string ratio;
@@ -89,24 +89,24 @@ WEIR_INLINE std::string profile_lines::foot() const {
             "few items: fewer than 4 for each slot, so the rate has no interval, and there is no "
             "speed-up.\n";
     }
-    if (has_end(trial_end::time_over)) {
+    if (has_seen(trial_end::time_over)) {
         text += "time over: a trial has a limit of time; its figures are of the items until then.\n";
     }
-    if (has_end(trial_end::stuck)) {
+    if (has_seen(trial_end::stuck)) {
         text +=
             "stuck: nothing moved any more, as where a function waits for what a later stage, or the "
             "consumer, gives back;\nthe stage was tried no further.\n";
     }
-    if (has_end(trial_end::too_few)) {
+    if (has_seen(trial_end::too_few)) {
         text += "too few items: the trials with fewer slots have used up those that the stage was given.\n";
     }
-    if (has_end(trial_end::no_thread)) {
+    if (has_seen(trial_end::no_thread)) {
         text +=
             "no thread: each slot takes a thread, and so many would leave none of its executor's for "
             "other "
             "stages, which may free them.\n";
     }
-    if (has_end(trial_end::not_tried)) {
+    if (has_seen(trial_end::not_tried)) {
         text += "not tried: a trial before it was stuck, or the time for all was over.\n";
     }
     return text;

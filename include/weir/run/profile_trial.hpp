@@ -81,7 +81,7 @@ class trial_shares {
     // take buffers that only later stages free. With more slots than buffers, its items could wait for each
     // other for ever. Such a trial never begins: an earlier one, with fewer slots but more items than there
     // are buffers, uses up the buffers and is stuck.)
-    std::size_t enough(std::size_t n) const noexcept;
+    std::size_t items_needed(std::size_t n) const noexcept;
 
   private:
     static constexpr double rounding = 1e-6;

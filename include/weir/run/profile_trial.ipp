@@ -23,7 +23,7 @@ namespace weir::detail {
 
 WEIR_INLINE std::size_t trial_shares::trials(std::size_t items) const noexcept {
     std::size_t n = 1;
-    while (n < concurrencies_.size() && enough(n + 1) <= items) ++n;
+    while (n < concurrencies_.size() && items_needed(n + 1) <= items) ++n;
     return n;
 }
 
@@ -34,7 +34,7 @@ WEIR_INLINE std::size_t trial_shares::share(std::size_t trial, std::size_t n, st
     return left > concurrencies_[trial] ? left - left % concurrencies_[trial] : left;
 }
 
-WEIR_INLINE std::size_t trial_shares::enough(std::size_t n) const noexcept {
+WEIR_INLINE std::size_t trial_shares::items_needed(std::size_t n) const noexcept {
     double most = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const std::size_t least = detail::larger<std::size_t>(10, 4 * concurrencies_[i]);
@@ -99,7 +99,7 @@ WEIR_INLINE void stage_trials::begin_stage(profiled_run& run, time_point now) {
 }
 
 WEIR_INLINE bool stage_trials::begin_round(profiled_run& run) {
-    const bool is_enough = num_items_ >= detail::smaller(items_, shares_.enough(max_trials_));
+    const bool is_enough = num_items_ >= detail::smaller(items_, shares_.items_needed(max_trials_));
     if (is_source_ || !inputs_complete_ || is_enough || round_++ == limits_.rounds) return false;
     for (std::size_t i = 0; i < stage_; ++i) {
         run.add_capacity(i, items_ + num_items_ + shares_.concurrencies().back());

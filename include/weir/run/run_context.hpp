@@ -139,17 +139,17 @@ class run_context : public detached_task_owner {
     // Null: there is no limit of bytes.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
     // Stopped when the run is stopped, so that the functions of stages return.
-    const stop_token& ends() const noexcept { return ended_; }
+    const stop_token& own_stop() const noexcept { return own_stop_; }
     // Whether the functions of stages may have seen a stop request: of the run, or of `run_options::stop`,
     // before the run has reacted to it.
-    bool may_give_up() const noexcept { return ended_.stop_requested() || options_.stop.stop_requested(); }
+    bool may_give_up() const noexcept { return own_stop_.stop_requested() || options_.stop.stop_requested(); }
 
     // Whether the error is `stopped` in a run that was stopped, and so is no failure.
     bool is_stopped_by(const std::exception_ptr& error) const noexcept;
     const std::vector<shared_hook>& hooks() const noexcept { return options_.hooks; }
     run_trail* trail() const noexcept { return reports_.trail(); }
     // Tells the reports and `on_failure` of a failure.
-    void tell(const failure& f);
+    void report_failure(const failure& f);
     bool has_on_failure() const noexcept { return static_cast<bool>(options_.on_failure); }
 
     // Called before the run ends; the first call counts.
@@ -190,7 +190,7 @@ class run_context : public detached_task_owner {
     ~run_context();
 
     // relaxed, both: the start of a worker orders them
-    void expect_workers(std::size_t workers) noexcept {
+    void set_num_workers(std::size_t workers) noexcept {
         workers_left_.store(workers, std::memory_order_relaxed);
     }
     void count_added_worker() noexcept { workers_left_.fetch_add(1, std::memory_order_relaxed); }
@@ -238,8 +238,8 @@ class run_context : public detached_task_owner {
     standard_platform::atomic<std::uint64_t> num_done_{0};
     standard_platform::atomic<std::size_t> workers_left_{0};
     stop_source all_left_;
-    stop_source ends_;
-    const stop_token ended_{ends_.get_token()};
+    stop_source own_stop_source_;
+    const stop_token own_stop_{own_stop_source_.get_token()};
     failure_counter failure_counts_{options_.max_failures};
 };
 

@@ -66,7 +66,7 @@ WEIR_INLINE void run_context::pause(bool paused) noexcept {
 }
 
 WEIR_INLINE bool run_context::is_stopped_by(const std::exception_ptr& error) const noexcept {
-    if (!ended_.stop_requested()) return false;
+    if (!own_stop_.stop_requested()) return false;
     try {
         std::rethrow_exception(error);
     } catch (const stopped&) {
@@ -76,8 +76,8 @@ WEIR_INLINE bool run_context::is_stopped_by(const std::exception_ptr& error) con
     }
 }
 
-WEIR_INLINE void run_context::tell(const failure& f) {
-    reports_.tell([&f](run_report& r) { r.failed(f); });
+WEIR_INLINE void run_context::report_failure(const failure& f) {
+    reports_.call_each([&f](run_report& r) { r.failed(f); });
     if (options_.on_failure) options_.on_failure(f);
 }
 
@@ -98,7 +98,7 @@ WEIR_INLINE void run_context::worker_left() noexcept {
 }
 
 WEIR_INLINE void run_context::release_waiting() noexcept {
-    ends_.request_stop();
+    own_stop_source_.request_stop();
     if (budget_) budget_->end();
     pause_.update([this](pause_rule& rule) {
         rule.over = true;

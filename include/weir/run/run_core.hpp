@@ -88,7 +88,8 @@ class run_core final : public profiled_graph<Policy> {
     // Destroys a worker that can never be resumed: see `join`.
     void abandon_one() noexcept;
 
-    // Reports each lap, a part of the run with statistics of its own, and the end of the run.
+    // Reports the end of each lap, an interval of `run_options::lap`, with the statistics of this interval; and
+    // the end of the run.
     detached_task<void> report_laps() {
         pipeline_stats before;
         time_point end = this->begin_;
@@ -100,8 +101,8 @@ class run_core final : public profiled_graph<Policy> {
             if (end <= t) end = weir::saturating_add(t, length - (t - end) % length);
             const bool whole = co_await weir::sleep_until(end, this->all_left(), timer_order::before_all);
             if (!whole || end == (time_point::max)()) break;
-            if (!tell("on_lap", before, [this](const pipeline_stats& lap, const pipeline_stats&) {
-                    this->reports_.tell([&lap](run_report& r) { r.lap(lap); });
+            if (!call_with_stats("on_lap", before, [this](const pipeline_stats& lap, const pipeline_stats&) {
+                    this->reports_.call_each([&lap](run_report& r) { r.lap(lap); });
                     if (this->options_.on_lap) this->options_.on_lap(lap);
                 })) {
                 cancel_stages();
@@ -111,8 +112,8 @@ class run_core final : public profiled_graph<Policy> {
         if (!has_end()) co_return;
         co_await weir::sleep_until((time_point::max)(), this->all_left());
         static_cast<void>(
-            tell("on_end", before, [this](const pipeline_stats& rest, const pipeline_stats& all) {
-                this->reports_.tell([&](run_report& r) { r.ends(rest, all); });
+            call_with_stats("on_end", before, [this](const pipeline_stats& rest, const pipeline_stats& all) {
+                this->reports_.call_each([&](run_report& r) { r.ends(rest, all); });
                 if (this->options_.on_end) this->options_.on_end(rest, all);
             }));
     }
@@ -121,22 +122,22 @@ class run_core final : public profiled_graph<Policy> {
         return this->options_.lap > duration(0) && (this->options_.on_lap || !this->reports_.empty());
     }
     bool has_end() const noexcept { return this->options_.on_end || !this->reports_.empty(); }
-    // Calls `told` with the statistics since `before`, and with those since the start. Returns false if
-    // `told` threw: the run then fails.
-    template <class Told>
-    bool tell(const char* callback, pipeline_stats& before, const Told& told) noexcept {
+    // Calls `call` with the statistics since `before`, and with those since the start. Returns false if
+    // `call` threw: the run then fails.
+    template <class Callback>
+    bool call_with_stats(const char* name, pipeline_stats& before, const Callback& call) noexcept {
         std::exception_ptr error;
         try {
             pipeline_stats all = this->stats();
             const pipeline_stats since = all - before;
-            trampoline::is_work_of(this);  // so that refuse_within_run() recognises a call by `told`
-            told(since, all);
+            trampoline::is_work_of(this);  // so that refuse_within_run() recognises a call by `call`
+            call(since, all);
             before = std::move(all);
             return true;
         } catch (...) {
             error = std::current_exception();
         }
-        this->record(failure(callback, 0, error), false);
+        this->record(failure(name, 0, error), false);
         return false;
     }
 

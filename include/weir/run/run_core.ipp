@@ -46,7 +46,7 @@ WEIR_INLINE void run_core<Policy>::start() {
     this->begin_ = this->main_executor().now();
     if (this->trail() != nullptr) this->trail()->begin(this->begin_.time_since_epoch().count());
     if (Policy::statistics && !this->main_executor().traits().exclusive) this->process_.begin();
-    this->expect_workers(workers);
+    this->set_num_workers(workers);
     left_.store(workers + (reporter_ ? 1U : 0U) + (profiling_ ? 1U : 0U), std::memory_order_relaxed);
     started_ = true;
     on_all_left_.emplace(this->all_left(), end_run{this});
@@ -196,7 +196,7 @@ WEIR_INLINE void run_core<Policy>::announce() {
     // first instant.
     pipeline_stats all = this->stats_until([] { return std::int64_t{0}; });
     all.process.reset();
-    this->reports_.tell([&all](run_report& r) { r.begins(all); });
+    this->reports_.call_each([&all](run_report& r) { r.begins(all); });
 }
 
 }  // namespace weir::detail

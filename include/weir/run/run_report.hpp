@@ -170,7 +170,7 @@ class run_report {
     /// Called at the end of a lap, with its statistics: see `run_options::lap`.
     virtual void lap(const pipeline_stats& one) { static_cast<void>(one); }
     /// Called for an item that failed: see `run_options::on_failure`.
-    virtual void failed(const failure& what) { static_cast<void>(what); }
+    virtual void failed(const failure& f) { static_cast<void>(f); }
     /// Called at the end of the run: see `run_options::on_end`. `rest`: the last, shorter lap.
     virtual void ends(const pipeline_stats& rest, const pipeline_stats& all);
     /// Called before `begins`.
@@ -209,7 +209,7 @@ class run_reports {
     bool empty() const noexcept { return all_.empty(); }
 
     template <class Call>
-    void tell(Call call) noexcept {
+    void call_each(Call call) noexcept {
         for (const auto& each : all_) {
             // relaxed: a report that has just failed may be called for one more failure
             if (each->abandon.load(std::memory_order_relaxed)) continue;

@@ -43,10 +43,10 @@ WEIR_INLINE run_reports::run_reports(std::vector<std::shared_ptr<run_report>> al
         if (each == nullptr) throw std::invalid_argument("weir: a report of a run is null");
         all_.push_back(std::make_unique<one>(std::move(each)));
     }
-    tell([&hooks](run_report& r) {
+    call_each([&hooks](run_report& r) {
         if (auto around = r.around_invocations()) hooks.emplace_back(std::move(around));
     });
-    tell([this](run_report& r) {
+    call_each([this](run_report& r) {
         auto follows = r.follows_items();
         if (follows == nullptr) return;
         if (trail_ != nullptr) throw std::invalid_argument("weir: another one follows this run's items");

@@ -102,7 +102,7 @@ WEIR_INLINE bool running_stage<Policy>::report_failure(slot& me, std::uint64_t i
     me.count_failure(spent);
     detail::begin_overhead(me);
     try {
-        run_.tell(failure(this->name(), item, error, this->where()));
+        run_.report_failure(failure(this->name(), item, error, this->where()));
     } catch (...) {
         stop_run(item, std::move(error), true);
         stop_run(item, std::current_exception());

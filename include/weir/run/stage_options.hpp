@@ -112,8 +112,9 @@ struct run_options {
     /// functions lock.
     bool consumers_help = true;
 
-    /// The length of a lap, a part of the run with statistics of its own, by the executor's clock, from the
-    /// start on; 0: no laps, but laps of a second if there are `reports`.
+    /// The length of a lap by the executor's clock: from the start on, the run is divided into intervals of
+    /// this length, and the statistics of each are reported. 0: no laps, but laps of a second if there are
+    /// `reports`.
     duration lap = duration(0);
 
     /// How many single invocations of each stage, and how many times of the consumer, the run keeps at most,

@@ -252,7 +252,7 @@ class worker_set : public stage_gate {
     const std::string name_;
     const std::size_t trail_{run_.trail() != nullptr ? run_.trail()->add_stage(name_) : 0};
     const std::source_location where_;
-    const end_token ends_{&run_.ends(), &name_};  // the address of the name identifies the stage
+    const end_token end_token_{&run_.own_stop(), &name_};  // the address of the name identifies the stage
     // Guards the members below, up to concurrency_, against a change of the concurrency.
     mutable standard_platform::mutex lock_;
     std::vector<std::unique_ptr<slot_sampler>> samplers_;  // of the slots, if the run is recorded

@@ -119,7 +119,7 @@ WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) -> std::unique
 
 template <class Policy>
 WEIR_INLINE void worker_set<Policy>::start(std::size_t i) noexcept {
-    workers_[i].start(executor_, Policy::statistics ? slots_[i].get() : nullptr, run_, &ends_);
+    workers_[i].start(executor_, Policy::statistics ? slots_[i].get() : nullptr, run_, &end_token_);
 }
 
 template <class Policy>

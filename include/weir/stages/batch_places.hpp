@@ -70,12 +70,12 @@ struct batch_form {
 
 // A request of a slot, and the answer of `place_rule`.
 struct place_request {
-    enum class kind : std::uint8_t {
+    enum class event : std::uint8_t {
         item,   // waits for a place for an item
         mark,   // the end of an epoch: waits until its items have filled their places, failed or were dropped
         at_end  // after the end of the input: waits until no slot has an item
     };
-    kind what = kind::item;
+    event cause = event::item;
     std::uint64_t number = open_batch::no_item;  // of the item; of a mark: how many items are before it
     std::uint64_t epoch = open_batch::no_item;
     open_batch* batch = nullptr;  // null: no place yet
@@ -99,15 +99,15 @@ class place_rule {
     admission judge(const ticket& asked) const noexcept {
         const place_request& t = *asked;
         if (is_closed_) return admission::refused;
-        switch (t.what) {
-            case place_request::kind::item:
+        switch (t.cause) {
+            case place_request::event::item:
                 if (t.epoch > blocked_epoch_ || t.number > last_number()) return admission::refused;
                 if (t.epoch != epoch_ || (in_order_ && t.number != next_)) return admission::wait;
                 return fetcher_ == nullptr || batch_with_place() != nullptr ? admission::go : admission::wait;
-            case place_request::kind::mark:
+            case place_request::event::mark:
                 if (t.epoch >= blocked_epoch_) return admission::refused;
                 return t.epoch == epoch_ && num_settled_ == t.number ? admission::go : admission::wait;
-            case place_request::kind::at_end:
+            case place_request::event::at_end:
                 break;
         }
         return num_working_ == 0 ? admission::go : admission::wait;
@@ -118,10 +118,10 @@ class place_rule {
         const admission answer = judge(asked);
         if (answer != admission::go) return answer;
         place_request& t = *asked;
-        if (t.what == place_request::kind::item) {
+        if (t.cause == place_request::event::item) {
             give_place(t);
         } else {
-            (t.what == place_request::kind::mark ? mark_is_due_ : end_is_due_) = true;
+            (t.cause == place_request::event::mark ? mark_is_due_ : end_is_due_) = true;
             t.gives = !std::exchange(has_giver_, true);
         }
         return answer;
@@ -182,7 +182,7 @@ class place_rule {
     // leave any more. Returns the same as `leave_out`.
     std::optional<stop_source> block(place_request& t) noexcept {
         std::optional<stop_source> stop;
-        if (t.what == place_request::kind::item) stop = leave_out(t);
+        if (t.cause == place_request::event::item) stop = leave_out(t);
         blocked_number_ = detail::smaller(blocked_number_, t.number);
         blocked_epoch_ = detail::smaller(blocked_epoch_, t.epoch);
         if (!std::exchange(t.gives, false)) return stop;

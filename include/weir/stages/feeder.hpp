@@ -240,7 +240,7 @@ class running_traversal : public Base {
     bool is_recalled_or_ending(const slot& me) const noexcept {
         return me.recalled.load(std::memory_order_relaxed) || has_to_end();
     }
-    bool has_to_end() const noexcept { return all_.is_over() || this->run_.ends().stop_requested(); }
+    bool has_to_end() const noexcept { return all_.is_over() || this->run_.own_stop().stop_requested(); }
 
     // Waits for an item, and takes it. Returns false if the stage ends, or if the slot goes out of service,
     // because the concurrency of the stage was reduced.

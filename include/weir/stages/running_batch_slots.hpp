@@ -67,7 +67,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
 
     void on_item(iteration& it) noexcept {
         base::on_item(it);
-        if (it.place.mark) it.asked.what = place_request::kind::mark;
+        if (it.place.mark) it.asked.cause = place_request::event::mark;
         it.asked.number = this->number_of(it.place);
         it.asked.epoch = it.place.epoch;
     }
@@ -75,14 +75,14 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     bool is_ordered() const noexcept { return true; }
     auto wait_for_turn(iteration& it, slot& me) noexcept {
         if (it.item == nullptr) {
-            it.asked.what = place_request::kind::at_end;
+            it.asked.cause = place_request::event::at_end;
             leave_work(*it.context);
         }
         return place_wait(*this, it, me);
     }
     // A slot whose item fails the stage continues to the end of the input. The last slot puts all batches.
     void block_turns(iteration& it) noexcept {
-        if (it.asked.what == place_request::kind::item && it.task >= task_end::last && !it.asked.gives) {
+        if (it.asked.cause == place_request::event::item && it.task >= task_end::last && !it.asked.gives) {
             this->in_->cancel();
             it.ends_stage = false;
         }
@@ -103,7 +103,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     void store_result(iteration& it, bool is_kept = true) noexcept { it.is_kept = is_kept; }
 
     void end_task(iteration& it) noexcept {
-        if (it.error && it.asked.what == place_request::kind::item) leave_out(it);
+        if (it.error && it.asked.cause == place_request::event::item) leave_out(it);
     }
     // An exception while the slot puts batches fails the stage, not the item.
     bool tolerates_failure(const iteration& it) const noexcept {
@@ -206,7 +206,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
             if (it.asked.fetches) {
                 co_await fetch(it);
                 if (it.error || it.asked.batch != nullptr) break;
-                if (this->run_.ends().stop_requested()) co_return false;
+                if (this->run_.own_stop().stop_requested()) co_return false;
             }
             auto ask = places_.wait(&it.asked, me, slot_state::wait_turn);
             const bool is_admitted = co_await ask;
@@ -219,7 +219,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     // Waits for a block of the pool, until another item has left its place, or the run ends.
     task<void> fetch(iteration& it) {
         const stop_source stop;
-        const stop_callback on_end(this->run_.ends(), [&stop] { stop.request_stop(); });
+        const stop_callback on_end(this->run_.own_stop(), [&stop] { stop.request_stop(); });
         bool has_to_wait = false;
         places_.update([&](place_rule& rule) { has_to_wait = rule.wait_for_memory(it.asked, stop); });
         if (!has_to_wait) co_return;
@@ -235,9 +235,9 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     }
 
     template <class Change>
-    void change(iteration& it, Change what) noexcept {
+    void change(iteration& it, Change change_rule) noexcept {
         std::optional<stop_source> stop;
-        places_.update([&](place_rule& rule) { stop = what(rule); }, it.context->slot);
+        places_.update([&](place_rule& rule) { stop = change_rule(rule); }, it.context->slot);
         if (stop) stop->request_stop();
     }
     void leave_work(auto& context) noexcept {

@@ -63,16 +63,16 @@ class shuffle_op {
             place.emplace(std::move(item));
         }
     }
-    void end(std::optional<C>&) noexcept { ends_ = !held_.empty(); }
+    void end(std::optional<C>&) noexcept { is_draining_ = !held_.empty(); }
     void pop(std::optional<C>& out) {
-        if (!ends_) return;
+        if (!is_draining_) return;
         auto& place = held_[pick()];
         out.emplace(*std::move(place));
         if (&place != &held_.back()) detail::replace(place, std::move(held_.back()));
         held_.pop_back();
-        ends_ = !held_.empty();
+        is_draining_ = !held_.empty();
     }
-    bool done() const noexcept { return !ends_; }
+    bool done() const noexcept { return !is_draining_; }
 
   private:
     std::size_t pick() noexcept { return static_cast<std::size_t>(random_.below(held_.size())); }
@@ -82,7 +82,7 @@ class shuffle_op {
     const std::uint64_t seed_;
     epoch_numbers random_;
     std::vector<std::optional<C>> held_;  // none is empty; an optional, because items need not be assignable
-    bool ends_ = false;
+    bool is_draining_ = false;
 };
 
 struct shuffle_stage : transform_stage<shuffle_stage> {

@@ -117,7 +117,7 @@ class stage_task : public slot_machine {
         if constexpr (Kind::has_input) {
             if (it.item != nullptr) input = any_item(std::as_const(epoch_item_traits<C>::value_of(*it.item)));
         }
-        context_.value.guard.emplace(stage_.hooks(), stage_.run().ends(), stage_.name(), item_number(it),
+        context_.value.guard.emplace(stage_.hooks(), stage_.run().own_stop(), stage_.name(), item_number(it),
                                      it.place.epoch, me_.number(), input, stage_.time_limit(),
                                      context_.value.env, it.error);
         it.began = stage_.begin_work(me_);

@@ -78,7 +78,7 @@ class task_timer {
     bool expired_ = false;
     const stop_source stop_;
     const stop_token token_{stop_.get_token()};
-    const end_token ends_{&token_, detail::work_of(outer_)};
+    const end_token end_token_{&token_, detail::work_of(outer_)};
     stop_callback<forward_stop> on_end_;
     delayed_action<expire> delayed_;
 };

@@ -32,7 +32,7 @@ WEIR_INLINE task_timer::task_timer(coroutine_env& env, duration limit, stop_toke
     : env_(env), outer_(env.ends), executor_(*env.executor), limit_(limit),
       deadline_(saturating_add(executor_.now(), limit)), on_end_(std::move(run_ends), forward_stop{&stop_}),
       delayed_(executor_, limit, expire{this}) {
-    env.ends = &ends_;
+    env.ends = &end_token_;
 }
 
 WEIR_INLINE task_timer::~task_timer() { env_.ends = outer_; }

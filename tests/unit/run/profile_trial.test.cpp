@@ -59,7 +59,7 @@ TEST_CASE("as many trials are made as have four items for each slot, and ten") {
     CHECK(s.trials(0) == 1);
     CHECK(s.trials(1000) == 5);
     for (std::size_t n = 1; n <= 5; ++n) {
-        const std::size_t enough = s.enough(n);
+        const std::size_t enough = s.items_needed(n);
         CHECK(s.trials(enough) == n);
         CHECK(s.trials(enough - 1) == (n == 1 ? 1 : n - 1));
         for (std::size_t i = 0; i < n; ++i) {
@@ -67,7 +67,7 @@ TEST_CASE("as many trials are made as have four items for each slot, and ten") {
             CHECK(s.share(i, n, enough, enough) + slots[i] > 10);
         }
     }
-    CHECK(s.enough(5) == 354);
+    CHECK(s.items_needed(5) == 354);
 }
 
 TEST_CASE("the last trial gets the rest, in a multiple of its slots unless there are fewer items") {

@@ -21,7 +21,7 @@ place_request item(std::uint64_t number, std::uint64_t epoch = 0) {
 }
 place_request mark(std::uint64_t number, std::uint64_t epoch) {
     place_request t = item(number, epoch);
-    t.what = place_request::kind::mark;
+    t.cause = place_request::event::mark;
     return t;
 }
 void add_batch(place_rule& rule, place_request& t, std::size_t places) {
@@ -127,7 +127,7 @@ TEST_CASE("the rest of the batches leaves when no slot works any more") {
     rule.begin_work();
     rule.begin_work();
     place_request a = item(0), end;
-    end.what = place_request::kind::at_end;
+    end.cause = place_request::event::at_end;
     rule.ask(&a);
     add_batch(rule, a, 2);
     rule.end_work();
