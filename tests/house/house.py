@@ -45,7 +45,6 @@ ELSEWHERE = {
     "stages/stage_row.hpp": ("tests/unit/stages/pipeline.test.cpp", "how a pipeline puts stages in a row"),
     "stages/source_items.hpp": ("tests/unit/stages/source.test.cpp", "what a source is made from"),
     "stages/stage_task.hpp": ("tests/unit/stages/stage_worker.test.cpp", "a base of each worker"),
-    "stages/worker_waits.hpp": ("tests/unit/stages/stage_worker.test.cpp", "the waits of each worker"),
     "insight/repeated_consumer.hpp": ("tests/unit/insight/headspace.test.cpp", "how headspace calls its consumer"),
     "insight/compared_run.hpp": ("tests/unit/insight/diff.test.cpp", "the runs that are compared"),
     "insight/run_difference.hpp": ("tests/unit/insight/diff.test.cpp", "what a comparison returns, and its text"),

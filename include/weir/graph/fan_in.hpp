@@ -9,7 +9,6 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/intake.hpp>
 #include <weir/stages/stage_worker.hpp>
 
 #include <cstddef>     // for std::size_t

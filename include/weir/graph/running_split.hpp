@@ -8,7 +8,6 @@
 #include <weir/graph/branch.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/intake.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage_worker.hpp>
 #include <weir/task/awaitable.hpp>

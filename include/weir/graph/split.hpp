@@ -12,7 +12,6 @@
 #include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/intake.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>

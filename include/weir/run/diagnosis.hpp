@@ -75,7 +75,7 @@ class profile_lines {
     static std::string share(double part, double all, const char* unit = "");
 
     int width_;
-    bool is_few_ = false;  // a trial had too few items for an interval
+    bool is_few_ = false;     // a trial had too few items for an interval
     bool seen_ends_[6] = {};  // whether a trial ended so; the index is a `trial_end`
 };
 

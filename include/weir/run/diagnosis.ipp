@@ -11,7 +11,6 @@
 
 #include <cstdio>       // for std::fprintf, std::fputs, std::snprintf
 #include <cstdlib>      // for std::getenv
-#include <memory>       // for std::make_unique
 #include <stdexcept>    // for std::invalid_argument
 #include <string_view>  // for std::string_view
 
@@ -80,14 +79,12 @@ WEIR_INLINE std::string profile_lines::line(const std::string& name, const profi
 WEIR_INLINE std::string profile_lines::foot() const {
     std::string text =
         "\nitems: invocations; rate: of them a second, and its 95 % confidence interval; below a "
-        "readiness "
-        "of 100 % the stage is faster than it was fed;\nspeed-up: over the fewest slots; none is told "
-        "where "
-        "its interval holds 1; runnable: no thread was free.\n";
+        "readiness of 100 % the stage is faster than it was fed;\n"
+        "speed-up: over the fewest slots; none is told where its interval holds 1; runnable: no thread was "
+        "free.\n";
     if (is_few_) {
         text +=
-            "few items: fewer than 4 for each slot, so the rate has no interval, and there is no "
-            "speed-up.\n";
+            "few items: fewer than 4 for each slot, so the rate has no interval, and there is no speed-up.\n";
     }
     if (has_seen(trial_end::time_over)) {
         text += "time over: a trial has a limit of time; its figures are of the items until then.\n";
@@ -102,8 +99,7 @@ WEIR_INLINE std::string profile_lines::foot() const {
     }
     if (has_seen(trial_end::no_thread)) {
         text +=
-            "no thread: each slot takes a thread, and so many would leave none of its executor's for "
-            "other "
+            "no thread: each slot takes a thread, and so many would leave none of its executor's for other "
             "stages, which may free them.\n";
     }
     if (has_seen(trial_end::not_tried)) {

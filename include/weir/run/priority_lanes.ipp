@@ -7,9 +7,8 @@
 
 #include <weir/platform/config.hpp>
 
-#include <memory>  // for std::make_unique
-#include <mutex>   // for std::lock_guard
-#include <new>     // for std::bad_alloc
+#include <mutex>  // for std::lock_guard
+#include <new>    // for std::bad_alloc
 
 namespace weir {
 

@@ -7,8 +7,6 @@
 
 #include <weir/platform/config.hpp>
 
-#include <cstdint>  // for std::int64_t
-
 namespace weir {
 
 WEIR_INLINE std::optional<confidence_interval> profile_trial::speed_up(

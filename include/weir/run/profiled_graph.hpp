@@ -42,7 +42,9 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     time_point current_time() const override { return this->main_executor().now(); }
     const std::string& name_of(std::size_t stage) const noexcept override { return stages_[stage]->name(); }
     bool was_interrupted() const override { return this->has_failed() || this->was_stopped(); }
-    bool is_halted() const noexcept override { return this->is_paused() && !this->own_stop().stop_requested(); }
+    bool is_halted() const noexcept override {
+        return this->is_paused() && !this->own_stop().stop_requested();
+    }
     std::size_t num_stages() const noexcept override { return stages_.size(); }
     // True for a stage that can have several slots, but not for a for_each that the pipeline gives one slot:
     // the order of its calls may matter.

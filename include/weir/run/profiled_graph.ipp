@@ -7,7 +7,6 @@
 
 #include <weir/platform/config.hpp>
 
-#include <cstdint>    // for SIZE_MAX
 #include <exception>  // for std::current_exception
 #include <utility>    // for std::move
 

@@ -7,10 +7,7 @@
 
 #include <weir/platform/config.hpp>
 
-#include <exception>  // for std::rethrow_exception
 #include <stdexcept>  // for std::invalid_argument
-#include <string>     // for std::to_string
-#include <utility>    // for std::move
 
 namespace weir::detail {
 

@@ -85,11 +85,8 @@ class run_core final : public profiled_graph<Policy> {
 
     void join();
 
-    // Destroys a worker that can never be resumed: see `join`.
-    void abandon_one() noexcept;
-
-    // Reports the end of each lap, an interval of `run_options::lap`, with the statistics of this interval; and
-    // the end of the run.
+    // Reports each lap, an interval of `run_options::lap` with the statistics of this interval alone; and the
+    // end of the run.
     detached_task<void> report_laps() {
         pipeline_stats before;
         time_point end = this->begin_;
@@ -117,7 +114,6 @@ class run_core final : public profiled_graph<Policy> {
                 if (this->options_.on_end) this->options_.on_end(rest, all);
             }));
     }
-    void announce();
     bool has_laps() const noexcept {
         return this->options_.lap > duration(0) && (this->options_.on_lap || !this->reports_.empty());
     }

@@ -41,7 +41,12 @@ WEIR_INLINE void run_core<Policy>::start() {
     }
     if (has_laps() || has_end()) static_cast<void>(reporter_.emplace(report_laps()));
     if (Policy::statistics && this->trail() != nullptr) this->mark_queues(*this->trail());
-    if (!this->reports_.empty()) announce();
+    if (!this->reports_.empty()) {
+        // Until time 0, as nothing has begun: until now, slots would have been `off` since the clock began.
+        pipeline_stats all = this->stats_until([] { return std::int64_t{0}; });
+        all.process.reset();
+        this->reports_.call_each([&all](run_report& r) { r.begins(all); });
+    }
     // Nothing below throws.
     this->begin_ = this->main_executor().now();
     if (this->trail() != nullptr) this->trail()->begin(this->begin_.time_since_epoch().count());
@@ -175,28 +180,14 @@ WEIR_INLINE void run_core<Policy>::join() {
         } catch (const deadlock_error&) {
             // Virtual time: a stage's function waits for an event that never comes. Destroys the frame of its
             // worker, which ends the waits of the function; then other workers may continue.
-            abandon_one();
+            for (auto& stage : stages_) {
+                if (!stage->abandon_one()) continue;
+                this->worker_left();
+                ended();
+                break;
+            }
         }
     }
-}
-
-template <class Policy>
-WEIR_INLINE void run_core<Policy>::abandon_one() noexcept {
-    for (auto& stage : stages_) {
-        if (!stage->abandon_one()) continue;
-        this->worker_left();
-        ended();
-        return;
-    }
-}
-
-template <class Policy>
-WEIR_INLINE void run_core<Policy>::announce() {
-    // Statistics until time 0, as nothing has begun: until now, slots would have been `off` since the clock's
-    // first instant.
-    pipeline_stats all = this->stats_until([] { return std::int64_t{0}; });
-    all.process.reset();
-    this->reports_.call_each([&all](run_report& r) { r.begins(all); });
 }
 
 }  // namespace weir::detail

@@ -7,8 +7,6 @@
 
 #include <weir/platform/config.hpp>
 
-#include <cstdint>  // for std::uint64_t
-
 namespace weir::detail {
 
 template <class Policy>
@@ -62,8 +60,7 @@ WEIR_INLINE void run_graph<Policy>::set_capacity(std::string_view name, std::siz
     named.name = name;
     named.capacity = capacity;
     refuse_unless(capacity >= 1, named,
-                  "would have a queue of capacity 0, which never takes an item; "
-                  "give it 1 or more");
+                  "would have a queue of capacity 0, which never takes an item; give it 1 or more");
     refuse_unless(!was_negative(capacity), named,
                   "can't have a queue of a negative capacity; give it 1 or more");
     const std::lock_guard guard(capacities_);
@@ -165,8 +162,7 @@ WEIR_INLINE auto run_graph<Policy>::indexes_of(const std::vector<queue_id>& chan
 template <class Policy>
 WEIR_INLINE void run_graph<Policy>::check_capacity(const stage_options& options) {
     refuse_unless(options.capacity >= 1, options,
-                  "has a queue of capacity 0, which never takes an item; "
-                  "give it .capacity = 1 or more");
+                  "has a queue of capacity 0, which never takes an item; give it .capacity = 1 or more");
     refuse_unless(!was_negative(options.capacity), options,
                   "has a queue of a negative capacity; give it .capacity = 1 or more");
     refuse_unless(!was_negative(options.max_bytes), options,

@@ -7,7 +7,6 @@
 
 #include <weir/platform/config.hpp>
 
-#include <cstddef>    // for std::size_t
 #include <cstdio>     // for std::snprintf
 #include <stdexcept>  // for std::invalid_argument
 

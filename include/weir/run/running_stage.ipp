@@ -7,8 +7,7 @@
 
 #include <weir/platform/config.hpp>
 
-#include <new>      // for std::bad_alloc
-#include <utility>  // for std::move
+#include <new>  // for std::bad_alloc
 
 namespace weir::detail {
 

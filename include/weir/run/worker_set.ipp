@@ -8,10 +8,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <cstdint>  // for SIZE_MAX
-#include <memory>   // for std::make_unique
-#include <new>      // for std::bad_alloc
-#include <utility>  // for std::move
+#include <new>  // for std::bad_alloc
 
 namespace weir::detail {
 

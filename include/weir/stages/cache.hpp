@@ -8,7 +8,6 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/intake.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_worker.hpp>
 

@@ -246,9 +246,8 @@ template <class Make>
 [[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
     static_assert(
         detail::makes_epochs<Make>,
-        "weir: epochs needs a function that gives a range or a generator, of the epoch's number or "
-        "of nothing, or a container that can be copied; this is neither, or has epochs itself, as draws "
-        "have");
+        "weir: epochs needs a function that gives a range or a generator, of the epoch's number or of "
+        "nothing, or a container that can be copied; this is neither, or has epochs itself, as draws have");
     detail::refuse_negative(count, detail::no_times);
     return detail::epochs_of<Make>{std::move(make), count};
 }

@@ -7,7 +7,6 @@
 
 #include <weir/platform/config.hpp>
 
-#include <cstdint>    // for std::uint64_t
 #include <mutex>      // for std::lock_guard
 #include <stdexcept>  // for std::logic_error
 
@@ -27,12 +26,9 @@ WEIR_INLINE weir::checkpoint progress_recorder::checkpoint() const {
     if (error_) std::rethrow_exception(error_);
     if (num_torn_ != 0) {
         throw std::logic_error(
-            "weir: no checkpoint is exact now: of what was made of one draw, or of one batch, the "
-            "consumer "
-            "has taken some items and not others, and a resumed run would give the first ones again; "
-            "take "
-            "the others first, as at the end of an epoch. Where a pipe between aggregate and "
-            "disaggregate "
+            "weir: no checkpoint is exact now: of what was made of one draw, or of one batch, the consumer "
+            "has taken some items and not others, and a resumed run would give the first ones again; take "
+            "the others first, as at the end of an epoch. Where a pipe between aggregate and disaggregate "
             "makes element k of a batch of element k alone, .elementwise = true says so");
     }
     return progress_.checkpoint();

@@ -15,9 +15,9 @@
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/intake.hpp>
 #include <weir/stages/traversal.hpp>
 #include <weir/stages/traversal_rule.hpp>
+#include <weir/stages/worker_waits.hpp>
 #include <weir/task/slot_accounting.hpp>
 #include <weir/task/task.hpp>
 

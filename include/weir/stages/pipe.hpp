@@ -51,10 +51,7 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
     template <class G>
     running_pipe(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
                  typename base::output_queue& out)
-        : base(run, options, std::forward<G>(f), in, out), limit_(options.time_limit),
-          is_elementwise_(options.elementwise) {}
-
-    duration time_limit() const noexcept { return limit_; }
+        : base(run, options, std::forward<G>(f), in, out), is_elementwise_(options.elementwise) {}
 
     decltype(auto) work(iteration& it) {
         if constexpr (base::waits) {
@@ -86,7 +83,6 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
     }
 
   private:
-    const duration limit_;
     const bool is_elementwise_;
 };
 

@@ -96,9 +96,8 @@ class pipeline {
     [[nodiscard("destroying the run stops it: keep it, and take its items")]]
     auto start(executor& ex, run_options options = {}) const& {
         static_assert(Row::copyable,
-                      "weir: a stage of this pipeline can't be copied (a generator, or what holds an "
-                      "object that only moves), so it is good for one run: "
-                      "std::move(pipeline).start(executor)");
+                      "weir: a stage of this pipeline can't be copied (a generator, or what holds an object "
+                      "that only moves), so it is good for one run: std::move(pipeline).start(executor)");
         if constexpr (Row::copyable) return start_with<Policy>(*this, ex, std::move(options));
     }
     template <class Policy = measured>
@@ -229,8 +228,7 @@ template <class Left, class Right>
 auto put_together(Left&& left, Right&& right) {
     static_assert(
         !Left::ends,
-        "weir: nothing can come after a sink or a for_each: it is the end of a pipeline, and there is "
-        "one");
+        "weir: nothing can come after a sink or a for_each: it is the end of a pipeline, and there is one");
     static_assert(!Right::begins,
                   "weir: a source can only come first: it takes no items from a stage before it");
     if constexpr (Left::ends) {

@@ -5,15 +5,16 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/env.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/stages/pipe_function.hpp>
+#include <weir/stages/slot_loop.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/slot_accounting.hpp>
 #include <weir/task/task.hpp>
 
-#include <coroutine>   // for std::coroutine_handle
 #include <cstddef>     // for std::size_t
 #include <cstdint>     // for std::int64_t
 #include <exception>   // for std::exception_ptr
@@ -72,20 +73,6 @@ struct the_retried {
     };
 };
 
-// Awaited in a coroutine of a stage's function. Returns the stage's slot (worker) if that is measured, else
-// null. Resumes at once.
-struct slot_of_this_coroutine {
-    slot* measured = nullptr;
-
-    bool await_ready() const noexcept { return false; }
-    template <class Promise>
-    bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
-        measured = detail::env_of(h).measured;
-        return false;
-    }
-    slot* await_resume() const noexcept { return measured; }
-};
-
 // The function that `retry` returns.
 template <class Function>
 class retrying {
@@ -111,7 +98,8 @@ class retrying {
     task<typename traits_of<T>::result> operator()(const T& item, const invocation& call) {
         std::optional<typename traits_of<T>::result> result;
         duration delay = shorter(options_.delay);
-        slot* const me = co_await slot_of_this_coroutine();
+        const coroutine_env* const env = co_await my_env();
+        slot* const me = env->measured;  // null: the run does not measure
         std::int64_t began = me == nullptr ? 0 : detail::clock_of(*me);
         for (std::size_t attempt = 1;; ++attempt) {
             std::exception_ptr error;

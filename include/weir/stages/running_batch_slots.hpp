@@ -49,11 +49,9 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     running_batch_slots(run_context& run, const stage_options& options, Pool& pool, const batch_form& form,
                         G&& f, channel<C, Policy>& in, output_queue& out)
         : base(run, "batch_slots", options, std::forward<G>(f), in, out), pool_(pool), form_(form),
-          limit_(options.time_limit), in_order_(options.output_order == output_order::input ||
-                                                (run.is_profiled() && options.concurrency == 1)),
+          in_order_(options.output_order == output_order::input ||
+                    (run.is_profiled() && options.concurrency == 1)),
           places_(place_rule(in_order_, run.first_epoch()), "for a place in a batch") {}
-
-    duration time_limit() const noexcept { return limit_; }
 
     bool acquire_resources(auto& context) noexcept {
         if (!std::exchange(context.resources.is_counted, true))
@@ -288,7 +286,6 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
 
     Pool& pool_;
     const batch_form form_;
-    const duration limit_;
     const bool in_order_;
     place_queue places_;
     standard_platform::atomic<std::uint64_t> num_waits_{0};

@@ -120,12 +120,10 @@ class running_for_each
     template <class G>
     running_for_each(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
                      typename base::output_queue& end)
-        : base(run, "for_each", options, std::forward<G>(f), in, end), limit_(options.time_limit) {
+        : base(run, "for_each", options, std::forward<G>(f), in, end) {
         run_context::refuse_unless(options.output_order == output_order::completion, options,
                                    "gives nothing on, and so in no order: leave .output_order out");
     }
-
-    duration time_limit() const noexcept { return limit_; }
 
     decltype(auto) work(iteration& it) {
         if constexpr (base::waits) {
@@ -145,9 +143,6 @@ class running_for_each
         base::release_resources(context);
         this->run_.count_done(std::exchange(context.resources.num_done, 0));
     }
-
-  private:
-    const duration limit_;
 };
 
 template <class Function>

@@ -104,6 +104,21 @@ class in_place<T> {
     std::remove_reference_t<T>* value_;
 };
 
+// The awaiter of a take or put operation. The worker reuses it for each item.
+template <class Operation>
+class erased_operation final : public any_awaiter {
+  public:
+    template <class Slot>
+    explicit erased_operation(Slot& me) noexcept
+        : any_awaiter(has_symmetric_transfer<Operation>), operation(me) {}
+
+    std::coroutine_handle<> suspend(worker_handle worker) override {
+        return detail::suspend_in(operation, worker);
+    }
+
+    Operation operation;
+};
+
 // Awaits the awaitable that the function of a user has returned. `Awaitable`: the type of this awaitable;
 // `Observed`: the type of a wrapper that is awaited instead, and records that the slot waits.
 template <class Awaitable, class Observed>
@@ -127,8 +142,7 @@ class erased_call final : public any_awaiter {
             return nullptr;
         }
     }
-    // Calls `store` with the result, unless `error` is set. Stores an exception of the awaitable in
-    // `error`.
+    // Calls `store` with the result, unless `error` is set. Stores an exception of the awaitable in `error`.
     template <class Store>
     void end(Store store, std::exception_ptr& error) noexcept {
         try {

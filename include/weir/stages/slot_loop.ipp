@@ -6,17 +6,11 @@
 #include <weir/stages/slot_loop.hpp>
 
 #include <weir/platform/config.hpp>
-#include <weir/task/detached_task.hpp>
-
-#include <coroutine>  // for std::coroutine_handle
-#include <memory>     // for std::unique_ptr
-#include <utility>    // for std::move
 
 namespace weir::detail {
 
 WEIR_INLINE detached_task<void> run_machine(std::unique_ptr<slot_machine> given) {
-    // A local variable: a parameter would be destroyed after the promise, whose environment the machine
-    // uses.
+    // A local variable: a parameter would be destroyed after the promise, whose environment the machine uses.
     const std::unique_ptr<slot_machine> machine = std::move(given);
     machine->begin(*co_await my_env());
     while (any_awaiter* const next = machine->advance()) {

@@ -6,12 +6,6 @@
 #include <weir/stages/stage.hpp>
 
 #include <weir/platform/config.hpp>
-#include <weir/run/stage_options.hpp>
-
-#include <cstddef>      // for std::size_t
-#include <string>       // for std::string, std::to_string
-#include <string_view>  // for std::string_view
-#include <utility>      // for std::move
 
 namespace weir::detail {
 

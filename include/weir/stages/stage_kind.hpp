@@ -12,10 +12,10 @@
 #include <weir/run/run_context.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/intake.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage.hpp>
+#include <weir/stages/worker_waits.hpp>
 
 #include <coroutine>    // for std::suspend_never
 #include <cstdint>      // for std::uint64_t
@@ -61,7 +61,7 @@ class stage_kind : public running_stage<Policy> {
 
     static constexpr bool has_input = !std::is_same_v<C, nothing>;
     static constexpr stage_traits traits{};
-    // How a worker takes an item: see intake.hpp.
+    // How a worker takes an item: see worker_waits.hpp.
     using input = std::conditional_t<has_input, intake<input_queue>, no_intake>;
     // How a worker puts a result.
     using output = put_operation<output_queue>;
@@ -149,10 +149,9 @@ class stage_kind : public running_stage<Policy> {
     // Called at the end of an iteration: whether the stage ends with it.
     bool is_finished(const auto& /*it*/) const noexcept { return false; }
 
-    // ---- kinds that hold items
-    // For a kind that holds items for a limited time. Before the next item is taken, `stops_timer` says
-    // whether the timer has to be cancelled. Then `start_timer` starts a timer if one is needed, and returns
-    // false if that fails.
+    // ---- kinds that hold items For a kind that holds items for a limited time. Before the next item is
+    // taken, `stops_timer` says whether the timer has to be cancelled. Then `start_timer` starts a timer if
+    // one is needed, and returns false if that fails.
     bool stops_timer(auto& /*it*/, bool /*ends*/) noexcept { return false; }
     no_wait cancel_timer(auto& /*it*/) noexcept { return {}; }
     void timer_cancelled(auto& /*it*/) noexcept {}
@@ -215,15 +214,16 @@ class function_stage : public stage_kind<C, D, Policy> {
     template <class G>
     function_stage(run_context& run, const char* kind, const stage_options& options, G&& f,
                    channel<C, Policy>& in, typename base::output_queue& out)
-        : base(run, kind, options, &in, &out), given_(std::forward<G>(f)) {
+        : base(run, kind, options, &in, &out), given_(std::forward<G>(f)), limit_(options.time_limit) {
         if constexpr (!Policy::statistics) detail::measure_nothing(given_);
-        run_context::refuse_unless(options.time_limit >= duration(0), options,
+        run_context::refuse_unless(limit_ >= duration(0), options,
                                    "has a negative time limit; 0 means that there is none");
     }
 
     bool is_resizable() const noexcept override { return true; }
     bool tolerates_failure(const auto&) const noexcept { return true; }
     bool needs_invocation() const noexcept { return Types::takes_call; }
+    duration time_limit() const noexcept { return limit_; }
     bool acquire_resources([[maybe_unused]] auto& context) noexcept {
         if constexpr (is_slot_factory<Given>) {
             try {
@@ -270,6 +270,7 @@ class function_stage : public stage_kind<C, D, Policy> {
     std::optional<transfer_stats> transfers() const override { return detail::transfers_of(given_); }
 
     Given given_;
+    const duration limit_;
 };
 
 }  // namespace weir::detail

@@ -5,19 +5,7 @@
 
 #include <weir/stages/time_limit.hpp>
 
-#include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/env.hpp>
-#include <weir/run/invocation.hpp>
-#include <weir/task/stop_token.hpp>
-
-#include <cstddef>    // for std::size_t
-#include <cstdint>    // for std::uint64_t
-#include <exception>  // for std::current_exception, std::exception_ptr, std::throw_with_nested
-#include <stdexcept>  // for std::runtime_error
-#include <string>     // for std::string, std::to_string
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
 
 namespace weir {
 

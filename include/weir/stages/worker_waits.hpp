@@ -1,33 +1,165 @@
-// weir stages, internal: the waits of a slot's worker: for an item, the function, room, or its turn
+// weir stages, internal: how the worker of a slot takes items, and waits for the function, room, or its turn
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_WORKER_WAITS_HPP
 #define WEIR_STAGES_WORKER_WAITS_HPP
 
+#include <weir/channel/channel.hpp>
+#include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/slot_loop.hpp>
-#include <weir/stages/stage_kind.hpp>
+#include <weir/task/awaitable.hpp>
+#include <weir/task/sleep.hpp>
+#include <weir/task/task.hpp>
 
-#include <coroutine>    // for std::coroutine_handle
+#include <coroutine>    // for std::coroutine_handle, std::suspend_never
+#include <cstdint>      // for std::uint64_t
+#include <exception>    // for std::exception_ptr
+#include <optional>     // for std::optional
 #include <type_traits>  // for std::decay_t, std::is_same_v
 #include <utility>      // for std::declval, std::forward, std::move
 
 namespace weir::detail {
 
-// The awaiter of a take or put operation. The worker reuses it for each item.
-template <class Operation>
-class erased_operation final : public any_awaiter {
+// Takes the items of a queue one by one. The intake stores an item until `drop`.
+template <class Queue>
+class intake : public get_operation<Queue> {
+    using base = get_operation<Queue>;
+
   public:
     template <class Slot>
-    explicit erased_operation(Slot& me) noexcept
-        : any_awaiter(has_symmetric_transfer<Operation>), operation(me) {}
+    explicit intake(Slot& me) noexcept : base(me) {}
 
-    std::coroutine_handle<> suspend(worker_handle worker) override {
-        return detail::suspend_in(operation, worker);
+    // Prepares the next take; the worker then awaits this object. Takes nothing if `skips` is true, or if the
+    // slot is recalled: it has to leave service, or its `hold_timer` has expired.
+    WEIR_ALWAYS_INLINE void prepare(Queue& queue, bool skips = false) noexcept {
+        this->restart(detail::base_of(queue), this->place_.address());
+        if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
+            this->waiter_.outcome = outcome::stopped;
+        }
     }
 
-    Operation operation;
+    // A slot yields its thread at the end of each slice: after a number of queue operations, or some time.
+    // From now on a slice ends only at a put, not at a take; in simulations each operation still ends one.
+    void keep_slices() noexcept { ends_slices_ = ends_every_turn<typename Queue::policy_type>; }
+
+    WEIR_ALWAYS_INLINE bool await_ready() noexcept {
+        return this->waiter_.outcome == outcome::stopped || this->moves_at_once(ends_slices_);
+    }
+    // Whether an item was taken. If not, the queue has ended, unless `was_recalled` returns true.
+    WEIR_ALWAYS_INLINE bool await_resume() {
+        this->resumed();
+        return this->waiter_.outcome == outcome::done;
+    }
+    // Whether the function of the stage has added the item: see `traversal_intake`.
+    static constexpr bool is_added() noexcept { return false; }
+    auto& queue() const noexcept { return *this->channel_; }
+    std::uint64_t queue_number() const noexcept { return this->number(); }
+
+    // Called by another slot of a `traverse`: ends the wait for an item. If the slot does not wait, the next
+    // wait ends at once, unless `clear_cancel` is called before.
+    void cancel_wait() noexcept { this->channel_->stop(this->waiter_, Queue::core_type::side::get); }
+    void clear_cancel() noexcept { this->waiter_.stop_seen = false; }
+    typename Queue::value_type* item() noexcept { return this->place_.address(); }
+    WEIR_ALWAYS_INLINE void drop() noexcept {
+        if (this->waiter_.outcome != outcome::done) return;
+        this->waiter_.outcome = outcome::fetched;
+        this->place_.destroy();
+    }
+
+  private:
+    bool ends_slices_ = true;
+};
+
+// The intake of a stage kind without input.
+class no_intake : public std::suspend_never {
+  public:
+    template <class Slot>
+    explicit no_intake(Slot&) noexcept {}
+    void drop() const noexcept {}
+    bool await_resume() const noexcept { return true; }
+    bool was_recalled() const noexcept { return false; }
+};
+
+// Takes an item by a task, for example by one that takes an item from each of several queues.
+class task_intake {
+    using awaiter = decltype(detail::get_awaiter(std::declval<task<bool>>()));
+
+  public:
+    template <class Slot>
+    explicit task_intake(Slot&) noexcept {}
+
+    // Prepares the next take. `start` returns the task. `error` gets the exceptions of `start` and of the
+    // task.
+    template <class Start>
+    void prepare(Start start, std::exception_ptr& error) noexcept {
+        error_ = &error;
+        try {
+            task_.emplace(start());
+        } catch (...) {
+            error = std::current_exception();
+        }
+    }
+    bool await_ready() const noexcept { return !task_; }
+    // Resumes as the awaiter of a task does, on the coroutine's executor.
+    template <class Promise>
+    auto await_suspend(std::coroutine_handle<Promise> h) {
+        awaiter_.emplace(detail::get_awaiter(std::move(*task_)));
+        return awaiter_->await_suspend(h);
+    }
+    bool await_resume() noexcept {
+        try {
+            return awaiter_ && awaiter_->await_resume();
+        } catch (...) {
+            *error_ = std::current_exception();
+            return false;
+        }
+    }
+    void drop() noexcept {
+        awaiter_.reset();
+        task_.reset();
+    }
+    bool was_recalled() const noexcept { return false; }
+
+  private:
+    std::exception_ptr* error_ = nullptr;
+    std::optional<task<bool>> task_;
+    std::optional<awaiter> awaiter_;
+};
+
+// The timer of a slot that may hold items for a limited time. When the time is over, the timer recalls the
+// slot from its wait for an item of the `Queue`.
+template <class Queue, class Slot>
+class hold_timer {
+  public:
+    // Called when an item arrives. The time counts from this call on, also while a result waits for room.
+    void item_came(const executor& ex) noexcept { came_ = ex.now(); }
+    bool runs() const noexcept { return timer_.has_value(); }
+    // Errors: `std::bad_alloc`.
+    void start(executor& ex, duration max_delay, Queue& from, Slot& me) {
+        timer_.emplace(ex, max_delay - (ex.now() - came_), expire{&from, &me});
+    }
+    // Awaitable of void. Resumes on the coroutine's executor. Then `finish_cancel` has to be called.
+    auto cancel() noexcept { return timer_->cancel(); }
+    void finish_cancel(Slot& me) noexcept {
+        timer_.reset();
+        me.recalled.store(false, std::memory_order_relaxed);  // the timer, its only other writer, is gone
+    }
+
+  private:
+    struct expire {
+        Queue* queue;
+        Slot* me;
+        void operator()() const noexcept {
+            me->recalled.store(true, std::memory_order_relaxed);  // the lock of `recall` publishes the flag
+            detail::base_of(*queue).recall(*me);
+        }
+    };
+
+    std::optional<delayed_action<expire>> timer_;
+    time_point came_{};
 };
 
 // `awaited_work`: the awaiter for the awaitable that `Kind::work` returns; `nothing` if `work` returns void.

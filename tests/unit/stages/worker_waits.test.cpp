@@ -1,4 +1,4 @@
-#include <weir/stages/intake.hpp>
+#include <weir/stages/worker_waits.hpp>
 
 #include "support/catch.hpp"
 
