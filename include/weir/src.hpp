@@ -89,7 +89,6 @@
 #include <weir/run/stage_options.ipp>
 #include <weir/run/worker_set.hpp>
 #include <weir/sampling/checkpoint.ipp>
-#include <weir/sampling/shard.ipp>
 #include <weir/simulation/explore.ipp>
 #include <weir/simulation/world.ipp>
 #include <weir/stages/epochs.ipp>

@@ -40,19 +40,16 @@ class any_choice_case {
     // Tries the operation without waiting. True: it is done, or the channel is closed. Errors:
     // `forked_error`.
     virtual bool try_now() = 0;
-    // Joins the line of the channel. `done`: the operation did not need to wait. `too_late`: another
-    // operation of the choice was served before. `work_of`: the slot (worker of a stage) whose function
-    // waits; null: none.
+    // Joins the line of the channel. `done`: no wait was needed. `too_late`: another operation of the choice
+    // was served before. `work_of`: the slot (worker of a stage) whose function waits; null: none.
     virtual joined join(choice& all, slot* work_of) noexcept = 0;
     // Leaves the line, if the operation is in it. Afterwards the channel does not refer to this object.
     virtual void leave() noexcept = 0;
-    // A different number at each call, from a counter in the channel. The number decides which operation is
-    // tried first.
+    // A number that differs from call to call, and decides which operation is tried first.
     virtual std::uint64_t number() noexcept = 0;
 
     bool is_of(const waiter* w) const noexcept { return w == waiter_; }
-    // Whether the coroutine has to yield after this operation, as its slice ends (channel_end.hpp); valid
-    // after `try_now`.
+    // After `try_now`: whether the coroutine has to yield, as its slice ends (channel_end.hpp).
     bool ends_slice() const noexcept { return ends_slice_; }
     // When the wait ended, in ns; 0: unknown.
     std::int64_t ready() const noexcept { return waiter_->ready; }
@@ -159,7 +156,16 @@ class choice_operation : public not_awaited {
   public:
     using moves_item = void;
 
-    bool await_ready();
+    bool await_ready() {
+        const std::size_t first = first_to_try();
+        for (std::size_t i = 0; i < count_; ++i) {
+            const std::size_t at = first + i < count_ ? first + i : first + i - count_;
+            if (cases_[at] == nullptr || !cases_[at]->try_now()) continue;
+            chosen_ = at;
+            return !cases_[at]->ends_slice();
+        }
+        return limit_.is_nothing();
+    }
 
     // Resumes on the coroutine's executor, by a post: of the thread that serves or stops the choice, of the
     // timer, or of this call where the coroutine only yields.
@@ -170,7 +176,11 @@ class choice_operation : public not_awaited {
     }
 
     // For accounting: when the coroutine became ready to resume, in ns; 0: unknown.
-    std::int64_t ready_at() noexcept;
+    std::int64_t ready_at() noexcept {
+        settle();
+        if (yielded_at_ != 0) return yielded_at_;
+        return chosen_ == count_ ? choice_.timed_out_at() : cases_[chosen_]->ready();
+    }
 
   protected:
     using any_case = any_choice_case<Platform>;
@@ -183,12 +193,25 @@ class choice_operation : public not_awaited {
 
     ~choice_operation() = default;
     // Called by the destructors of derived classes, before their cases are destroyed: ends the wait.
-    void clean_up() noexcept;
+    void clean_up() noexcept {
+        if (!is_unsettled_) return;
+        listen_no_more();
+        choice_.abandon();
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (cases_[i] != nullptr) cases_[i]->leave();
+        }
+    }
 
     // The number of the case that was done; the number of cases if none was: then see `status_without_case`.
     // Errors: `stopped` if a stop of the run, a time limit or a `when_any` has ended the wait.
-    std::size_t resumed();
-    channel_status status_without_case() const noexcept;
+    std::size_t resumed() {
+        settle();
+        if (choice_.was_stopped(stopped_by::run)) throw stopped();
+        return chosen_;
+    }
+    channel_status status_without_case() const noexcept {
+        return choice_.was_stopped(stopped_by::request) ? channel_status::stopped : channel_status::timed_out;
+    }
 
   private:
     struct end_waiting {
@@ -198,17 +221,65 @@ class choice_operation : public not_awaited {
     };
 
     // The number of the case to try first: random, but the same in each replay of a schedule.
-    std::size_t first_to_try() const noexcept;
+    std::size_t first_to_try() const noexcept {
+        std::size_t i = 0;
+        while (cases_[i] == nullptr) ++i;
+        if (count_ == 1) return i;
+        return static_cast<std::size_t>(high_product(splitmix64(0, cases_[i]->number()), count_));
+    }
 
-    bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept;
+    bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept {
+        if (env.executor == nullptr) return false;
+        if (env.measured != nullptr) yielded_at_ = clock_of(*env.measured);
+        env.executor->post(h);  // the coroutine may be running elsewhere from here on
+        return true;
+    }
 
-    bool suspend(std::coroutine_handle<> h, const coroutine_env& env);
+    WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {
+        executor& ex = detail::executor_of(env);
+        std::optional<time_point> until;
+        if (!limit_.is_for_ever()) {
+            const time_point now = ex.now();
+            until = limit_.after(now);
+            if (*until <= now) return false;
+        }
+        choice_.begin(h, ex, until ? &*until : nullptr);
+        // The callbacks claim the choice at once if the stop was requested before.
+        if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, end_waiting{&choice_, stopped_by::run});
+        if (stop_.stop_possible()) on_stop_.emplace(stop_, end_waiting{&choice_, stopped_by::request});
+        is_unsettled_ = true;
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (cases_[i] == nullptr) continue;
+            const auto result = cases_[i]->join(choice_, env.measured);
+            if (result == any_case::joined::waits) continue;
+            if (result == any_case::joined::too_late) break;
+            chosen_ = i;
+            return false;
+        }
+        return choice_.try_suspend();  // if true, this frame may be running elsewhere from here on
+    }
 
     // Unregisters the callbacks. Waits for a callback that is running.
-    void listen_no_more() noexcept;
+    void listen_no_more() noexcept {
+        on_stop_.reset();
+        on_end_.reset();
+    }
 
     // Called after the wait: finds the case that was done, and takes the others out of their lines.
-    void settle() noexcept;
+    void settle() noexcept {
+        if (!is_unsettled_) return;
+        is_unsettled_ = false;
+        listen_no_more();
+        const auto* const winner = chosen_ == count_ ? choice_.winner() : nullptr;
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (cases_[i] == nullptr || i == chosen_) continue;
+            if (winner != nullptr && cases_[i]->is_of(winner)) {
+                chosen_ = i;
+            } else {
+                cases_[i]->leave();
+            }
+        }
+    }
 
     any_case* const* cases_ = nullptr;
     const std::size_t count_;
@@ -225,7 +296,5 @@ class choice_operation : public not_awaited {
 WEIR_COMPILED(class choice_operation<standard_platform>);
 
 }  // namespace weir::detail
-
-#include <weir/channel/choice.ipp>
 
 #endif

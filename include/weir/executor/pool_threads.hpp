@@ -14,7 +14,7 @@
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
 #include <functional>   // for std::function
-#include <memory>       // for std::make_unique, std::unique_ptr
+#include <memory>       // for std::construct_at, std::make_unique, std::unique_ptr
 #include <mutex>        // for std::lock_guard
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_void_v
@@ -47,8 +47,7 @@ class basic_pool_threads {
     };
 
   public:
-    // A thread is named `name` and the number of its place. The thread first calls `on_start`, if any, with
-    // the number.
+    // A thread is named `name` and the number of its place, with which it first calls `on_start`, if any.
     explicit basic_pool_threads(const char* name, std::function<void(unsigned)> on_start = nullptr)
         : name_(name), on_start_(std::move(on_start)) {}
     basic_pool_threads(const basic_pool_threads&) = delete;
@@ -69,8 +68,8 @@ class basic_pool_threads {
         };
         thread_shortage::start_threads(name_, n, start, [this] { return asked(); });
     }
-    // Adds an extra place to those of `set` (`change` 1), or removes an extra place (-1): for coroutines that
-    // no thread resumes, see threaded_executor::sleep. False if `prepare` or starting a thread fails.
+    // Adds a place to those of `set` (`change` 1), or removes such a place (-1): for coroutines that no
+    // thread resumes, see threaded_executor::sleep. False if `prepare` or starting a thread fails.
     template <class Prepare, class Expect, class Work>
     bool add_extra(int change, Prepare prepare, Expect expect, Work work) noexcept {
         const std::lock_guard guard(lock_);
@@ -118,18 +117,47 @@ class basic_pool_threads {
     }
 
     // From now on no place is added, and spares end.
-    void close() noexcept;
+    void close() noexcept {
+        const std::lock_guard guard(lock_);
+        closed_ = true;
+        while (spares_ != nullptr) call(*std::exchange(spares_, spares_->next), false);
+    }
     // As `close`; besides, all threads are surplus from now on.
-    void dismiss() noexcept;
+    void dismiss() noexcept {
+        close();
+        wanted_.store(0, std::memory_order_seq_cst);  // pairs with wants()
+    }
 
     // Whether this process was forked after the threads were started.
     bool are_elsewhere() const noexcept { return !born_.is_here(); }
     // Called after close(). Threads that replace blocked ones may still begin meanwhile.
-    void join() noexcept;
+    void join() noexcept {
+        if (!are_elsewhere()) {
+            while (const std::unique_ptr<member> one = take_last()) one->handle.join();
+            return;
+        }
+        // Overwrites the handles of the parent's threads. To detach these could affect other threads, as the
+        // system may have reused the ids.
+        for (const auto& m : members_) std::construct_at(&m->handle);
+    }
 
     // Called after dismiss() while the process ends and some threads may never end: waits until all but
     // `others` have ended, for at most `limit` ns. Detaches the rest.
-    void leave(std::size_t others, std::int64_t limit) noexcept;
+    void leave(std::size_t others, std::int64_t limit) noexcept {
+        const std::int64_t end = Platform::now() + limit;
+        basic_parker<Platform> nobody;
+        while (num_left() > others && Platform::now() < end) nobody.wait(100'000);
+        while (std::unique_ptr<member> one = take_last()) {
+            if (one->is_over()) {
+                one->handle.join();
+            } else {
+                one->handle.detach();
+                static_cast<void>(one.release());  // the thread may still write to it
+            }
+        }
+        const std::lock_guard guard(lock_);
+        has_thread_.clear();  // a detached thread that comes back finds no place to write to
+    }
 
   private:
     // Under the lock. Returns the first place that could not be filled (see `failure_`), or `n`.
@@ -169,13 +197,15 @@ class basic_pool_threads {
         }
         begin(i, work);
     }
-    static void call(spare& s, bool is_to_work) noexcept;
+    static void call(spare& s, bool is_to_work) noexcept {
+        s.is_to_work = is_to_work;
+        s.called.set();  // its frame may be gone after this
+    }
 
     template <class Work>
     void begin(unsigned i, Work work) {
         join_ended();
-        members_.push_back(std::make_unique<member>());
-        member* const me = members_.back().get();
+        member* const me = members_.emplace_back(std::make_unique<member>()).get();
         beginning first;
         beginning* const result = on_start_ ? &first : nullptr;
         try {
@@ -196,7 +226,16 @@ class basic_pool_threads {
             std::rethrow_exception(first.failure);
         }
     }
-    bool is_begun(beginning& result, unsigned i) noexcept;
+    bool is_begun(beginning& result, unsigned i) noexcept {
+        try {
+            on_start_(i);
+        } catch (...) {
+            result.failure = std::current_exception();
+        }
+        const bool begun = !result.failure;
+        result.over.set();  // `result` may be destroyed from now on
+        return begun;
+    }
 
     template <class Work>
     void serve(unsigned i, Work& work) {
@@ -207,14 +246,38 @@ class basic_pool_threads {
         }
     }
     // Waits as a spare until it is needed. False: the thread has to end.
-    bool stand_by(unsigned i) noexcept;
+    bool stand_by(unsigned i) noexcept {
+        spare me(i, nullptr);
+        {
+            const std::lock_guard guard(lock_);
+            if (closed_) return false;
+            me.next = std::exchange(spares_, &me);
+        }
+        while (!me.called.wait()) continue;
+        return me.is_to_work;
+    }
 
-    // In a forked process: overwrites the thread handles. To detach them could affect other threads, as the
-    // system may have reused the ids.
-    void forget() noexcept;
-    void join_ended() noexcept;
-    std::unique_ptr<member> take_last() noexcept;
-    std::size_t num_left() noexcept;
+    void join_ended() noexcept {  // under the lock
+        for (std::size_t i = members_.size(); i-- > 0;) {
+            if (!members_[i]->is_over()) continue;
+            members_[i]->handle.join();
+            members_[i] = std::move(members_.back());
+            members_.pop_back();
+        }
+    }
+    std::unique_ptr<member> take_last() noexcept {
+        const std::lock_guard guard(lock_);
+        if (members_.empty()) return nullptr;
+        std::unique_ptr<member> last = std::move(members_.back());
+        members_.pop_back();
+        return last;
+    }
+    std::size_t num_left() noexcept {
+        const std::lock_guard guard(lock_);
+        std::size_t n = 0;
+        for (const auto& m : members_) n += m->is_over() ? 0U : 1U;
+        return n;
+    }
 
     const std::string name_;
     const std::function<void(unsigned)> on_start_;
@@ -233,7 +296,5 @@ class basic_pool_threads {
 WEIR_COMPILED(class basic_pool_threads<standard_platform>);
 
 }  // namespace weir::detail
-
-#include <weir/executor/pool_threads.ipp>
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <weir/platform/config.hpp>
 
+#include <algorithm>     // for std::binary_search, std::lower_bound, std::max
 #include <charconv>      // for std::from_chars
 #include <concepts>      // for std::integral
 #include <cstddef>       // for std::size_t
@@ -172,24 +173,51 @@ class shard_partition {
     bool has(u64 epoch) const noexcept { return size_ == 0 || epoch < UINT64_MAX / size_; }
 
     // The number of positions of an epoch that remain, for all ranks together.
-    u64 remaining(u64 epoch) const noexcept;
+    u64 remaining(u64 epoch) const noexcept {
+        const part p = of(epoch);
+        return p.end <= p.begin ? 0 : p.end - p.begin - (p.last - p.first);
+    }
 
     // The number of remaining positions of an epoch that are dealt to this rank.
     u64 share(u64 epoch) const noexcept { return share_of(remaining(epoch)); }
     // Whether this rank gets a padded draw, as the last round has none for it.
-    bool lacks(u64 epoch) const noexcept;
+    bool lacks(u64 epoch) const noexcept {
+        const u64 rest = remaining(epoch) % world_;
+        return rest != 0 && rank_ >= rest;
+    }
 
     // Position number j of those that are dealt to this rank in an epoch. Requires j < share(epoch).
     u64 at(u64 epoch, u64 j) const noexcept { return select(of(epoch), j * world_ + rank_); }
 
     // The position of this rank's padded draw, if `lacks(epoch)`: the epoch repeats from its front.
-    u64 repeated(u64 epoch) const noexcept;
+    u64 repeated(u64 epoch) const noexcept {
+        return epoch * size_ + (rank_ - remaining(epoch) % world_) % size_;
+    }
 
     // Whether a position is dealt to this rank.
-    bool owns(u64 position) const noexcept;
+    bool owns(u64 position) const noexcept {
+        const u64 epoch = epoch_of(position);
+        if (size_ == 0 || position < base_ || !has(epoch)) return false;
+        if (std::binary_search(taken_.begin(), taken_.end(), position)) return false;
+        const u64 k = before(of(epoch), position);
+        return k % world_ == rank_ && k / world_ < share(epoch);
+    }
 
     // The first position from `position` on that is dealt to this rank; `none` if there is no other.
-    u64 next_own(u64 position) const noexcept;
+    u64 next_own(u64 position) const noexcept {
+        if (size_ == 0 || position == none) return none;
+        position = (std::max)(position, base_);
+        u64 epoch = epoch_of(position);
+        for (; has(epoch); position = ++epoch * size_) {
+            const part p = of(epoch);
+            const u64 k = before(p, position);
+            const u64 j = k <= rank_ ? 0 : (k - rank_ - 1) / world_ + 1;
+            if (j < share(epoch)) return select(p, j * world_ + rank_);
+            // All epochs after the last taken position are alike.
+            if (p.last == taken_.size() && share_of(size_) == 0) return none;
+        }
+        return none;
+    }
 
   private:
     // The remaining positions of an epoch: [begin, end) without taken_[first] to taken_[last - 1].
@@ -197,18 +225,40 @@ class shard_partition {
         u64 begin, end;
         std::size_t first, last;
     };
-    part of(u64 epoch) const noexcept;
+    part of(u64 epoch) const noexcept {
+        const u64 begin = (std::max)(epoch * size_, base_);
+        const u64 end = epoch * size_ + size_;
+        return {begin, end, index_of(begin), index_of(end)};
+    }
     // The number of taken positions before `position`.
-    std::size_t index_of(u64 position) const noexcept;
+    std::size_t index_of(u64 position) const noexcept {
+        const auto found = std::lower_bound(taken_.begin(), taken_.end(), position);
+        return static_cast<std::size_t>(found - taken_.begin());
+    }
 
     // The number of remaining positions of a part before `position`.
-    u64 before(const part& p, u64 position) const noexcept;
+    u64 before(const part& p, u64 position) const noexcept {
+        return position - p.begin - (index_of(position) - p.first);
+    }
 
     // Remaining position number k of a part. Before it are the taken positions that have at most k remaining
     // positions before them.
-    u64 select(const part& p, u64 k) const noexcept;
+    u64 select(const part& p, u64 k) const noexcept {
+        std::size_t low = p.first, high = p.last;
+        while (low < high) {
+            const std::size_t middle = low + (high - low) / 2;
+            if (taken_[middle] - p.begin - (middle - p.first) <= k) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return p.begin + k + (low - p.first);
+    }
 
-    u64 share_of(u64 remaining) const noexcept;
+    u64 share_of(u64 remaining) const noexcept {
+        return remaining / world_ + (!drop_ && rank_ < remaining % world_ ? 1 : 0);
+    }
 
     u64 size_, base_, rank_, world_;
     std::vector<u64> taken_;
@@ -216,9 +266,5 @@ class shard_partition {
 };
 
 }  // namespace weir::detail
-
-#if !defined(WEIR_SEPARATE_COMPILATION)
-#include <weir/sampling/shard.ipp>
-#endif
 
 #endif
