@@ -9,7 +9,6 @@
 #include <weir/insight/headspace.hpp>
 #include <weir/insight/limits.hpp>
 #include <weir/insight/predict.hpp>
-#include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>
 #include <weir/insight/run_difference.hpp>
 #include <weir/insight/settings.hpp>

@@ -57,19 +57,18 @@ WEIR_INLINE bool has_same_cause(const setting_change& a, const setting_change& b
 // Fills in `predicted_change::gains`. Only the best change of each of the two most likely causes is
 // resampled. All other changes bring less: in each resample, they get the gain of their prediction.
 WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, what_if_options options) {
+    std::vector<setting_change> changes;
     for (const predicted_change& each : result.changes) {
-        bool is_new = options.changes.size() < brief_contenders;
-        for (const setting_change& other : options.changes) {
-            is_new = is_new && !has_same_cause(each.change, other);
-        }
-        if (is_new) options.changes.push_back(each.change);
+        bool is_new = changes.size() < brief_contenders;
+        for (const setting_change& other : changes) is_new = is_new && !has_same_cause(each.change, other);
+        if (is_new) changes.push_back(setting_change(each.change));
     }
     options.simulation.resamples = brief_resamples;
-    const what_if_result resampled = what_if(from, options);
+    what_if_result resampled = effects_of(changes, from, options);
     for (predicted_change& each : result.changes) {
         each.gains.assign(brief_resamples, each.gain);
-        for (const predicted_change& other : resampled.changes) {
-            if (other.change == each.change) each = other;
+        for (predicted_change& other : resampled.changes) {
+            if (other.change == each.change) std::swap(each, other);
         }
     }
 }
@@ -97,8 +96,7 @@ WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
         options.simulation.items = detail::items_of_brief_simulation(stats);
         options.simulation.skipped = options.simulation.items / 10;
         options.simulation.resamples = 0;
-        options.calibrate = false;
-        what_if_result result = what_if(from, options);
+        what_if_result result = detail::effects_of(usual_changes(from), from, options);
         if (!result.refused.empty()) return detail::brief_verdict_of_states(stats, result.refused);
         if (!result.changes.empty()) detail::add_resamples(result, from, options);
         verdict v = judge(result, from);

@@ -8,10 +8,11 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 
-#include <array>    // for std::array
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::int64_t
-#include <vector>   // for std::vector
+#include <array>             // for std::array
+#include <cstddef>           // for std::size_t
+#include <cstdint>           // for std::int64_t
+#include <initializer_list>  // for std::initializer_list
+#include <vector>            // for std::vector
 
 namespace weir {
 
@@ -48,8 +49,8 @@ WEIR_INLINE std::string state_text(const slot_times& times) {
     const duration present = times.total() - times.off;
     if (present <= duration(0)) return "";
     const bool awaits = times.await > times.run;
-    return (awaits ? "awaits " : "is at work ") +
-           percent_text(share_of_time(awaits ? times.await : times.run, present)) + " of the time";
+    const double share = share_of_time(awaits ? times.await : times.run, present);
+    return concat({awaits ? "awaits " : "is at work ", percent_text(share), " of the time"});
 }
 
 // Whether limit_by_states() looks at the stage: it has statistics of its slots, and is no sink.
@@ -81,37 +82,37 @@ WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& sta
     if (larger(block, memory) <= much) return std::nullopt;
     const bool is_block = block > memory;
     return visible_limit{limit_cause::blocks, stage.name, 0,
-                         "stage '" + stage.name + "' waits for " +
-                             (is_block ? "a free block " : "memory of the device ") +
-                             percent_text(larger(block, memory)) + " of its time: give it more " +
-                             (is_block ? "blocks" : "memory") + ", or let go of its results earlier"};
+                         concat({"stage '", stage.name, "' waits for ",
+                                 is_block ? "a free block " : "memory of the device ",
+                                 percent_text(larger(block, memory)), " of its time: give it more ",
+                                 is_block ? "blocks" : "memory", ", or let go of its results earlier"})};
 }
 
 // \returns why invocations take long if not for their own work: waits for memory, copies, retries, failures.
 WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stage) {
-    const std::string name = "stage '" + stage.name + "'";
+    const auto limit = [&stage](limit_cause cause, std::initializer_list<std::string_view> what) {
+        return visible_limit{cause, stage.name, 0, concat({"stage '", stage.name, "' ", concat(what)})};
+    };
     if (auto waits = reason_of_blocks(stage, stage.busy)) return waits;
     if (stage.transfers && stage.transfers->num_copies != 0) {
-        return visible_limit{limit_cause::copies, stage.name, 0,
-                             name + " copies as fast as the device takes it, " +
-                                 units::bytes(static_cast<std::uint64_t>(stage.transfers->rate())) +
-                                 "/s while it copies: copy less, larger pieces, or several at once"};
+        return limit(limit_cause::copies,
+                     {"copies as fast as the device takes it, ",
+                      units::bytes(static_cast<std::uint64_t>(stage.transfers->rate())),
+                      "/s while it copies: copy less, larger pieces, or several at once"});
     }
     const double repeated = stage.retries ? share_of_time(stage.retries->time, stage.busy) : 0;
     if (repeated > much) {
-        return visible_limit{limit_cause::retries, stage.name, 0,
-                             name + " spends " + percent_text(repeated) +
-                                 " of its time on calls that fail and are repeated (" +
-                                 units::count(stage.retries->num_retries) +
-                                 "): find out why they fail, or shorten retry_options::delay"};
+        return limit(limit_cause::retries,
+                     {"spends ", percent_text(repeated), " of its time on calls that fail and are repeated (",
+                      units::count(stage.retries->num_retries),
+                      "): find out why they fail, or shorten retry_options::delay"});
     }
     const double failed = share_of_time(stage.failure_time, stage.busy);
     if (failed > much) {
-        return visible_limit{limit_cause::failures, stage.name, 0,
-                             name + " spends " + percent_text(failed) +
-                                 " of its time on items that then fail (" + units::count(stage.num_failures) +
-                                 " of " + units::count(stage.num_tasks) +
-                                 "): mend these, or find out sooner that they fail"};
+        return limit(limit_cause::failures,
+                     {"spends ", percent_text(failed), " of its time on items that then fail (",
+                      units::count(stage.num_failures), " of ", units::count(stage.num_tasks),
+                      "): mend these, or find out sooner that they fail"});
     }
     return std::nullopt;
 }
@@ -142,28 +143,30 @@ WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats
     const process_stats& process = *stats.process;
     const stage_stats& hardest = hardest_worker(stats);
     const duration run = time_with_thread(stats);
-    const std::string name = "stage '" + hardest.name + "'";
-    const std::string part = name + " needs " + percent_text(share_of_time(hardest.times().run, run)) +
-                             " of the stages' time with a thread";
+    const auto limit = [&hardest](limit_cause cause, std::initializer_list<std::string_view> why) {
+        return visible_limit{cause, hardest.name, 0, concat(why)};
+    };
+    const std::string part =
+        concat({"stage '", hardest.name, "' needs ", percent_text(share_of_time(hardest.times().run, run)),
+                " of the stages' time with a thread"});
     if (process.processors && process.busy() >= nearly_all * *process.processors) {
-        return visible_limit{limit_cause::processors, hardest.name, 0,
-                             "all " + std::to_string(*process.processors) + " processors are busy; " + part};
+        return limit(limit_cause::processors,
+                     {"all ", std::to_string(*process.processors), " processors are busy; ", part});
     }
     if (!process.user_time || !process.system_time || !process.involuntary_switches) return std::nullopt;
     const duration worked = *process.user_time + *process.system_time;
     if (share_of_time(worked, run) > most) return std::nullopt;
-    const std::string times = ": functions had a thread for " + units::time(run) +
-                              ", and the processors worked " + units::time(worked);
+    const std::string times = concat({": functions had a thread for ", units::time(run),
+                                      ", and the processors worked ", units::time(worked)});
     const duration preempted(static_cast<std::int64_t>(*process.involuntary_switches) * time_slice);
     if (preempted < (run - worked) / 2 || share_of_time(worked, run) < least) {
         if (!lacks_threads) return std::nullopt;
-        return visible_limit{limit_cause::blocking, hardest.name, 0,
-                             name + " blocks its thread" + times +
-                                 "; give the stage an executor of its own, such as a blocking_pool"};
+        return limit(limit_cause::blocking,
+                     {"stage '", hardest.name, "' blocks its thread", times,
+                      "; give the stage an executor of its own, such as a blocking_pool"});
     }
-    return visible_limit{limit_cause::processors, hardest.name, 0,
-                         "processors are short, as other programs or too many threads use them" + times +
-                             "; " + part};
+    return limit(limit_cause::processors,
+                 {"processors are short, as other programs or too many threads use them", times, "; ", part});
 }
 
 // The longest average time of an invocation, of all stages. Failed invocations count, too.
@@ -182,10 +185,15 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     constexpr std::uint64_t fewest_items = 20;
 
     visible_limit found;
-    if (stats.elapsed <= duration(0) || stats.stages.empty()) {
-        found.sentence = "the run has no statistics";
+    const auto says = [&found](limit_cause cause, std::string_view stage,
+                               std::initializer_list<std::string_view> why) {
+        found.cause = cause;
+        found.stage = stage;
+        found.sentence = concat(why);
         return found;
-    }
+    };
+    if (stats.elapsed <= duration(0) || stats.stages.empty())
+        return says(limit_cause::unsure, {}, {"the run has no statistics"});
     const stage_stats* busiest = nullptr;
     const stage_stats* ordered = nullptr;
     double most = 0, second = 0, most_order = 0, most_runnable = 0;
@@ -209,69 +217,60 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
             busiest = &each;
         }
     }
-    if (busiest == nullptr || num_tasks < fewest_items) {
-        found.sentence = "too few items have passed";
-        return found;
-    }
+    if (busiest == nullptr || num_tasks < fewest_items)
+        return says(limit_cause::unsure, {}, {"too few items have passed"});
     const double consumer = busy_consumer(stats);
     found.lost = 1 - consumer;
-    const auto says = [&found](limit_cause cause, const std::string& stage, std::string why) {
-        found.cause = cause;
-        found.stage = stage;
-        found.sentence = std::move(why);
-        return found;
-    };
     if (consumer > nearly_always && most < nearly_always)
         return says(limit_cause::consumer, {},
-                    "the pipeline keeps up: the consumer waits " + percent_text(1 - consumer) +
-                        " of the time");
+                    {"the pipeline keeps up: the consumer waits ", percent_text(1 - consumer),
+                     " of the time"});
     constexpr duration short_task(1'000);
     if (const duration longest = longest_task(stats); longest < short_task) {
         return says(
             limit_cause::overhead, {},
-            "the tasks are short: none takes more than " + units::time(longest) +
-                " on average, which is about as long as it takes to move an item; do more in a task, or "
-                "move batches (aggregate)");
+            {"the tasks are short: none takes more than ", units::time(longest),
+             " on average, which is about as long as it takes to move an item; do more in a task, or move "
+             "batches (aggregate)"});
     }
     // A stage that is always at work gains nothing by more threads, and functions that await hardly need any.
     const double short_of_it = share_of_time(runnable, runnable + run);
     const bool lacks_threads = short_of_it > often && most_runnable > for_a_turn && most <= nearly_always;
     if (const auto deeper = reason_for_threads(stats, lacks_threads))
-        return says(deeper->cause, deeper->stage, deeper->sentence);
+        return says(deeper->cause, deeper->stage, {deeper->sentence});
     if (lacks_threads)
         return says(limit_cause::threads, {},
-                    "there are too few threads: functions wait for one " + percent_text(short_of_it) +
-                        " of the time that they are ready or run");
-    if (most_order > for_a_turn && most < nearly_always && ordered->kind == "source") {
-        // A source keeps no order: its slots are in `wait_turn` only because of the run's limit of bytes.
-        return says(limit_cause::bytes, ordered->name,
-                    "the run's limit of bytes holds the source back, " + percent_text(most_order) +
-                        " of its time: raise run_options::max_bytes, or let stages make smaller items");
-    }
+                    {"there are too few threads: functions wait for one ", percent_text(short_of_it),
+                     " of the time that they are ready or run"});
     if (most_order > for_a_turn && most < nearly_always) {
+        // A source keeps no order: its slots are in `wait_turn` only because of the run's limit of bytes.
+        if (ordered->kind == "source")
+            return says(limit_cause::bytes, ordered->name,
+                        {"the run's limit of bytes holds the source back, ", percent_text(most_order),
+                         " of its time: raise run_options::max_bytes, or let stages make smaller items"});
         if (const auto waits = reason_of_blocks(*ordered, stats.elapsed))
-            return says(waits->cause, waits->stage, waits->sentence);
+            return says(waits->cause, waits->stage, {waits->sentence});
         return says(limit_cause::order, ordered->name,
-                    "stage '" + ordered->name + "' holds finished items back to keep an order, " +
-                        percent_text(most_order) + " of its time");
+                    {"stage '", ordered->name, "' holds finished items back to keep an order, ",
+                     percent_text(most_order), " of its time"});
     }
     if (most > nearly_always && larger(second, consumer) > nearly_always) {
-        return says(limit_cause::balanced, {}, "the pipeline is balanced: several stages are always busy");
+        return says(limit_cause::balanced, {}, {"the pipeline is balanced: several stages are always busy"});
     }
     if (most > nearly_always) {
         if (busiest->kind == "source")
             return says(limit_cause::source, {},
-                        "the source is the bottleneck: it is busy " + percent_text(most) + " of the time");
-        const auto reason = reason_in_stage(*busiest);
-        if (reason) return says(reason->cause, reason->stage, reason->sentence);
+                        {"the source is the bottleneck: it is busy ", percent_text(most), " of the time"});
+        if (const auto reason = reason_in_stage(*busiest))
+            return says(reason->cause, reason->stage, {reason->sentence});
         return says(limit_cause::stage, busiest->name,
-                    "stage '" + busiest->name + "' is the bottleneck: it " + state_text(busiest->times()));
+                    {"stage '", busiest->name, "' is the bottleneck: it ", state_text(busiest->times())});
     }
     return says(
         limit_cause::room, {},
-        "no stage is always busy, so the queues probably have too little room for times that vary; the "
-        "busiest is '" +
-            busiest->name + "' with " + percent_text(most));
+        {"no stage is always busy, so the queues probably have too little room for times that vary; the "
+         "busiest is '",
+         busiest->name, "' with ", percent_text(most)});
 }
 
 WEIR_INLINE std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cause found,

@@ -3,7 +3,6 @@
 #ifndef WEIR_INSIGHT_PREDICT_HPP
 #define WEIR_INSIGHT_PREDICT_HPP
 
-#include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>
 #include <weir/insight/settings.hpp>
 

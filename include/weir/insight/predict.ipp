@@ -6,13 +6,12 @@
 #include <weir/insight/predict.hpp>
 
 #include <weir/insight/simulator.hpp>
+#include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <algorithm>  // for std::sort
-#include <span>       // for std::span
 #include <stdexcept>  // for std::invalid_argument
-#include <utility>    // for std::move
+#include <utility>    // for std::move, std::swap
 
 namespace weir {
 
@@ -22,14 +21,14 @@ WEIR_INLINE void check_recording(const pipeline_settings& settings, const record
     if (from.stages.size() != from.settings.stages.size()) {
         throw std::invalid_argument("weir: the recording has settings and samples of different stages");
     }
-    const auto refuse = [](const std::string& name) {
-        throw std::invalid_argument(
-            "weir: the recording is of another pipeline: it has no times for stage '" + name + "'");
+    const auto refuse = [](const std::string& stage, const char* why, const char* rest) {
+        throw std::invalid_argument(concat({"weir: ", why, " stage '", stage, "'", rest}));
     };
+    constexpr const char* is_other = "the recording is of another pipeline: it has no times for";
     for (std::size_t i = 0; i < settings.stages.size(); ++i) {
         if (i >= from.stages.size() || from.settings.stages[i].name != settings.stages[i].name ||
             from.settings.stages[i].role != settings.stages[i].role) {
-            refuse(settings.stages[i].name);
+            refuse(settings.stages[i].name, is_other, "");
         }
         bool gives_items = from.stages[i].tasks.empty();
         bool is_negative = from.stages[i].overhead < duration(0);
@@ -37,35 +36,12 @@ WEIR_INLINE void check_recording(const pipeline_settings& settings, const record
             gives_items = gives_items || each.results != 0;
             is_negative = is_negative || each.run < duration(0) || each.await < duration(0);
         }
-        if (is_negative) {
-            throw std::invalid_argument("weir: the recording has a negative time for stage '" +
-                                        settings.stages[i].name + "'");
-        }
-        if (!gives_items) {
-            throw std::invalid_argument("weir: no item of stage '" + settings.stages[i].name +
-                                        "' goes on, so there is no rate to predict");
-        }
+        if (is_negative) refuse(settings.stages[i].name, "the recording has a negative time for", "");
+        if (!gives_items)
+            refuse(settings.stages[i].name, "no item of", " goes on, so there is no rate to predict");
     }
-    if (from.stages.size() > settings.stages.size()) refuse(from.settings.stages.back().name);
+    if (from.stages.size() > settings.stages.size()) refuse(from.settings.stages.back().name, is_other, "");
     refuse_if(!is_finite(from.rate), "weir: the rate of the recording is infinite, or is no number");
-}
-
-// The rate of resample `number`: a simulation whose sample of each stage is as large as the recorded one, and
-// is drawn from that at random with replacement.
-WEIR_INLINE double resampled_rate(const pipeline_settings& settings, const recording& from,
-                                  predict_options options, std::size_t number) {
-    const std::uint64_t seed = subseed(options.seed ^ 0x9e3779b97f4a7c15U, number);
-    std::vector<std::vector<recorded_task>> drawn(from.stages.size());
-    std::vector<std::span<const recorded_task>> samples;
-    for (std::size_t i = 0; i < drawn.size(); ++i) {
-        const std::vector<recorded_task>& tasks = from.stages[i].tasks;
-        for (std::size_t k = 0; k < tasks.size(); ++k) {
-            drawn[i].push_back(tasks[high_product(splitmix64(subseed(seed, i), k), tasks.size())]);
-        }
-        samples.emplace_back(drawn[i]);
-    }
-    options.seed = seed;
-    return simulator(settings, samples, from.stages, options).run().rate;
 }
 
 WEIR_INLINE double mean_rate(const prediction& p) noexcept {
@@ -89,17 +65,18 @@ WEIR_INLINE prediction predict(const pipeline_settings& settings, const recordin
                       "weir: the resamples of a prediction were negative (predict_options::resamples)");
     detail::refuse_if(options.until < duration(0),
                       "weir: a prediction can't end before it begins (predict_options::until)");
-    std::vector<std::span<const recorded_task>> samples;
-    samples.reserve(from.stages.size());
-    for (const recorded_stage& each : from.stages) samples.emplace_back(each.tasks);
-    prediction all = detail::simulator(settings, samples, from.stages, options).run();
+    prediction all = detail::simulator(settings, from.stages, options, false).run();
     all.low = all.high = all.rate;
     if (options.resamples == 0) return all;
+    std::vector<double> rates;  // in ascending order; std::sort would take longer to compile
+    predict_options resample = options;
     for (std::size_t i = 0; i < options.resamples; ++i) {
-        all.resampled.push_back(detail::resampled_rate(settings, from, options, i));
+        resample.seed = detail::subseed(options.seed ^ 0x9e3779b97f4a7c15U, i);
+        const double rate = detail::simulator(settings, from.stages, resample, true).run().rate;
+        all.resampled.push_back(rate);
+        rates.push_back(rate);
+        for (std::size_t k = i; k > 0 && rates[k - 1] > rate; --k) std::swap(rates[k - 1], rates[k]);
     }
-    std::vector<double> rates = all.resampled;
-    std::sort(rates.begin(), rates.end());
     all.low = detail::smaller(all.rate, rates[rates.size() / 20]);
     all.high = detail::larger(all.rate, rates[rates.size() - 1 - rates.size() / 20]);
     return all;

@@ -5,10 +5,12 @@
 
 #include <weir/insight/recording.hpp>
 
+#include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <stdexcept>  // for std::invalid_argument
+#include <stdexcept>    // for std::invalid_argument
+#include <string_view>  // for std::string_view
 
 namespace weir {
 
@@ -49,9 +51,9 @@ WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
 // times, which are sorted.
 WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times, double run_share,
                                                 double results) {
-    std::vector<recorded_task> tasks;
-    double given = 0;
     const std::size_t n = times.size();
+    std::vector<recorded_task> tasks(n);
+    double given = 0;
     constexpr std::size_t stride = 619;  // a prime
     for (std::size_t i = 0; i < n; ++i) {
         const double time = times[n % stride == 0 ? i : i * stride % n];
@@ -59,7 +61,7 @@ WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times
         const auto run = nearest<std::int64_t>(time * run_share);
         const auto count = nearest<std::uint32_t>(results * static_cast<double>(i + 1) - given);
         given += count;
-        tasks.push_back({duration(run), duration(whole - run), count});
+        tasks[i] = {duration(run), duration(whole - run), count};
     }
     return tasks;
 }
@@ -113,14 +115,13 @@ WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, d
     const double factors[] = {
         has_all ? 1 : factor_to(static_cast<double>(stage.ave_time().count()), false, samples),
         has_all ? 1 : factor_to(static_cast<double>(stage.ave_failure_time().count()), true, samples)};
-    std::vector<recorded_task> tasks;
-    for (const task_sample& each : samples.tasks) {
+    std::vector<recorded_task> tasks(samples.tasks.size());
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        const task_sample& each = samples.tasks[i];
         const double factor = factors[each.failed ? 1 : 0];
-        tasks.push_back({to_duration(static_cast<double>(each.run.count()) * factor),
-                         to_duration(static_cast<double>(each.await.count()) * factor),
-                         has_results   ? smaller(each.results, most_results)
-                         : each.failed ? 0U
-                                       : 1U});
+        tasks[i].run = to_duration(static_cast<double>(each.run.count()) * factor);
+        tasks[i].await = to_duration(static_cast<double>(each.await.count()) * factor);
+        tasks[i].results = has_results ? smaller(each.results, most_results) : each.failed ? 0U : 1U;
     }
     if (!has_all && has_results) correct_results(tasks, results);
     return tasks;
@@ -131,17 +132,16 @@ WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, d
 WEIR_INLINE std::size_t sampled_batch_size(const task_samples& batches, std::vector<std::uint32_t>& sizes) {
     std::uint64_t sum = 0;
     std::uint32_t most = 1;
+    std::size_t full = 0;
     for (const task_sample& each : batches.tasks) {
         sum += each.taken;
+        full = each.taken > most ? 1 : each.taken == most ? full + 1 : full;
         most = larger(most, each.taken);
-        sizes.push_back(each.taken);
     }
-    std::size_t full = 0;
-    for (const std::uint32_t each : sizes) full += each == most ? 1U : 0U;
-    if (10 * full + 9 < 9 * sizes.size())
-        return number_as<std::size_t>((sum + sizes.size() / 2) / sizes.size());
-    sizes.clear();
-    return most;
+    const std::size_t n = batches.tasks.size();
+    if (10 * full + 9 >= 9 * n) return most;
+    for (const task_sample& each : batches.tasks) sizes.push_back(each.taken);
+    return number_as<std::size_t>((sum + n / 2) / n);
 }
 
 WEIR_INLINE bool has_samples(const stage_stats& stage) {
@@ -150,19 +150,22 @@ WEIR_INLINE bool has_samples(const stage_stats& stage) {
 
 // The recording of the consumer, for a run that has a consumer. `last`: the consumer's input queue.
 WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const channel_stats& last) {
-    recorded_stage consumer{.num_tasks = stats.num_items};
+    recorded_stage consumer;
+    consumer.num_tasks = stats.num_items;
     const duration waited = smaller(last.get_blocked, stats.elapsed);
     const duration mean = (stats.elapsed - waited) / static_cast<std::int64_t>(stats.num_items);
-    if (!stats.consumer || stats.consumer->tasks.empty()) {
-        consumer.tasks.push_back({mean, duration(0), 1});
-        return consumer;
+    const bool has_samples = stats.consumer && !stats.consumer->tasks.empty();
+    std::vector<recorded_task> tasks(has_samples ? stats.consumer->tasks.size() : 1);
+    if (has_samples) {
+        const task_samples& samples = *stats.consumer;
+        const double factor =
+            samples.one_in == 1 ? 1 : factor_to(static_cast<double>(mean.count()), false, samples);
+        for (std::size_t i = 0; i < tasks.size(); ++i)
+            tasks[i].run = to_duration(static_cast<double>(samples.tasks[i].run.count()) * factor);
+    } else {
+        tasks[0].run = mean;
     }
-    const bool has_all = stats.consumer->one_in == 1;
-    const double factor = has_all ? 1 : factor_to(static_cast<double>(mean.count()), false, *stats.consumer);
-    for (const task_sample& each : stats.consumer->tasks) {
-        const double ns = static_cast<double>(each.run.count()) * factor;
-        consumer.tasks.push_back({to_duration(ns), duration(0), 1});
-    }
+    consumer.tasks.swap(tasks);
     return consumer;
 }
 
@@ -178,8 +181,8 @@ WEIR_INLINE double ratio_of(std::uint64_t of, std::uint64_t to) {
     return to == 0 ? 1 : static_cast<double>(of) / static_cast<double>(to);
 }
 
-WEIR_INLINE void refuse_recording(const std::string& why) {
-    throw std::invalid_argument("weir: this run can't be predicted: " + why);
+[[noreturn]] WEIR_INLINE void refuse_recording(std::string_view why) {
+    throw std::invalid_argument(concat({"weir: this run can't be predicted: ", why}));
 }
 
 }  // namespace detail
@@ -190,7 +193,12 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     if (n < 2) detail::refuse_recording("it has no statistics");
     if (stats.num_items == 0) detail::refuse_recording("no item has reached the consumer");
     // `pools[i]`: the threads of the executor of stage i, if stage i is the first stage with this executor.
-    all.settings.pools.assign(n, 0);
+    all.settings.pools = std::vector<std::size_t>(n);
+    const bool has_sink =
+        detail::role_of(stats.stages.back()) == stage_role::sink;  // else a for_each is last
+    const std::size_t num_stages = n + (has_sink ? 1 : 2);
+    all.settings.stages = std::vector<stage_settings>(num_stages);
+    all.stages = std::vector<recorded_stage>(num_stages);
     for (std::size_t i = 0; i < n; ++i) {
         const stage_stats& stage = stats.stages[i];
         for (const std::size_t queue : stage.outputs) {
@@ -205,7 +213,9 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         if (!detail::has_samples(stage) && !stage.task_times.has_quantiles())
             detail::refuse_recording("its policy keeps no histograms of the times");
 
-        stage_settings settings{.name = stage.name, .role = detail::role_of(stage)};
+        stage_settings& settings = all.settings.stages[i];
+        settings.name = stage.name;
+        settings.role = detail::role_of(stage);
         settings.concurrency = detail::larger<std::size_t>(stage.concurrency, 1);
         const slot_times spent = stage.times();
         if (stage.setup) {
@@ -213,7 +223,9 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
             settings.pool = detail::smaller(stage.setup->executor, i);
             all.settings.pools[settings.pool] = stage.setup->threads;
         }
-        recorded_stage sample{.num_tasks = stage.num_tasks, .num_failures = stage.num_failures};
+        recorded_stage& sample = all.stages[i];
+        sample.num_tasks = stage.num_tasks;
+        sample.num_failures = stage.num_failures;
         double results = 1;
         if (!stage.outputs.empty()) {
             const channel_stats& behind = stats.channels.at(stage.outputs[0]);
@@ -249,17 +261,16 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         bool gives_items = sample.tasks.empty();
         for (const recorded_task& each : sample.tasks) gives_items = gives_items || each.results != 0;
         if (!gives_items) {
-            detail::refuse_recording("of the recorded items of stage '" + stage.name + "', none goes on");
+            detail::refuse_recording(
+                detail::concat({"of the recorded items of stage '", stage.name, "', none goes on"}));
         }
-        all.settings.stages.push_back(std::move(settings));
-        all.stages.push_back(std::move(sample));
     }
-    if (all.settings.stages.back().role != stage_role::sink) {  // the last stage is a for_each
-        all.settings.stages.push_back({.name = "sink", .role = stage_role::sink});
-        all.stages.emplace_back();
-    }
-    all.settings.stages.push_back({.name = "consumer", .role = stage_role::consumer});
-    all.stages.emplace_back();
+    const auto name_end = [&all](std::size_t i, const char* name, stage_role role) {
+        all.settings.stages[i].name = name;
+        all.settings.stages[i].role = role;
+    };
+    if (!has_sink) name_end(n, "sink", stage_role::sink);
+    name_end(num_stages - 1, "consumer", stage_role::consumer);
     if (!stats.stages.back().outputs.empty()) {
         all.stages.back() =
             detail::recorded_consumer(stats, stats.channels.at(stats.stages.back().outputs[0]));

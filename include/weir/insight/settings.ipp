@@ -5,6 +5,7 @@
 
 #include <weir/insight/settings.hpp>
 
+#include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
@@ -20,14 +21,15 @@ WEIR_INLINE const stage_settings& pipeline_settings::stage(std::string_view name
         names += (names.empty() ? "" : ", ") + each.name;
         if (each.name != name) continue;
         if (found != nullptr) {
-            throw std::invalid_argument("weir: several stages are called '" + std::string(name) +
-                                        "'; give each a name of its own (stage_options::name)");
+            throw std::invalid_argument(
+                detail::concat({"weir: several stages are called '", name,
+                                "'; give each a name of its own (stage_options::name)"}));
         }
         found = &each;
     }
     if (found == nullptr) {
-        throw std::invalid_argument("weir: no stage is called '" + std::string(name) +
-                                    "'; there are: " + names);
+        throw std::invalid_argument(
+            detail::concat({"weir: no stage is called '", name, "'; there are: ", names}));
     }
     return *found;
 }
@@ -39,8 +41,8 @@ WEIR_INLINE stage_settings& pipeline_settings::stage(std::string_view name) {
 namespace detail {
 
 WEIR_INLINE void check_settings(const pipeline_settings& settings) {
-    const auto refuse = [](const stage_settings& stage, const std::string& why) {
-        throw std::invalid_argument("weir: stage '" + stage.name + "' can't be predicted: " + why);
+    const auto refuse = [](const stage_settings& stage, std::string_view why) {
+        throw std::invalid_argument(concat({"weir: stage '", stage.name, "' can't be predicted: ", why}));
     };
     const std::size_t n = settings.stages.size();
     if (n < 3 || settings.stages[0].role != stage_role::source ||
@@ -57,7 +59,7 @@ WEIR_INLINE void check_settings(const pipeline_settings& settings) {
         if (is_inside != (i > 0 && i < n - 2)) refuse(each, "only its end may have that role");
         if (each.concurrency == 0) refuse(each, "its concurrency is 0, and must be at least 1");
         if (each.concurrency > most_slots) {
-            refuse(each, "its concurrency is above " + std::to_string(most_slots));
+            refuse(each, concat({"its concurrency is above ", std::to_string(most_slots)}));
         }
         if (each.concurrency > 1 && !is_function) {
             refuse(each, "only a stage with a function can have several slots");

@@ -3,7 +3,6 @@
 #ifndef WEIR_INSIGHT_SIMULATED_PIPELINE_HPP
 #define WEIR_INSIGHT_SIMULATED_PIPELINE_HPP
 
-#include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>
 #include <weir/insight/settings.hpp>
 #include <weir/measure/slot_times.hpp>
@@ -11,7 +10,6 @@
 #include <array>    // for std::array
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint8_t, std::uint32_t, std::uint64_t
-#include <deque>    // for std::deque
 #include <span>     // for std::span
 #include <vector>   // for std::vector
 
@@ -25,8 +23,9 @@ class fifo {
     std::size_t size() const noexcept { return size_; }
     void push(T value) {
         if (size_ == all_.size()) grow();
-        all_[(first_ + size_++) & (all_.size() - 1)] = value;
+        (*this)[size_++] = value;
     }
+    T& operator[](std::size_t i) noexcept { return all_[(first_ + i) & (all_.size() - 1)]; }
     T pop() noexcept {
         const T value = all_[first_];
         first_ = (first_ + 1) & (all_.size() - 1);
@@ -37,7 +36,7 @@ class fifo {
   private:
     void grow() {
         std::vector<T> larger(all_.empty() ? 8 : 2 * all_.size());
-        for (std::size_t i = 0; i < size_; ++i) larger[i] = all_[(first_ + i) & (all_.size() - 1)];
+        for (std::size_t i = 0; i < size_; ++i) larger[i] = (*this)[i];
         all_.swap(larger);
         first_ = 0;
     }
@@ -87,18 +86,14 @@ class simulated_pipeline {
         // `last`: the instant of the last settle(). The others are as in `predicted_queue`.
         instant last = 0, put_wait = 0, put_blocked = 0, get_blocked = 0, empty = 0;
     };
-    // The result of an item before its turn to leave a stage that keeps the order of its items.
-    struct early_result {
-        bool is_there = false;  // whether the item is finished
-        bool has_item = false;  // whether the item has a result
-        item what = 0;
-    };
+    // Values of `stage::early` for an item that is not finished, and for one that has no result.
+    static constexpr item unfinished = static_cast<item>(-1);
+    static constexpr item no_result = static_cast<item>(-2);
     struct stage {
         const stage_settings* settings = nullptr;
-        std::span<const recorded_task> sample;
-        duration overhead{};               // `recorded_stage::overhead`
-        bool in_sequence = false;          // item k takes the times `sample[k % sample.size()]`
-        std::vector<std::uint32_t> order;  // otherwise: a random permutation of the indices of `sample`
+        const recorded_stage* recorded = nullptr;
+        std::vector<std::uint32_t>
+            order;  // without `in_sequence`: a random permutation of indices of `tasks`
         bool keeps_order = false;
         std::uint64_t seed = 0;
         std::uint64_t num_made = 0;                // of a source: the items that it has begun
@@ -108,45 +103,31 @@ class simulated_pipeline {
         item batch = 0;  // the batch that an aggregate fills, or a disaggregate takes apart; 0 if none
         std::size_t full_size = 0;      // of an aggregate: the number of items in this batch when it is full
         std::uint64_t num_batches = 0;  // of an aggregate: the batches that it has begun
-        std::span<const std::uint32_t>
-            batch_sizes;                  // as in `recorded_stage`; if empty, see `settings->batch_size`
         std::uint64_t next_to_leave = 0;  // if `keeps_order`: the number of the item whose turn it is
-        std::deque<early_result> early;   // element i is of item `next_to_leave + i`
+        fifo<item> early;  // results before their turn: element i is that of item `next_to_leave + i`
         std::vector<index> in_line;  // slots that wait for their turn or for room, the earliest item first
     };
-    // The slot `who` continues at the instant `at`. `order`: the number of the event; of several at one
-    // instant, the first made comes first.
+    // The slot `who` continues at the instant `at`, or has waited for a thread since then. Of several at one
+    // instant, that of the last stage comes first; of several of this stage, that with the smallest number.
     struct event {
         instant at;
-        std::uint64_t order;
+        std::uint64_t number;  // of the item that waits for a thread; else, of the event
+        index stage;           // that waits for a thread; else 0
         index who;
-        friend bool operator<(const event& a, const event& b) noexcept {
-            return a.at != b.at ? a.at > b.at : a.order > b.order;  // the heap's top is the earliest event
-        }
-    };
-    // A slot waits for a thread of a pool. The earliest request comes first; of several at one instant, that
-    // of the last stage; of several of this stage, that of the first item.
-    struct request {
-        instant at;
-        index stage;
-        std::uint64_t number;  // of the item
-        index who;             // the slot
-        friend bool operator<(const request& a, const request& b) noexcept {
+        friend bool operator<(const event& a, const event& b) noexcept {  // the heap's top comes first
             if (a.at != b.at) return a.at > b.at;
-            if (a.stage != b.stage) return a.stage < b.stage;
-            return a.number > b.number;
+            return a.stage != b.stage ? a.stage < b.stage : a.number > b.number;
         }
     };
     // The threads of an executor. Without a limit, each slot has a thread.
     struct pool {
-        bool is_limited;
-        std::size_t free;               // threads that no slot has
-        std::vector<request> requests;  // a heap: of slots that wait for a thread
+        bool is_limited = false;
+        std::size_t free = 0;         // threads that no slot has
+        std::vector<event> requests;  // a heap: of slots that wait for a thread
     };
 
-    simulated_pipeline(const pipeline_settings& settings,
-                       std::span<const std::span<const recorded_task>> samples,
-                       std::span<const recorded_stage> recorded, const predict_options& options);
+    simulated_pipeline(const pipeline_settings& settings, std::span<const recorded_stage> recorded,
+                       const predict_options& options, bool is_resample);
 
     // The times and results of invocation `k` of a stage, taken from the stage's sample.
     recorded_task draw(const stage& of, std::uint64_t k) const noexcept;
@@ -160,12 +141,15 @@ class simulated_pipeline {
     // Passes an item to the first of the queue's `getters`, or else adds it to the queue. The caller has
     // called settle().
     void let_in(queue& to, item what);
+    static void add(std::vector<event>& heap, const event& one);
+    // Removes the first of the events, and returns its slot.
+    static index remove_first(std::vector<event>& heap);
     // Makes the slot `who` continue when `time` has passed.
     void wake_after(instant time, index who);
     // Makes the slot `who` continue with `next` at the current instant.
     void wake(index who, phase next);
 
-    // Makes `stage::batch` an empty batch, and draws its size from `stage::batch_sizes`.
+    // Makes `stage::batch` an empty batch, and draws its size from `recorded_stage::batch_sizes`.
     void begin_batch(stage& of);
     item make_batch();
     // Frees a batch and the batches in it; nothing for a single item.
@@ -179,10 +163,11 @@ class simulated_pipeline {
 
     const pipeline_settings& settings_;
     const predict_options& options_;
+    const bool is_resample_;
     std::vector<stage> stages_;
     std::vector<queue> queues_;
-    std::vector<slot> slots_;
     std::vector<pool> pools_;
+    std::vector<slot> slots_;
     std::vector<std::vector<item>> batches_;
     std::vector<item> free_batches_;
     std::vector<event> events_;  // a heap

@@ -8,7 +8,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <algorithm>  // for std::push_heap
+#include <algorithm>  // for std::pop_heap, std::push_heap
 #include <utility>    // for std::as_const
 
 namespace weir::detail {
@@ -23,45 +23,50 @@ WEIR_INLINE std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t see
     return order;
 }
 
+WEIR_INLINE std::size_t num_slots(const pipeline_settings& settings) noexcept {
+    std::size_t n = 0;
+    for (const stage_settings& each : settings.stages) n += each.concurrency;
+    return n;
+}
+
 WEIR_INLINE simulated_pipeline::simulated_pipeline(const pipeline_settings& settings,
-                                                   std::span<const std::span<const recorded_task>> samples,
                                                    std::span<const recorded_stage> recorded,
-                                                   const predict_options& options)
-    : settings_(settings), options_(options) {
-    for (const std::size_t threads : settings.pools) pools_.push_back({threads != 0, threads, {}});
-    for (std::size_t i = 0; i < settings.stages.size(); ++i) {
+                                                   const predict_options& options, bool is_resample)
+    : settings_(settings), options_(options), is_resample_(is_resample), stages_(settings.stages.size()),
+      queues_(stages_.size() - 1), pools_(settings.pools.size()), slots_(num_slots(settings)) {
+    for (std::size_t i = 0; i < pools_.size(); ++i) {
+        pools_[i].is_limited = settings.pools[i] != 0;
+        pools_[i].free = settings.pools[i];
+    }
+    std::size_t who = 0;
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
         const stage_settings& s = settings.stages[i];
-        const bool keeps_order =
-            s.role == stage_role::function && s.output_order == output_order::input && s.concurrency > 1;
-        stage& next = stages_.emplace_back();
+        stage& next = stages_[i];
         next.settings = &s;
-        next.sample = samples[i];
-        next.overhead = recorded[i].overhead;
-        next.in_sequence = recorded[i].in_sequence;
-        next.batch_sizes = recorded[i].batch_sizes;
-        next.keeps_order = keeps_order;
+        next.recorded = &recorded[i];
+        next.keeps_order =
+            s.role == stage_role::function && s.output_order == output_order::input && s.concurrency > 1;
         next.seed = subseed(options.seed, i);
         next.working = s.concurrency;
-        if (!recorded[i].in_sequence) next.order = shuffled(samples[i].size(), next.seed);
+        if (!recorded[i].in_sequence) next.order = shuffled(recorded[i].tasks.size(), next.seed);
         if (s.role != stage_role::consumer) {
-            queue& behind = queues_.emplace_back();
-            behind.capacity = s.byte_room == 0 ? s.capacity : smaller(s.capacity, s.byte_room);
-            if (keeps_order) behind.put_in_order_by = static_cast<index>(i);
+            queues_[i].capacity = s.byte_room == 0 ? s.capacity : smaller(s.capacity, s.byte_room);
+            if (next.keeps_order) queues_[i].put_in_order_by = static_cast<index>(i);
         }
-        for (std::size_t k = 0; k < s.concurrency; ++k) {
-            slots_.push_back({.stage = static_cast<index>(i)});
-        }
+        for (std::size_t k = 0; k < s.concurrency; ++k) slots_[who++].stage = static_cast<index>(i);
     }
     end_ = smaller<instant>(options.until.count(), INT64_MAX / static_cast<instant>(slots_.size()));
 }
 
 WEIR_INLINE recorded_task simulated_pipeline::draw(const stage& of, std::uint64_t k) const noexcept {
-    if (of.sample.empty()) return {};
-    const std::uint64_t n = of.sample.size();
+    const recorded_stage& recorded = *of.recorded;
+    if (recorded.tasks.empty()) return {};
+    const std::uint64_t n = recorded.tasks.size();
     std::uint64_t i = k % n;
     // Each n successive invocations use all n tasks, in the order `of.order`, from a random position on.
-    if (!of.in_sequence) i = of.order[(i + high_product(splitmix64(of.seed, k / n), n)) % n];
-    recorded_task task = of.sample[i];
+    if (!recorded.in_sequence) i = of.order[(i + high_product(splitmix64(of.seed, k / n), n)) % n];
+    if (is_resample_) i = high_product(splitmix64(of.seed, i), n);
+    recorded_task task = recorded.tasks[i];
     const double factor = of.settings->time_factor;
     if (!are_equal(factor, 1)) {
         const auto scaled = [factor](duration d) {
@@ -71,7 +76,7 @@ WEIR_INLINE recorded_task simulated_pipeline::draw(const stage& of, std::uint64_
         task.await = scaled(task.await);
     }
     duration& longer = task.run > duration(0) ? task.run : task.await;
-    if (!are_equal(factor, 0)) longer = sum(longer, of.overhead);
+    if (!are_equal(factor, 0)) longer = sum(longer, recorded.overhead);
     return task;
 }
 
@@ -114,8 +119,19 @@ WEIR_INLINE void simulated_pipeline::let_in(queue& to, item what) {
 }
 
 WEIR_INLINE void simulated_pipeline::wake_after(instant time, index who) {
-    events_.push_back({now_ + smaller(time, end_ - now_), num_events_++, who});
-    std::push_heap(events_.begin(), events_.end());
+    add(events_, {now_ + smaller(time, end_ - now_), num_events_++, 0, who});
+}
+
+WEIR_INLINE void simulated_pipeline::add(std::vector<event>& heap, const event& one) {
+    heap.push_back(one);
+    std::push_heap(heap.begin(), heap.end());
+}
+
+WEIR_INLINE simulated_pipeline::index simulated_pipeline::remove_first(std::vector<event>& heap) {
+    std::pop_heap(heap.begin(), heap.end());
+    const index who = heap.back().who;
+    heap.pop_back();
+    return who;
 }
 
 WEIR_INLINE void simulated_pipeline::wake(index who, phase next) {
@@ -128,14 +144,15 @@ WEIR_INLINE void simulated_pipeline::wake(index who, phase next) {
 WEIR_INLINE void simulated_pipeline::begin_batch(stage& of) {
     of.batch = make_batch();
     of.full_size = of.settings->batch_size;
-    const std::size_t n = of.batch_sizes.size();
+    const std::vector<std::uint32_t>& sizes = of.recorded->batch_sizes;
+    const std::size_t n = sizes.size();
     if (n == 0) return;
     double sum = 0;
-    for (const std::uint32_t each : of.batch_sizes) sum += each;
+    for (const std::uint32_t each : sizes) sum += each;
     const auto chosen = number_as<std::size_t>(high_product(splitmix64(of.seed, of.num_batches++), n));
     const auto recorded = larger<std::uint64_t>(nearest<std::uint64_t>(sum / static_cast<double>(n)), 1);
     const double factor = static_cast<double>(of.full_size) / static_cast<double>(recorded);
-    of.full_size = larger<std::size_t>(nearest<std::size_t>(of.batch_sizes[chosen] * factor), 1);
+    of.full_size = larger<std::size_t>(nearest<std::size_t>(sizes[chosen] * factor), 1);
 }
 
 WEIR_INLINE simulated_pipeline::item simulated_pipeline::make_batch() {
@@ -164,19 +181,28 @@ WEIR_INLINE prediction simulated_pipeline::result() {
         all.rate = static_cast<double>(consumed_ - options_.skipped) * 1e9 / static_cast<double>(measured);
     }
     for (slot& each : slots_) enter(each, each.state);
-    for (const stage& each : stages_) {
-        predicted_stage of{each.settings->name, each.finished, {}};
-        for (std::size_t i = 0; i < slot_states; ++i)
-            of.times.*states_by_number[i].time = duration(each.spent[i]);
-        all.stages.push_back(std::move(of));
+    std::vector<predicted_stage> stages(stages_.size());
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        stages[i].name = settings_.stages[i].name;
+        stages[i].num_tasks = stages_[i].finished;
+        for (std::size_t k = 0; k < slot_states; ++k)
+            stages[i].times.*states_by_number[k].time = duration(stages_[i].spent[k]);
     }
-    for (std::size_t i = 0; i < queues_.size(); ++i) {
+    std::vector<predicted_queue> queues(queues_.size());
+    for (std::size_t i = 0; i < queues.size(); ++i) {
         queue& q = queues_[i];
         settle(q);
-        all.queues.push_back({settings_.stages[i].name, q.items.size(), q.num_put, q.num_get,
-                              duration(q.put_wait), duration(q.put_blocked), duration(q.get_blocked),
-                              duration(q.empty)});
+        queues[i] = {settings_.stages[i].name,
+                     q.items.size(),
+                     q.num_put,
+                     q.num_get,
+                     duration(q.put_wait),
+                     duration(q.put_blocked),
+                     duration(q.get_blocked),
+                     duration(q.empty)};
     }
+    all.stages.swap(stages);
+    all.queues.swap(queues);
     return all;
 }
 

@@ -3,9 +3,6 @@
 #ifndef WEIR_INSIGHT_SIMULATOR_HPP
 #define WEIR_INSIGHT_SIMULATOR_HPP
 
-#include <weir/insight/prediction.hpp>
-#include <weir/insight/recording.hpp>
-#include <weir/insight/settings.hpp>
 #include <weir/insight/simulated_pipeline.hpp>
 
 #include <cstdint>  // for std::uint64_t
@@ -18,9 +15,11 @@ namespace weir::detail {
 class simulator : private simulated_pipeline {
   public:
     // Lifetime: all arguments outlive the simulator. `settings` has passed check_settings().
-    simulator(const pipeline_settings& settings, std::span<const std::span<const recorded_task>> samples,
-              std::span<const recorded_stage> recorded, const predict_options& options)
-        : simulated_pipeline(settings, samples, recorded, options) {}
+    // `is_resample`: whether the sample of each stage is replaced by one as large, drawn from the sample at
+    // random with replacement.
+    simulator(const pipeline_settings& settings, std::span<const recorded_stage> recorded,
+              const predict_options& options, bool is_resample)
+        : simulated_pipeline(settings, recorded, options, is_resample) {}
 
     // Simulates the run to its end. Called once.
     prediction run();

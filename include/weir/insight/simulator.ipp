@@ -8,8 +8,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <algorithm>  // for std::pop_heap, std::push_heap, std::upper_bound
-#include <utility>    // for std::exchange
+#include <utility>  // for std::exchange, std::swap
 
 namespace weir::detail {
 
@@ -26,11 +25,7 @@ WEIR_INLINE prediction simulator::run() {
             break;
         }
         now_ = events_.front().at;
-        while (!events_.empty() && events_.front().at == now_) {
-            ready_.push(events_.front().who);
-            std::pop_heap(events_.begin(), events_.end());
-            events_.pop_back();
-        }
+        while (!events_.empty() && events_.front().at == now_) ready_.push(remove_first(events_));
     }
     return result();
 }
@@ -157,8 +152,7 @@ WEIR_INLINE void simulator::begin_work(slot& me, index who) {
     me.next = phase::end_run;
     if (threads.is_limited && of.settings->role != stage_role::consumer) {
         enter(me, slot_state::runnable);
-        threads.requests.push_back({now_, me.stage, me.number, who});
-        std::push_heap(threads.requests.begin(), threads.requests.end());
+        add(threads.requests, {now_, me.number, me.stage, who});
         return;
     }
     enter(me, slot_state::run);
@@ -177,9 +171,7 @@ WEIR_INLINE void simulator::end_run(slot& me, index who) {
 WEIR_INLINE void simulator::assign_threads() {
     for (pool& threads : pools_) {
         while (threads.free != 0 && !threads.requests.empty()) {
-            const index who = threads.requests.front().who;
-            std::pop_heap(threads.requests.begin(), threads.requests.end());
-            threads.requests.pop_back();
+            const index who = remove_first(threads.requests);
             --threads.free;
             enter(slots_[who], slot_state::run);
             wake_after(slots_[who].run, who);
@@ -195,8 +187,11 @@ WEIR_INLINE void simulator::finish(slot& me, index who) {
     me.next = phase::give;
     if (of.keeps_order && !is_turn_or_early(me, of, behind(me))) {
         enter(me, slot_state::wait_turn);
-        const auto is_earlier = [this](index a, index b) { return slots_[a].number < slots_[b].number; };
-        of.in_line.insert(std::upper_bound(of.in_line.begin(), of.in_line.end(), who, is_earlier), who);
+        of.in_line.push_back(who);
+        for (std::size_t i = of.in_line.size() - 1; i > 0; --i) {
+            if (slots_[of.in_line[i - 1]].number < me.number) break;
+            std::swap(of.in_line[i - 1], of.in_line[i]);
+        }
     }
 }
 
@@ -259,8 +254,8 @@ WEIR_INLINE bool simulator::is_turn_or_early(slot& me, stage& of, queue& to) {
     const std::uint64_t ahead = me.number - of.next_to_leave;
     if (ahead == 0) return true;
     if (ahead + to.items.size() >= to.capacity || me.left > 1) return false;
-    if (of.early.size() <= ahead) of.early.resize(ahead + 1);
-    of.early[ahead] = {true, me.left != 0, me.holds};
+    while (of.early.size() <= ahead) of.early.push(unfinished);
+    of.early[ahead] = me.left == 0 ? no_result : me.holds;
     me.left = 0;
     return true;
 }
@@ -269,25 +264,27 @@ WEIR_INLINE void simulator::leave_in_order(stage& of, queue& to) {
     settle(to);
     do {
         ++of.next_to_leave;
-        if (!of.early.empty()) of.early.pop_front();
-        if (of.early.empty() || !of.early.front().is_there) break;
-        if (of.early.front().has_item) let_in(to, of.early.front().what);
+        if (!of.early.empty()) of.early.pop();
+        if (of.early.empty() || of.early[0] == unfinished) break;
+        if (of.early[0] != no_result) let_in(to, of.early[0]);
     } while (true);
     look_in_line(of, to);
 }
 
 WEIR_INLINE void simulator::look_in_line(stage& of, queue& to) {
-    for (std::size_t i = 0; i < of.in_line.size();) {
+    std::size_t num_kept = 0, i = 0;
+    for (; i < of.in_line.size(); ++i) {
         const index who = of.in_line[i];
-        if (!is_turn_or_early(slots_[who], of, to)) {
-            // Later items have no room either.
-            if (slots_[who].number - of.next_to_leave + to.items.size() >= to.capacity) return;
-            ++i;
+        if (is_turn_or_early(slots_[who], of, to)) {
+            wake(who, phase::give);
             continue;
         }
-        of.in_line.erase(of.in_line.begin() + static_cast<std::ptrdiff_t>(i));
-        wake(who, phase::give);
+        // Later items have no room either.
+        if (slots_[who].number - of.next_to_leave + to.items.size() >= to.capacity) break;
+        of.in_line[num_kept++] = who;
     }
+    const auto at = [&of](std::size_t k) { return of.in_line.begin() + static_cast<std::ptrdiff_t>(k); };
+    of.in_line.erase(at(num_kept), at(i));
 }
 
 }  // namespace weir::detail

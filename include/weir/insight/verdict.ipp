@@ -126,20 +126,20 @@ WEIR_INLINE const predicted_stage* find_stage(const what_if_result& result, cons
 }
 
 WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& result) {
-    const auto named = [&v] { return "'" + v.stage + "'"; };
     switch (v.cause) {
         case limit_cause::stage: {
             const predicted_stage* at = find_stage(result, v.stage);
-            return "stage " + named() + " is the bottleneck" +
-                   (at == nullptr ? "" : ": it " + state_text(at->times));
+            return concat({"stage '", v.stage, "' is the bottleneck", at == nullptr ? "" : ": it ",
+                           at == nullptr ? std::string() : state_text(at->times)});
         }
         case limit_cause::room:
-            return "the queues have too little room for times that vary" +
-                   (v.stage.empty() ? std::string() : ", most of all behind " + named());
+            if (v.stage.empty()) return "the queues have too little room for times that vary";
+            return concat(
+                {"the queues have too little room for times that vary, most of all behind '", v.stage, "'"});
         case limit_cause::order:
-            return "stage " + named() + " holds finished items back to keep their order";
+            return concat({"stage '", v.stage, "' holds finished items back to keep their order"});
         case limit_cause::batch:
-            return "the size of the batches of " + named() + " limits the rate";
+            return concat({"the size of the batches of '", v.stage, "' limits the rate"});
         case limit_cause::threads:
             return "there are too few threads for the stages that are ready to run";
         case limit_cause::source:
@@ -149,7 +149,8 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
         case limit_cause::balanced:
             return "the pipeline is balanced: no single change brings 5 %";
         case limit_cause::bytes:
-            return "the limit of bytes of the queue behind " + named() + " leaves room for few items";
+            return concat(
+                {"the limit of bytes of the queue behind '", v.stage, "' leaves room for few items"});
         case limit_cause::blocking:
         case limit_cause::processors:
         case limit_cause::failures:
@@ -166,10 +167,9 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
 // \returns what the change would bring. Requires `v.change`.
 WEIR_INLINE std::string effect_text(const verdict& v, const recording& from) {
     constexpr double great = 9;  // as of a change of the only stage that takes time
-    const std::string gain =
-        v.gain > great ? "more than ten times as much" : units::whole_percent(v.gain) + " % more";
-    return "; " + describe(*v.change, from.settings) + " would bring " + gain +
-           " (sure: " + units::whole_percent(v.sure) + " %)";
+    const std::string gain = v.gain > great ? "more than ten times as much" : percent_text(v.gain) + " more";
+    return concat({"; ", describe(*v.change, from.settings), " would bring ", gain,
+                   " (sure: ", percent_text(v.sure), ")"});
 }
 
 }  // namespace detail
@@ -177,8 +177,8 @@ WEIR_INLINE std::string effect_text(const verdict& v, const recording& from) {
 WEIR_INLINE verdict judge(const what_if_result& result, const recording& from) {
     verdict v;
     if (!result.refused.empty() || result.changes.empty()) {
-        v.sentence = "not sure why it is not faster: " +
-                     (result.refused.empty() ? "no change was predicted" : result.refused);
+        v.sentence = detail::concat({"not sure why it is not faster: ",
+                                     result.refused.empty() ? "no change was predicted" : result.refused});
         return v;
     }
     const predicted_change& best = detail::likeliest(result);
@@ -195,8 +195,8 @@ WEIR_INLINE verdict judge(const what_if_result& result, const recording& from) {
     }
     v.sentence = detail::reason_text(v, result);
     if (v.sure < detail::sure_enough) {
-        v.sentence =
-            "not sure: perhaps " + v.sentence + ", but the times vary too much to tell; record more items";
+        v.sentence = detail::concat(
+            {"not sure: perhaps ", v.sentence, ", but the times vary too much to tell; record more items"});
         v.cause = limit_cause::unsure;
         return v;
     }
@@ -244,8 +244,8 @@ WEIR_INLINE verdict verdict_of_states(const pipeline_stats& stats, std::string w
     v.stage = found.stage;
     v.lost = found.lost;
     v.sure = sure_of_states;
-    v.sentence = found.sentence + " (sure: " + units::whole_percent(v.sure) +
-                 " %, as only the states of the slots tell it: " + why + ")";
+    v.sentence = concat({found.sentence, " (sure: ", percent_text(v.sure),
+                         ", as only the states of the slots tell it: ", why, ")"});
     return v;
 }
 

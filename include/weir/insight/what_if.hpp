@@ -3,7 +3,6 @@
 #ifndef WEIR_INSIGHT_WHAT_IF_HPP
 #define WEIR_INSIGHT_WHAT_IF_HPP
 
-#include <weir/insight/prediction.hpp>
 #include <weir/insight/recording.hpp>
 #include <weir/insight/settings.hpp>
 #include <weir/platform/bounds.hpp>
@@ -100,6 +99,10 @@ struct what_if_result {
 [[nodiscard]] what_if_result what_if(const recording& from, const what_if_options& options = {});
 
 namespace detail {
+
+// The same as what_if() with these changes and without calibration. `options.changes` are not used.
+what_if_result effects_of(const std::vector<setting_change>& changes, const recording& from,
+                          const what_if_options& options);
 
 // The number of elements in one item at the consumer: the product of the batch sizes of the aggregates that
 // have no disaggregate behind them.

@@ -10,8 +10,8 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 
-#include <iterator>   // for std::prev
 #include <stdexcept>  // for std::invalid_argument
+#include <utility>    // for std::swap
 
 namespace weir {
 
@@ -23,16 +23,16 @@ WEIR_INLINE std::size_t changed_count(const setting_change& change, const char* 
     constexpr double most = 1e9;
     if (!is_finite(change.value) || change.value < 1 || change.value > most ||
         !are_equal(change.value, static_cast<double>(static_cast<std::size_t>(change.value)))) {
-        throw std::invalid_argument("weir: a change needs a whole number of " + std::string(what) +
-                                    " from 1 to 10^9" +
-                                    (change.stage.empty() ? "" : " for stage '" + change.stage + "'"));
+        const std::string where = change.stage.empty() ? "" : concat({" for stage '", change.stage, "'"});
+        throw std::invalid_argument(
+            concat({"weir: a change needs a whole number of ", what, " from 1 to 10^9", where}));
     }
     return static_cast<std::size_t>(change.value);
 }
 
 WEIR_INLINE void demand_role(const stage_settings& stage, stage_role role, const char* what) {
     if (stage.role == role) return;
-    throw std::invalid_argument("weir: stage '" + stage.name + "' has no " + what + " to change");
+    throw std::invalid_argument(concat({"weir: stage '", stage.name, "' has no ", what, " to change"}));
 }
 
 WEIR_INLINE void demand_pool(const pipeline_settings& settings, std::size_t pool) {
@@ -46,8 +46,6 @@ WEIR_INLINE double mean_seconds(const recorded_stage& stage) {
         sum += static_cast<double>(each.run.count()) + static_cast<double>(each.await.count());
     return stage.tasks.empty() ? 0 : sum * 1e-9 / static_cast<double>(stage.tasks.size());
 }
-
-WEIR_INLINE bool takes_time(const recorded_stage& stage) { return mean_seconds(stage) > 0; }
 
 WEIR_INLINE double elements_per_item(const pipeline_settings& settings) {
     std::vector<double> batches;
@@ -83,9 +81,10 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
     switch (change.kind) {
         case change_kind::faster:
             if (!detail::is_finite(change.value) || change.value < 0 || change.value > 1) {
-                throw std::invalid_argument("weir: how much faster stage '" + change.stage +
-                                            "' is must be the share of its time that is saved: from 0 to 1, "
-                                            "where 0.5 is half the time");
+                throw std::invalid_argument(
+                    detail::concat({"weir: how much faster stage '", change.stage,
+                                    "' is must be the share of its time that is saved: from 0 to 1, where "
+                                    "0.5 is half the time"}));
             }
             settings.stage(change.stage).time_factor *= 1 - change.value;
             break;
@@ -98,9 +97,8 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
                 settings.stage(change.stage).capacity = detail::changed_count(change, "places");
                 break;
             }
-            for (stage_settings& each : settings.stages) {
+            for (stage_settings& each : settings.stages)
                 each.capacity = detail::larger(each.capacity, detail::changed_count(change, "places"));
-            }
             break;
         case change_kind::batch_size:
             detail::demand_role(settings.stage(change.stage), stage_role::aggregate, "batch size");
@@ -131,8 +129,8 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
             break;
         case change_kind::max_bytes:
             if (settings.stage(change.stage).byte_room == 0) {
-                throw std::invalid_argument("weir: the queue behind stage '" + change.stage +
-                                            "' has no limit of bytes to change");
+                throw std::invalid_argument(detail::concat(
+                    {"weir: the queue behind stage '", change.stage, "' has no limit of bytes to change"}));
             }
             settings.stage(change.stage).byte_room = 0;
             break;
@@ -141,77 +139,74 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
 }
 
 WEIR_INLINE std::string describe(const setting_change& change, const pipeline_settings& before) {
-    const auto count = [](double n) { return units::fixed(n, 0); };
-    const auto name = change.stage.empty() ? std::string() : change.stage + ": ";
+    const std::string now = units::fixed(change.value, 0);
+    const auto of_stage = [&change](std::initializer_list<std::string_view> what) {
+        return detail::concat({change.stage, change.stage.empty() ? "" : ": ", detail::concat(what)});
+    };
+    const auto stage = [&]() -> const stage_settings& { return before.stage(change.stage); };
     switch (change.kind) {
         case change_kind::faster:
-            return name + units::fixed(100 * change.value, 0) + " % less time";
+            return of_stage({units::fixed(100 * change.value, 0), " % less time"});
         case change_kind::concurrency:
-            return name + count(change.value) + " slots instead of " +
-                   std::to_string(before.stage(change.stage).concurrency);
+            return of_stage({now, " slots instead of ", std::to_string(stage().concurrency)});
         case change_kind::capacity:
-            if (change.stage.empty()) return "every queue: room for " + count(change.value) + " items";
-            return name + "room for " + count(change.value) + " items behind it instead of " +
-                   std::to_string(before.stage(change.stage).capacity);
+            if (change.stage.empty()) return detail::concat({"every queue: room for ", now, " items"});
+            return of_stage(
+                {"room for ", now, " items behind it instead of ", std::to_string(stage().capacity)});
         case change_kind::batch_size:
-            return name + "batches of " + count(change.value) + " instead of " +
-                   std::to_string(before.stage(change.stage).batch_size);
+            return of_stage({"batches of ", now, " instead of ", std::to_string(stage().batch_size)});
         case change_kind::completion_order:
-            return name + "results as they are finished, instead of in order";
+            return of_stage({"results as they are finished, instead of in order"});
         case change_kind::threads:
             detail::demand_pool(before, change.pool);
-            return count(change.value) + " threads instead of " + std::to_string(before.pools[change.pool]) +
-                   detail::users_of(change.pool, before);
+            return detail::concat({now, " threads instead of ", std::to_string(before.pools[change.pool]),
+                                   detail::users_of(change.pool, before)});
         case change_kind::consumer:
-            return change.value > 0
-                       ? "a consumer that takes " +
-                             units::time(duration(detail::nearest<std::int64_t>(change.value * 1e9)))
-                       : "a consumer that takes no time";
+            if (change.value <= 0) return "a consumer that takes no time";
+            return "a consumer that takes " +
+                   units::time(duration(detail::nearest<std::int64_t>(change.value * 1e9)));
         case change_kind::source:
             return "a source that takes no time";
         case change_kind::max_bytes:
-            return name + "no limit of bytes behind it, which has room for about " +
-                   std::to_string(before.stage(change.stage).byte_room) + " of its items";
+            return of_stage({"no limit of bytes behind it, which has room for about ",
+                             std::to_string(stage().byte_room), " of its items"});
     }
     return {};
 }
 
 WEIR_INLINE std::vector<setting_change> usual_changes(const recording& from) {
     std::vector<setting_change> all;
+    const auto add = [&all](change_kind kind, const std::string& stage, double value, std::size_t pool = 0) {
+        all.push_back({kind, stage, value, pool});
+    };
+    const auto number = [](std::size_t n) { return static_cast<double>(n); };
     const std::vector<stage_settings>& stages = from.settings.stages;
     std::size_t most_room = 0;
     for (std::size_t i = 0; i < stages.size() && i < from.stages.size(); ++i) {
         const stage_settings& each = stages[i];
-        const auto add = [&](change_kind kind, std::size_t value) {
-            all.push_back({kind, each.name, static_cast<double>(value)});
-        };
-        if (each.role == stage_role::consumer || each.role == stage_role::source) {
-            const bool is_source = each.role == stage_role::source;
-            if (detail::takes_time(from.stages[i])) {
-                all.push_back({is_source ? change_kind::source : change_kind::consumer, {}, 0});
-            }
-        }
-        if (each.role == stage_role::function && detail::takes_time(from.stages[i])) {
-            all.push_back({change_kind::faster, each.name, 0.5});
-            add(change_kind::concurrency, 2 * each.concurrency);
-            if (each.output_order == output_order::input && each.concurrency > 1) {
-                add(change_kind::completion_order, 0);
-            }
+        const bool takes_time = detail::mean_seconds(from.stages[i]) > 0;
+        if (each.role == stage_role::consumer && takes_time) add(change_kind::consumer, {}, 0);
+        if (each.role == stage_role::source && takes_time) add(change_kind::source, {}, 0);
+        if (each.role == stage_role::function && takes_time) {
+            add(change_kind::faster, each.name, 0.5);
+            add(change_kind::concurrency, each.name, number(2 * each.concurrency));
+            if (each.output_order == output_order::input && each.concurrency > 1)
+                add(change_kind::completion_order, each.name, 0);
         }
         if (each.role == stage_role::aggregate) {
-            add(change_kind::batch_size, 2 * each.batch_size);
-            if (each.batch_size > 1) add(change_kind::batch_size, each.batch_size / 2);
+            add(change_kind::batch_size, each.name, number(2 * each.batch_size));
+            if (each.batch_size > 1) add(change_kind::batch_size, each.name, number(each.batch_size / 2));
         }
         if (each.role != stage_role::consumer) {
-            add(change_kind::capacity, detail::much_room(each.capacity));
+            add(change_kind::capacity, each.name, number(detail::much_room(each.capacity)));
             most_room = detail::larger(most_room, detail::much_room(each.capacity));
         }
-        if (each.byte_room != 0) add(change_kind::max_bytes, 0);
+        if (each.byte_room != 0) add(change_kind::max_bytes, each.name, 0);
     }
-    all.push_back({change_kind::capacity, {}, static_cast<double>(most_room)});
+    add(change_kind::capacity, {}, number(most_room));
     for (std::size_t i = 0; i < from.settings.pools.size(); ++i) {
         const std::size_t threads = from.settings.pools[i];
-        if (threads != 0) all.push_back({change_kind::threads, {}, static_cast<double>(2 * threads), i});
+        if (threads != 0) add(change_kind::threads, {}, number(2 * threads), i);
     }
     return all;
 }
@@ -223,61 +218,79 @@ WEIR_INLINE std::string why_refused(const recording& from, const what_if_result&
     for (std::size_t i = 0; i < from.stages.size(); ++i) {
         const recorded_stage& each = from.stages[i];
         if (each.tasks.empty() || each.in_sequence || each.num_tasks >= options.fewest_tasks) continue;
-        return "stage '" + from.settings.stages[i].name + "' has only " + std::to_string(each.num_tasks) +
-               " recorded invocations; let the run go on until each stage has at least " +
-               std::to_string(options.fewest_tasks);
+        return concat({"stage '", from.settings.stages[i].name, "' has only ", std::to_string(each.num_tasks),
+                       " recorded invocations; let the run go on until each stage has at least ",
+                       std::to_string(options.fewest_tasks)});
     }
     if (result.measured <= 0) return {};
     const double error = mean_rate(result.today) / result.measured - 1;
     const double distance = larger(error, -error);
     if (distance <= options.tolerance) return {};
-    const std::string by = units::fixed(100 * distance, 0) + " %";
-    if (error > 0) {
-        return "I can't explain this run: by its times it should have been " + by +
-               " faster than it was. Likely something outside slowed it down: too few processors, other "
-               "programs, a "
-               "stage whose time depends on the load, or time that the library itself needs for very short "
-               "tasks";
-    }
-    return "I can't explain this run: by its times it should have been " + by +
-           " slower than it was. Likely its times changed while it ran, or too few items have passed";
+    return concat(
+        {"I can't explain this run: by its times it should have been ", units::fixed(100 * distance, 0),
+         error > 0 ? " % faster than it was. Likely something outside slowed it down: too few "
+                     "processors, other programs, a stage whose time depends on the load, or time "
+                     "that the library itself needs for very short tasks"
+                   : " % slower than it was. Likely its times changed while it ran, or too few items "
+                     "have passed"});
 }
 
-}  // namespace detail
-
-WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options& options) {
+// The result of what_if() without the effects of changes. Throws std::invalid_argument for a wrong change.
+WEIR_INLINE what_if_result result_of_today(const std::vector<setting_change>& changes, const recording& from,
+                                           const what_if_options& options) {
     what_if_result result;
     result.measured = from.rate;
     result.today = predict(from.settings, from, options.simulation);
-    result.refused = detail::why_refused(from, result, options);
-    std::vector<pipeline_settings> changed;
-    const std::vector<setting_change> changes =
-        options.changes.empty() ? usual_changes(from) : options.changes;
-    for (const setting_change& each : changes) {
-        changed.push_back(with_change(from.settings, each, from));
-        detail::check_settings(changed.back());
-    }
-    if (!result.refused.empty()) return result;
+    result.refused = why_refused(from, result, options);
+    for (const setting_change& each : changes) check_settings(with_change(from.settings, each, from));
+    return result;
+}
 
-    const recording used =
-        options.calibrate ? detail::calibrated(from, result.today, options.simulation) : from;
-    if (!used.stages.empty()) result.overhead = used.stages.front().overhead;
-    const prediction today =
-        result.overhead == duration(0) ? result.today : predict(used.settings, used, options.simulation);
-    const double elements = detail::elements_per_item(from.settings);
-    for (std::size_t i = 0; i < changed.size(); ++i) {
-        const prediction p = predict(changed[i], used, options.simulation);
-        const double scale = detail::elements_per_item(changed[i]) / elements;
-        predicted_change next{changes[i], p.rate, p.low, p.high, 0, {}};
+// Fills in `what_if_result::changes`. `today`: the prediction of the recording with its own settings.
+WEIR_INLINE void add_effects(what_if_result& result, const std::vector<setting_change>& changes,
+                             const recording& from, const prediction& today, const predict_options& options) {
+    result.overhead = from.stages.front().overhead;
+    std::vector<predicted_change> effects(changes.size());
+    const double elements = elements_per_item(from.settings);
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        const pipeline_settings changed = with_change(from.settings, changes[i], from);
+        const prediction p = predict(changed, from, options);
+        const double scale = elements_per_item(changed) / elements;
+        predicted_change& next = effects[i];
+        next = {changes[i], p.rate, p.low, p.high, 0, {}};
         if (today.rate > 0) next.gain = scale * p.rate / today.rate - 1;
         for (std::size_t k = 0; k < p.resampled.size() && k < today.resampled.size(); ++k) {
             const double before = today.resampled[k];
             next.gains.push_back(before > 0 ? scale * p.resampled[k] / before - 1 : 0);
         }
         // An insertion sort: std::sort takes longer to compile than these few changes to sort.
-        auto at = result.changes.end();
-        while (at != result.changes.begin() && std::prev(at)->gain < next.gain) --at;
-        result.changes.insert(at, std::move(next));
+        for (std::size_t k = i; k > 0 && effects[k - 1].gain < effects[k].gain; --k)
+            std::swap(effects[k - 1], effects[k]);
+    }
+    result.changes.swap(effects);
+}
+
+WEIR_INLINE what_if_result effects_of(const std::vector<setting_change>& changes, const recording& from,
+                                      const what_if_options& options) {
+    what_if_result result = result_of_today(changes, from, options);
+    if (result.refused.empty()) add_effects(result, changes, from, result.today, options.simulation);
+    return result;
+}
+
+}  // namespace detail
+
+WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options& options) {
+    const std::vector<setting_change> changes =
+        options.changes.empty() ? usual_changes(from) : options.changes;
+    if (!options.calibrate) return detail::effects_of(changes, from, options);
+    what_if_result result = detail::result_of_today(changes, from, options);
+    if (!result.refused.empty()) return result;
+    const recording used = detail::calibrated(from, result.today, options.simulation);
+    if (used.stages.front().overhead == duration(0)) {
+        detail::add_effects(result, changes, used, result.today, options.simulation);
+    } else {
+        const prediction today = predict(used.settings, used, options.simulation);
+        detail::add_effects(result, changes, used, today, options.simulation);
     }
     return result;
 }

@@ -6,10 +6,12 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 
-#include <cstddef>  // for std::size_t
-#include <cstdint>  // for std::uint64_t
-#include <cstdlib>  // for std::abs
-#include <string>   // for std::string
+#include <cstddef>           // for std::size_t
+#include <cstdint>           // for std::uint64_t
+#include <cstdlib>           // for std::abs
+#include <initializer_list>  // for std::initializer_list
+#include <string>            // for std::string
+#include <string_view>       // for std::string_view
 
 /// Readable text for numbers with units. Independent of the C and C++ locales: a report is the same
 /// everywhere, and a program that parses it need not know where it was written.
@@ -67,6 +69,13 @@ template <std::size_t N>
 [[nodiscard]] std::string log_time(duration d);
 
 }  // namespace weir::units
+
+namespace weir::detail {
+
+// Returns all texts, one behind the other. Compilers need several times as long for a sum of strings.
+[[nodiscard]] std::string concat(std::initializer_list<std::string_view> texts);
+
+}  // namespace weir::detail
 
 #if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/measure/unit_text.ipp>

@@ -71,4 +71,10 @@ WEIR_INLINE std::string log_time(duration d) {
 
 }  // namespace weir::units
 
+WEIR_INLINE std::string weir::detail::concat(std::initializer_list<std::string_view> texts) {
+    std::string all;
+    for (const std::string_view each : texts) all += each;
+    return all;
+}
+
 #endif
