@@ -68,12 +68,16 @@ using cell_row = std::vector<cell>;
 
 // Appends to the row the cells that show the last argument. `column`: the cell's column; or, for several
 // cells, the begin of their columns' names.
-void add_cells(cell_row& row, const std::string& column, const std::string& text);
+inline void add_cells(cell_row& row, const std::string& column, const std::string& text) {
+    row.push_back({column, text, true});
+}
 inline void add_cells(cell_row& row, const std::string& column, std::integral auto n) {
     row.push_back({column, std::to_string(n)});
 }
 // In nanoseconds.
-void add_cells(cell_row& row, const std::string& column, duration d);
+inline void add_cells(cell_row& row, const std::string& column, duration d) {
+    detail::add_cells(row, column, d.count());
+}
 // All indices in one cell: `0 2`.
 void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places);
 // Three percentiles and the maximum. Not the count and the sum: the statistics that contain the histogram

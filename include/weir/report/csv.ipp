@@ -16,14 +16,6 @@
 
 namespace weir::detail {
 
-WEIR_INLINE void add_cells(cell_row& row, const std::string& column, const std::string& text) {
-    row.push_back({column, text, true});
-}
-
-WEIR_INLINE void add_cells(cell_row& row, const std::string& column, duration d) {
-    detail::add_cells(row, column, d.count());
-}
-
 WEIR_INLINE void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places) {
     std::string text;
     for (const std::size_t each : places) text += (text.empty() ? "" : " ") + std::to_string(each);
@@ -117,7 +109,7 @@ WEIR_INLINE void csv_report::lap(const pipeline_stats& one) {
 }
 
 WEIR_INLINE void csv_report::ends(const pipeline_stats& rest, const pipeline_stats&) {
-    if (!detail::is_nothing(rest)) lap(rest);
+    if (!detail::is_empty_lap(rest)) lap(rest);
     file_.reset();
 }
 

@@ -127,8 +127,8 @@ class present_runs {
     std::string consumer_text(const run_seen& run, const pipeline_stats& stats) const;
     std::string verdict_on(const present_run& run) const;
 
-    std::map<const slot*, waiter> slots_;                        // the slots that wait
-    std::map<const wait_site*, std::vector<waiter>> outsiders_;  // other coroutines and threads that wait
+    std::map<const slot*, waiter> waiting_slots_;                    // the slots that wait
+    std::map<const wait_site*, std::vector<waiter>> other_waiters_;  // other coroutines and threads that wait
     std::vector<present_run> runs_;
     std::string outside_;  // lines about the waits outside of runs
 };

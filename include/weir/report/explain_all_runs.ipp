@@ -82,7 +82,7 @@ WEIR_INLINE present_runs::present_runs() {
     // between, and is not shown.
     all.each<wait_site>([this](const wait_site& each) { read(each); });
     all.each<watched_run>([this](const watched_run& each) { runs_.push_back(read(each)); });
-    for (const auto& [site, waiters] : outsiders_) {
+    for (const auto& [site, waiters] : other_waiters_) {
         wait_lines lines;
         for (const waiter& each : waiters) {
             lines.add({name_of(each.seen), {}, {}, each.channel, each.seen.what, {}});
@@ -90,8 +90,8 @@ WEIR_INLINE present_runs::present_runs() {
         outside_ += lines.text();
     }
     if (!outside_.empty()) outside_ = "outside of runs:" + outside_ + "\n";
-    slots_.clear();  // the slots may be destroyed from here on
-    outsiders_.clear();
+    waiting_slots_.clear();  // the slots may be destroyed from here on
+    other_waiters_.clear();
 }
 
 WEIR_INLINE void present_runs::read(const wait_site& site) {
@@ -100,9 +100,9 @@ WEIR_INLINE void present_runs::read(const wait_site& site) {
     for (const wait_seen& each : seen.waiting) {
         waiter found{each, each.kind == wait_kind::turn ? std::string() : state_of(seen)};
         if (each.who != nullptr) {
-            slots_.emplace(each.who, std::move(found));
+            waiting_slots_.emplace(each.who, std::move(found));
         } else {
-            outsiders_[&site].push_back(std::move(found));
+            other_waiters_[&site].push_back(std::move(found));
         }
     }
 }
@@ -146,10 +146,10 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
     if (stats.idle > duration(0)) head += "; nothing has moved for " + units::time(stats.idle);
     // Coroutines and threads that wait at a queue of the run, such as the consumer, aren't outside of runs.
     for (const stage_seen& stage : seen.stages) {
-        for (const wait_site* each : stage.from) outsiders_.erase(each);
-        for (const wait_site* each : stage.to) outsiders_.erase(each);
+        for (const wait_site* each : stage.from) other_waiters_.erase(each);
+        for (const wait_site* each : stage.to) other_waiters_.erase(each);
     }
-    outsiders_.erase(seen.last);
+    other_waiters_.erase(seen.last);
     return {head + "\n" + text, std::move(stats), seen.is_measured};
 }
 
@@ -169,8 +169,8 @@ inline constexpr auto activities = std::to_array<const char*>(
 WEIR_INLINE slot_activity present_runs::activity_of(const slot_seen& seen, bool is_measured) const {
     if (seen.gone) return {"ended", {}, {}};
     slot_activity now;
-    const auto found = slots_.find(seen.who);
-    if (found != slots_.end() && (!is_measured || is_wait_of(seen.state, found->second.seen))) {
+    const auto found = waiting_slots_.find(seen.who);
+    if (found != waiting_slots_.end() && (!is_measured || is_wait_of(seen.state, found->second.seen))) {
         const waiter& wait = found->second;
         now.what =
             std::string(wait.seen.in_function ? "its function is waiting " : "waiting ") + wait.seen.what;
@@ -190,8 +190,8 @@ WEIR_INLINE slot_activity present_runs::activity_of(const slot_seen& seen, bool 
 WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const pipeline_stats& stats) const {
     const bool ends_in_for_each = stats.stages.back().outputs.empty();
     if (ends_in_for_each) return {};
-    const auto found = outsiders_.find(run.last);
-    if (found == outsiders_.end()) return "  consumer: takes no item now\n";
+    const auto found = other_waiters_.find(run.last);
+    if (found == other_waiters_.end()) return "  consumer: takes no item now\n";
     const wait_seen& first = found->second.front().seen;
     return std::string("  consumer: ") + (first.is_thread ? "a thread" : "a coroutine") + " waits " +
            first.what + "\n";

@@ -25,8 +25,8 @@ void each_field(like<slot_times> auto& s, auto&& visit) {
     for (const auto& state : states_by_number) visit(state.name, s.*state.time);
 }
 
-void each_field(like<channel_stats> auto& s, auto&& visit) {
-    visit("name", s.name);
+// The members that a queue has also on each rank.
+void each_queue_field(auto& s, auto& visit) {
     visit("size", s.size);
     visit("capacity", s.capacity);
     visit("bytes", s.bytes);
@@ -40,6 +40,11 @@ void each_field(like<channel_stats> auto& s, auto&& visit) {
     visit("put_blocked", s.put_blocked);
     visit("get_blocked", s.get_blocked);
     visit("empty", s.empty);
+}
+
+void each_field(like<channel_stats> auto& s, auto&& visit) {
+    visit("name", s.name);
+    each_queue_field(s, visit);
     visit("put_waits", s.put_waits);
     visit("get_waits", s.get_waits);
 }
@@ -163,19 +168,7 @@ void each_field(like<stage_on_rank> auto& s, auto&& visit) {
 
 void each_field(like<queue_on_rank> auto& s, auto&& visit) {
     visit("exists", s.exists);
-    visit("size", s.size);
-    visit("capacity", s.capacity);
-    visit("bytes", s.bytes);
-    visit("max_bytes", s.max_bytes);
-    visit("elapsed", s.elapsed);
-    visit("num_put", s.num_put);
-    visit("num_get", s.num_get);
-    visit("num_discarded", s.num_discarded);
-    visit("put_wait", s.put_wait);
-    visit("get_wait", s.get_wait);
-    visit("put_blocked", s.put_blocked);
-    visit("get_blocked", s.get_blocked);
-    visit("empty", s.empty);
+    each_queue_field(s, visit);
     visit("longest_put", s.longest_put);
     visit("longest_get", s.longest_get);
 }

@@ -9,6 +9,7 @@
 #include <weir/report/escape.hpp>
 
 #include <algorithm>    // for std::max, std::min, std::ranges::any_of
+#include <charconv>     // for std::to_chars
 #include <cmath>        // for std::log10, std::lround
 #include <concepts>     // for std::integral
 #include <cstddef>      // for std::size_t
@@ -48,10 +49,18 @@ template <class... Arguments>
 }
 
 // \returns the number with six digits at most: for coordinates, and for figures that the page's script reads.
-[[nodiscard]] std::string short_number(double value);
+[[nodiscard]] inline std::string short_number(double value) {
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof(text), value, std::chars_format::general, 6);
+    return std::string(text, end.ptr);
+}
 
 // \returns `units::time` with `µs` instead of `us`.
-[[nodiscard]] std::string time_markup(duration d);
+[[nodiscard]] inline std::string time_markup(duration d) {
+    std::string text = units::time(d);
+    if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "µ");
+    return text;
+}
 
 // What a figure (a number of a page) measures: nanoseconds, a number of things, things per second, a share
 // from 0 to 1.

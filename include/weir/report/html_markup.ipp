@@ -8,24 +8,11 @@
 #include <weir/platform/config.hpp>
 
 #include <algorithm>  // for std::max, std::min
-#include <charconv>   // for std::to_chars
 #include <cmath>      // for std::ceil, std::floor, std::log10, std::pow
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <utility>    // for std::move
 
 namespace weir::detail {
-
-WEIR_INLINE std::string short_number(double value) {
-    char text[32];
-    const auto end = std::to_chars(text, text + sizeof(text), value, std::chars_format::general, 6);
-    return std::string(text, end.ptr);
-}
-
-WEIR_INLINE std::string time_markup(duration d) {
-    std::string text = units::time(d);
-    if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "µ");
-    return text;
-}
 
 WEIR_INLINE std::string figure_text(figure_kind kind, double value) {
     if (!is_figure(value)) return "–";

@@ -41,7 +41,7 @@ class html_plots {
 
     void append_to(std::string& out) const {
         out += "<div class=\"plots\">\n";
-        for (std::size_t i = 0; i < all_.size(); ++i) append(out, i);
+        for (std::size_t i = 0; i < quantities().size(); ++i) append(out, i);
         out += "</div>\n";
     }
 
@@ -52,26 +52,18 @@ class html_plots {
         return to_double(view_.laps().start_of(lap)) / x_.scale();
     }
     [[nodiscard]] std::string start_text(std::size_t lap) const { return short_number(start_of(lap)); }
-    // The number of stages, or of queues if `q` is a figure of queues. Each has a line.
-    [[nodiscard]] std::size_t count_of(const quantity& q) const {
-        return q.of_stage != nullptr ? view_.num_stages() : view_.num_channels();
-    }
-    // The figure of stage or queue `i` for the whole run.
-    [[nodiscard]] double over_all(const quantity& q, std::size_t i) const {
-        const pipeline_stats& all = view_.run().total;
-        return (q.of_stage != nullptr ? q.of_stage(all.stages[i]) : q.of_queue(all.channels[i])).value();
-    }
-
-    // `which`: an index in `all_`.
+    // `which`: an index in `quantities()`.
     [[nodiscard]] plot plot_of(std::size_t which) const {
-        const quantity& q = all_[which];
+        const quantity& q = quantities()[which];
         std::vector<plot_line> lines;
         std::vector<std::vector<double>> all;
         std::vector<double> totals;
-        for (std::size_t i = 0; i < count_of(q); ++i) {
+        const bool of_stages = q.of_stage != nullptr;
+        const pipeline_stats& total = view_.run().total;
+        for (std::size_t i = 0; i < (of_stages ? view_.num_stages() : view_.num_channels()); ++i) {
             plot_line line;
-            line.label = q.of_stage != nullptr ? view_.stage(i) : view_.channel(i);
-            line.over_all = over_all(q, i);
+            line.label = of_stages ? view_.stage(i) : view_.channel(i);
+            line.over_all = (of_stages ? q.of_stage(total.stages[i]) : q.of_queue(total.channels[i])).value();
             for (const lap_range& p : points_)
                 line.values.push_back(view_.laps().value(which, i, p.begin, p.end));
             all.push_back(line.values);
@@ -121,7 +113,7 @@ class html_plots {
     }
 
     void append(std::string& out, std::size_t which) const {
-        const quantity& q = all_[which];
+        const quantity& q = quantities()[which];
         const plot p = plot_of(which);
         fill_in(out, R"(<article aria-labelledby="{}-h"><h3 id="{}-h">{}</h3>
 <p>{}</p>
@@ -172,7 +164,7 @@ class html_plots {
                 p.lines.size() - unnamed, q.high_is_notable ? "highest" : "lowest", others);
     }
     void append_table(std::string& out, std::size_t which, const plot& p) const {
-        const quantity& q = all_[which];
+        const quantity& q = quantities()[which];
         fill_in(out, R"(<details class="data"><summary>{} as a table</summary>)", p.title);
         fill_in(out, R"(<div class="scroll" role="region" aria-label="{}, table"><table>)", p.title);
         fill_in(out, R"(<caption>{}, of the whole run and of parts of it, from … to … {}</caption>
@@ -193,7 +185,6 @@ class html_plots {
     }
 
     const run_view& view_;
-    std::vector<quantity> all_ = quantities();
     std::vector<lap_range> points_;   // the laps of each point of a line
     std::vector<lap_range> columns_;  // the laps of each column of a table
     plot_axis x_;

@@ -46,7 +46,7 @@ inline void append_bars(std::string& out, const run_view& view) {
         const stage_stats& s = view.run().total.stages[i];
         const slot_times t = s.times();
         fill_in(out, R"(<div><div class="row"><b><bdi>{}</bdi></b> <span>{}</span></div>)", view.stage(i),
-                chief_text(t));
+                longest_state_text(t));
         out += R"(<svg role="img" viewBox="0 0 1000 20" preserveAspectRatio="none" )";
         fill_in(
             out,

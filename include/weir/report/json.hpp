@@ -17,6 +17,7 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint32_t
 #include <optional>     // for std::optional
+#include <stdexcept>    // for std::runtime_error
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 #include <utility>      // for std::move
@@ -57,7 +58,12 @@ class json_reader {
     explicit json_reader(std::string_view text) noexcept : text_(text) {}
 
     // \returns the value. An error if anything but white space follows. To be called once.
-    json_value whole();
+    json_value whole() {
+        json_value all = value(0);
+        skip_whitespace();
+        if (at_ != text_.size()) fail("something follows the value");
+        return all;
+    }
 
   private:
     // How deep arrays and objects may be nested: each level takes stack. RFC 8259 allows a limit (section 9).
@@ -65,10 +71,20 @@ class json_reader {
 
     // All functions begin at the byte `at_`. `consume` moves behind the given text, and returns false if
     // another text is there.
-    [[noreturn]] void fail(const char* what) const;
+    [[noreturn]] void fail(const char* what) const {
+        throw std::runtime_error("weir: this is no JSON: at byte " + std::to_string(at_) + " " + what);
+    }
     bool is_at(char c) const noexcept { return at_ < text_.size() && text_[at_] == c; }
-    bool consume(char c) noexcept;
-    bool consume(std::string_view word) noexcept;
+    bool consume(char c) noexcept {
+        if (!is_at(c)) return false;
+        ++at_;
+        return true;
+    }
+    bool consume(std::string_view word) noexcept {
+        if (text_.substr(at_, word.size()) != word) return false;
+        at_ += word.size();
+        return true;
+    }
     void skip_whitespace() noexcept {
         while (is_at(' ') || is_at('\n') || is_at('\r') || is_at('\t')) ++at_;
     }

@@ -12,33 +12,9 @@
 #include <cstdint>       // for std::int64_t
 #include <fstream>       // for std::ifstream
 #include <sstream>       // for std::ostringstream
-#include <stdexcept>     // for std::runtime_error
 #include <system_error>  // for std::errc, std::system_error
 
 namespace weir::detail {
-
-WEIR_INLINE json_value json_reader::whole() {
-    json_value all = value(0);
-    skip_whitespace();
-    if (at_ != text_.size()) fail("something follows the value");
-    return all;
-}
-
-WEIR_INLINE void json_reader::fail(const char* what) const {
-    throw std::runtime_error("weir: this is no JSON: at byte " + std::to_string(at_) + " " + what);
-}
-
-WEIR_INLINE bool json_reader::consume(char c) noexcept {
-    if (!is_at(c)) return false;
-    ++at_;
-    return true;
-}
-
-WEIR_INLINE bool json_reader::consume(std::string_view word) noexcept {
-    if (text_.substr(at_, word.size()) != word) return false;
-    at_ += word.size();
-    return true;
-}
 
 WEIR_INLINE json_value json_reader::value(int depth) {
     if (depth > max_depth) fail("it is nested too deeply");

@@ -11,6 +11,7 @@
 #include <cstddef>        // for std::size_t
 #include <cstdint>        // for std::uint64_t
 #include <memory>         // for std::shared_ptr
+#include <mutex>          // for std::lock_guard
 #include <ostream>        // for std::ostream
 #include <string>         // for std::string
 #include <unordered_map>  // for std::unordered_map
@@ -101,7 +102,12 @@ class failure_log {
     void summary() const;
 
     /// \returns the number of all failures.
-    [[nodiscard]] std::uint64_t count() const;
+    [[nodiscard]] std::uint64_t count() const {
+        const std::lock_guard guard(shared_->lock);
+        std::uint64_t all = 0;
+        for (const kind* const k : shared_->oldest_first) all += k->count;
+        return all;
+    }
 
   private:
     struct kind {
@@ -124,7 +130,12 @@ class failure_log {
         std::vector<kind*> oldest_first;
     };
 
-    static std::string one_line(std::string text);
+    static std::string one_line(std::string text) {
+        for (char& c : text) {
+            if (c == '\n' || c == '\r') c = ' ';
+        }
+        return text;
+    }
 
     static constexpr std::size_t longest_key = 400;  // characters of a message that are kept and compared
     std::shared_ptr<shared> shared_;

@@ -13,7 +13,6 @@
 #include <weir/platform/message_text.hpp>
 #include <weir/report/table.hpp>
 
-#include <mutex>     // for std::lock_guard
 #include <optional>  // for std::optional
 #include <utility>   // for std::move
 
@@ -179,13 +178,6 @@ WEIR_INLINE void failure_log::summary() const {
     shared_->out.flush();
 }
 
-WEIR_INLINE std::uint64_t failure_log::count() const {
-    const std::lock_guard guard(shared_->lock);
-    std::uint64_t all = 0;
-    for (const kind* const k : shared_->oldest_first) all += k->count;
-    return all;
-}
-
 WEIR_INLINE auto failure_log::shared::kind_of(std::string&& name, const std::string& stage,
                                               const std::string& message) -> kind& {
     const auto found = kinds.find(name);
@@ -208,13 +200,6 @@ WEIR_INLINE bool failure_log::shared::write(std::string&& line) {
     line += '\n';
     out.write(line.data(), static_cast<std::streamsize>(line.size()));
     return out.good();
-}
-
-WEIR_INLINE std::string failure_log::one_line(std::string text) {
-    for (char& c : text) {
-        if (c == '\n' || c == '\r') c = ' ';
-    }
-    return text;
 }
 
 }  // namespace weir

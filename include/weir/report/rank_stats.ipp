@@ -133,16 +133,16 @@ WEIR_INLINE std::vector<std::uint64_t> rank_layout::pack(const pipeline_stats& o
     std::uint64_t* histograms = all.data() + num_ranks_ * row_;
     const auto histogram_at = [&](std::size_t i) { return histograms + i * detail::words_of_histogram; };
     for (std::size_t i = 0; i < of.stages.size(); ++i) {
-        const std::size_t place = detail::known_place_of(outline_.stages, of.stages, i);
-        figures.stages[place] = detail::figures_of(of.stages[i]);
-        detail::put_histogram(histogram_at(place), of.stages[i].task_times);
+        const std::size_t index = detail::known_index_of(outline_.stages, of.stages, i);
+        figures.stages[index] = detail::figures_of(of.stages[i]);
+        detail::put_histogram(histogram_at(index), of.stages[i].task_times);
     }
     histograms = histogram_at(outline_.stages.size());
     for (std::size_t i = 0; i < of.channels.size(); ++i) {
-        const std::size_t place = detail::known_place_of(outline_.channels, of.channels, i);
-        figures.queues[place] = detail::figures_of(of.channels[i]);
-        detail::put_histogram(histogram_at(2 * place), of.channels[i].put_waits);
-        detail::put_histogram(histogram_at(2 * place + 1), of.channels[i].get_waits);
+        const std::size_t index = detail::known_index_of(outline_.channels, of.channels, i);
+        figures.queues[index] = detail::figures_of(of.channels[i]);
+        detail::put_histogram(histogram_at(2 * index), of.channels[i].put_waits);
+        detail::put_histogram(histogram_at(2 * index + 1), of.channels[i].get_waits);
     }
     detail::put_words(row, figures);
     std::ranges::copy(row, all.begin() + detail::number_as<std::ptrdiff_t>(rank * row_));

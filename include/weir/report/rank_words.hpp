@@ -28,14 +28,14 @@ inline bool is_same(const channel_stats& a, const channel_stats& b) { return a.n
 // \returns the index in `all` of the stage or queue `mine[i]`; the size of `all` if it is not there. Of
 //          several that are equal by `is_same`, the n-th of `mine` is the n-th of `all`.
 template <class T>
-std::size_t place_of(const std::vector<T>& all, const std::vector<T>& mine, std::size_t i) {
+std::size_t index_of(const std::vector<T>& all, const std::vector<T>& mine, std::size_t i) {
     std::size_t before = 0;
     for (std::size_t j = 0; j < i; ++j) before += is_same(mine[j], mine[i]) ? 1U : 0U;
-    std::size_t place = 0;
-    for (; place < all.size(); ++place) {
-        if (is_same(all[place], mine[i]) && before-- == 0) break;
+    std::size_t index = 0;
+    for (; index < all.size(); ++index) {
+        if (is_same(all[index], mine[i]) && before-- == 0) break;
     }
-    return place;
+    return index;
 }
 
 // Copies names, kinds, what a stage awaits, and which queues it uses; no figures.
@@ -59,9 +59,9 @@ inline channel_stats outline_of(const channel_stats& c) {
 inline void add_outline(pipeline_stats& all, const pipeline_stats& mine) {
     std::vector<std::size_t> queues;
     for (std::size_t i = 0; i < mine.channels.size(); ++i) {
-        const std::size_t place = place_of(all.channels, mine.channels, i);
-        if (place == all.channels.size()) all.channels.push_back(outline_of(mine.channels[i]));
-        queues.push_back(place);
+        const std::size_t index = index_of(all.channels, mine.channels, i);
+        if (index == all.channels.size()) all.channels.push_back(outline_of(mine.channels[i]));
+        queues.push_back(index);
     }
     const auto add_queues = [&queues](std::vector<std::size_t>& to, const std::vector<std::size_t>& from) {
         for (const std::size_t q : from) {
@@ -70,25 +70,25 @@ inline void add_outline(pipeline_stats& all, const pipeline_stats& mine) {
     };
     std::size_t next = all.stages.size();
     for (std::size_t i = 0; i < mine.stages.size(); ++i) {
-        std::size_t place = place_of(all.stages, mine.stages, i);
-        if (place == all.stages.size()) {
-            place = next;
+        std::size_t index = index_of(all.stages, mine.stages, i);
+        if (index == all.stages.size()) {
+            index = next;
             stage_stats added = outline_of(mine.stages[i]);
             added.inputs.clear();
             added.outputs.clear();
-            all.stages.insert(all.stages.begin() + number_as<std::ptrdiff_t>(place), added);
+            all.stages.insert(all.stages.begin() + number_as<std::ptrdiff_t>(index), added);
         }
-        add_queues(all.stages[place].inputs, mine.stages[i].inputs);
-        add_queues(all.stages[place].outputs, mine.stages[i].outputs);
-        next = place + 1;
+        add_queues(all.stages[index].inputs, mine.stages[i].inputs);
+        add_queues(all.stages[index].outputs, mine.stages[i].outputs);
+        next = index + 1;
     }
 }
 
-// `place_of` for a stage or queue that has to be in `all`. Errors: `std::invalid_argument` if it is not.
+// `index_of` for a stage or queue that has to be in `all`. Errors: `std::invalid_argument` if it is not.
 template <class T>
-std::size_t known_place_of(const std::vector<T>& all, const std::vector<T>& mine, std::size_t i) {
-    const std::size_t place = place_of(all, mine, i);
-    if (place != all.size()) return place;
+std::size_t known_index_of(const std::vector<T>& all, const std::vector<T>& mine, std::size_t i) {
+    const std::size_t index = index_of(all, mine, i);
+    if (index != all.size()) return index;
     throw std::invalid_argument("weir: '" + mine[i].name +
                                 "' of this rank is a stage or queue of no outline: make the rank_layout from "
                                 "the rank_outline of each rank's run");

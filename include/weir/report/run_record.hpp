@@ -191,7 +191,13 @@ inline bool is_of_job(const rank_record& rank, const pipeline_stats& job) noexce
 }
 
 // Whether no time passed and nothing was done.
-bool is_nothing(const pipeline_stats& lap) noexcept;
+inline bool is_empty_lap(const pipeline_stats& lap) noexcept {
+    bool nothing = lap.elapsed == duration(0);
+    for (const stage_stats& s : lap.stages) nothing = nothing && s.num_tasks == 0;
+    for (const channel_stats& c : lap.channels)
+        nothing = nothing && (c.num_put | c.num_get | c.num_discarded) == 0;
+    return nothing;
+}
 
 }  // namespace detail
 

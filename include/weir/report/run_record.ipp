@@ -61,14 +61,6 @@ WEIR_INLINE void join_samples(const std::optional<task_samples>& earlier, std::o
     later = std::move(all);
 }
 
-WEIR_INLINE bool is_nothing(const pipeline_stats& lap) noexcept {
-    bool nothing = lap.elapsed == duration(0);
-    for (const stage_stats& s : lap.stages) nothing = nothing && s.num_tasks == 0;
-    for (const channel_stats& c : lap.channels)
-        nothing = nothing && (c.num_put | c.num_get | c.num_discarded) == 0;
-    return nothing;
-}
-
 }  // namespace weir::detail
 
 namespace weir {

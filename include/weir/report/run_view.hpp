@@ -13,10 +13,11 @@
 #include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>
 
-#include <cstddef>   // for std::size_t
-#include <optional>  // for std::optional
-#include <string>    // for std::string
-#include <vector>    // for std::vector
+#include <algorithm>  // for std::ranges::max_element
+#include <cstddef>    // for std::size_t
+#include <optional>   // for std::optional
+#include <string>     // for std::string
+#include <vector>     // for std::vector
 
 namespace weir::detail {
 
@@ -52,13 +53,13 @@ struct quantity {
 
 // The figures of the plots: those that SPDL, another library for loading data, explains in its guide
 // "Analyzing the Performance", in its order.
-[[nodiscard]] std::vector<quantity> quantities();
+[[nodiscard]] const std::vector<quantity>& quantities();
 
 // The figures of all laps, for the first `most_each` stages and queues. They are kept instead of the laps'
 // statistics, which take gigabytes in a long run of many stages.
 class lap_figures {
   public:
-    explicit lap_figures(std::size_t most_each) : most_each_(most_each), quantities_(quantities()) {}
+    explicit lap_figures(std::size_t most_each) : most_each_(most_each) {}
 
     void add(const pipeline_stats& lap);
 
@@ -74,16 +75,21 @@ class lap_figures {
 
   private:
     std::size_t most_each_;
-    std::vector<quantity> quantities_;
     std::vector<std::vector<std::vector<fraction>>> laps_;  // [lap][quantity][stage or queue]
     std::vector<duration> starts_ = {duration(0)};          // of each lap, and the end of the last one
 };
 
 // \returns the state with the most time; of equal ones the first; if all times are 0, the last state.
-[[nodiscard]] const state_in_reports& chief_state(const slot_times& t);
+[[nodiscard]] inline const state_in_reports& longest_state(const slot_times& t) {
+    if (t.total() <= duration(0)) return states_in_reports.back();
+    return *std::ranges::max_element(states_in_reports, {}, [&t](const auto& s) { return t.*(s.time); });
+}
 
 // \returns the state with the most time, and its share: `83 % starved`.
-[[nodiscard]] std::string chief_text(const slot_times& t);
+[[nodiscard]] inline std::string longest_state_text(const slot_times& t) {
+    const state_in_reports& longest = longest_state(t);
+    return units::whole_percent(share_of(t.*(longest.time), t.total())) + " % " + longest.is;
+}
 
 // \returns the states that have time: `83 % starved, 17 % at work`.
 [[nodiscard]] std::string states_text(const slot_times& t);
@@ -132,26 +138,46 @@ class run_view {
     // The queue from which the program takes: the last one; null if there is none.
     [[nodiscard]] const channel_stats* last_queue() const noexcept { return last_; }
     // The description of the stage; null if the description does not fit the statistics.
-    [[nodiscard]] const described_stage* described(std::size_t stage) const;
+    [[nodiscard]] const described_stage* described(std::size_t stage) const {
+        const auto& all = run_.description.stages;
+        const bool fits =
+            all.size() == run_.total.stages.size() && all[stage].name == run_.total.stages[stage].name;
+        return fits ? &all[stage] : nullptr;
+    }
 
     // Whether the run has more than one lap.
-    [[nodiscard]] bool has_laps() const noexcept { return has_laps_; }
+    [[nodiscard]] bool has_laps() const noexcept { return laps_.size() > 1; }
     // The figures of the laps; if the run has no laps, the whole run is one lap.
     [[nodiscard]] const lap_figures& laps() const noexcept { return laps_; }
     // The number of laps to draw. A last lap shorter than a tenth of the first is not drawn: its rates mean
     // nothing.
-    [[nodiscard]] std::size_t num_drawn() const;
+    [[nodiscard]] std::size_t num_drawn() const {
+        const std::size_t n = laps_.size();
+        const bool rest = n > 1 && (laps_.start_of(n) - laps_.start_of(n - 1)) * 10 < laps_.start_of(1);
+        return rest ? n - 1 : n;
+    }
     // The laps in at most `most` parts. All parts but the last have equally many laps.
-    [[nodiscard]] std::vector<lap_range> parts(std::size_t most) const;
+    [[nodiscard]] std::vector<lap_range> parts(std::size_t most) const {
+        const std::size_t n = num_drawn();
+        const std::size_t each = (n + most - 1) / most;
+        std::vector<lap_range> all;
+        for (std::size_t i = 0; i < n; i += each) all.push_back({i, smaller(i + each, n)});
+        return all;
+    }
 
   private:
     void find_queues();
-    [[nodiscard]] std::string branch_of(std::size_t from, std::size_t to) const;
+    [[nodiscard]] std::string branch_of(std::size_t from, std::size_t to) const {
+        if (described(from) == nullptr) return {};
+        for (const described_edge& e : run_.description.edges) {
+            if (e.from == from && e.to == to) return e.branch;
+        }
+        return {};
+    }
 
     const run_record& run_;
     std::size_t limit_;  // `most` of the constructor
     lap_figures laps_;
-    bool has_laps_ = false;
     std::vector<std::string> stages_;  // labels
     std::vector<std::string> channels_;
     std::vector<shown_queue> queues_;

@@ -7,10 +7,9 @@
 
 #include <weir/platform/config.hpp>
 
-#include <algorithm>  // for std::ranges::max_element
-#include <cmath>      // for std::lround
-#include <cstdint>    // for std::uint64_t
-#include <utility>    // for std::move
+#include <cmath>    // for std::lround
+#include <cstdint>  // for std::uint64_t
+#include <utility>  // for std::move
 
 namespace weir::detail {
 
@@ -18,8 +17,8 @@ inline fraction per(duration sum, std::uint64_t count) {
     return {static_cast<double>(sum.count()), static_cast<double>(count)};
 }
 
-WEIR_INLINE std::vector<quantity> quantities() {
-    return {
+WEIR_INLINE const std::vector<quantity>& quantities() {
+    static const std::vector<quantity> all = {
         {"ave_time",
          "Average time",
          "average time of a task",
@@ -116,11 +115,12 @@ WEIR_INLINE std::vector<quantity> quantities() {
           "Close to 0: each item is taken at once, since the stages behind wait for it. A stage that waits "
           "long is faster than what comes behind it."}},
     };
+    return all;
 }
 
 WEIR_INLINE void lap_figures::add(const pipeline_stats& lap) {
     std::vector<std::vector<fraction>> all;
-    for (const quantity& q : quantities_) {
+    for (const quantity& q : quantities()) {
         std::vector<fraction>& each = all.emplace_back();
         for (std::size_t i = 0; q.of_stage != nullptr && i < smaller(lap.stages.size(), most_each_); ++i)
             each.push_back(q.of_stage(lap.stages[i]));
@@ -138,16 +138,6 @@ WEIR_INLINE double lap_figures::value(std::size_t which, std::size_t index, std:
         if (index < laps_[i][which].size()) all += laps_[i][which][index];
     }
     return all.value();
-}
-
-WEIR_INLINE const state_in_reports& chief_state(const slot_times& t) {
-    if (t.total() <= duration(0)) return states_in_reports.back();
-    return *std::ranges::max_element(states_in_reports, {}, [&t](const auto& s) { return t.*(s.time); });
-}
-
-WEIR_INLINE std::string chief_text(const slot_times& t) {
-    const state_in_reports& chief = chief_state(t);
-    return units::whole_percent(share_of(t.*(chief.time), t.total())) + " % " + chief.is;
 }
 
 WEIR_INLINE std::string states_text(const slot_times& t) {
@@ -194,29 +184,7 @@ WEIR_INLINE run_view::run_view(const run_record& run, const lap_figures& laps, s
     for (std::size_t i = 0; i < num_channels(); ++i) names.push_back(run.total.channels[i].name);
     channels_ = labels_of(names);
     find_queues();
-    has_laps_ = laps_.size() > 1;
     if (laps_.size() == 0) laps_.add(run.total);
-}
-
-WEIR_INLINE const described_stage* run_view::described(std::size_t stage) const {
-    const auto& all = run_.description.stages;
-    const bool fits =
-        all.size() == run_.total.stages.size() && all[stage].name == run_.total.stages[stage].name;
-    return fits ? &all[stage] : nullptr;
-}
-
-WEIR_INLINE std::size_t run_view::num_drawn() const {
-    const std::size_t n = laps_.size();
-    const bool rest = n > 1 && (laps_.start_of(n) - laps_.start_of(n - 1)) * 10 < laps_.start_of(1);
-    return rest ? n - 1 : n;
-}
-
-WEIR_INLINE std::vector<lap_range> run_view::parts(std::size_t most) const {
-    const std::size_t n = num_drawn();
-    const std::size_t each = (n + most - 1) / most;
-    std::vector<lap_range> all;
-    for (std::size_t i = 0; i < n; i += each) all.push_back({i, smaller(i + each, n)});
-    return all;
 }
 
 WEIR_INLINE void run_view::find_queues() {
@@ -246,14 +214,6 @@ WEIR_INLINE void run_view::find_queues() {
             if (!taken[c]) add({c, from, std::nullopt, {}});
         }
     }
-}
-
-WEIR_INLINE std::string run_view::branch_of(std::size_t from, std::size_t to) const {
-    if (described(from) == nullptr) return {};
-    for (const described_edge& e : run_.description.edges) {
-        if (e.from == from && e.to == to) return e.branch;
-    }
-    return {};
 }
 
 }  // namespace weir::detail

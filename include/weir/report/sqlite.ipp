@@ -100,7 +100,7 @@ inline void sqlite_report::begins(const pipeline_stats& all) {
 }
 
 inline void sqlite_report::ends(const pipeline_stats& rest, const pipeline_stats& all) {
-    if (!detail::is_nothing(rest)) enqueue(rest);
+    if (!detail::is_empty_lap(rest)) enqueue(rest);
     record_.total = all;
     record_.ended = true;
     if (!write(patience_)) {

@@ -43,9 +43,9 @@ class graph_layout {
     [[nodiscard]] std::size_t num_rows() const noexcept { return rows_.size(); }
     [[nodiscard]] const graph_point& node(std::size_t n) const { return points_[n]; }
     // The points that an edge passes, from one end to the other.
-    [[nodiscard]] std::vector<graph_point> way(std::size_t edge) const {
+    [[nodiscard]] std::vector<graph_point> points_of(std::size_t edge) const {
         std::vector<graph_point> points;
-        for (const std::size_t p : ways_[edge]) points.push_back(points_[p]);
+        for (const std::size_t p : edge_points_[edge]) points.push_back(points_[p]);
         return points;
     }
 
@@ -54,7 +54,7 @@ class graph_layout {
 
     // Adds a point in each row between the ends of the edge. Returns the indices of all points of the edge,
     // with both ends.
-    list way_of(const graph_edge& e);
+    list add_edge(const graph_edge& e);
     // The least distance between the points `a` and `b`, which are next to each other in a row.
     [[nodiscard]] double between(std::size_t a, std::size_t b) const {
         const double sizes = (a < nodes_ ? 1 : 0.25) + (b < nodes_ ? 1 : 0.25);
@@ -67,9 +67,10 @@ class graph_layout {
         return of.empty() ? points_[p].x : sum / static_cast<double>(of.size());
     }
     // Places the points close to the wanted places, without overlap: each in the middle between its places in
-    // two packings, from the left and from the right. Without wanted places, places the points around 0.
+    // two packings, from the left and from the right.
     void spread(const list& row, const std::vector<double>& wanted);
-    // Orders the points of a row by the mean places of their neighbours: `by[p]` are those of point `p`.
+    // Orders the points of a row by the mean places of their neighbours, and places the points around 0.
+    // `by[p]`: the neighbours of point `p`.
     void sort(list& row, const std::vector<list>& by);
     // Moves each point towards the mean place of its neighbours in `by`; without neighbours in `by`, of those
     // in `otherwise`.
@@ -84,7 +85,7 @@ class graph_layout {
     std::vector<graph_point> points_;  // the nodes, then the points where edges pass a row
     std::vector<list> above_;          // the neighbours of each point in the row above
     std::vector<list> below_;          // the neighbours of each point in the row below
-    std::vector<list> ways_;           // the points of each edge
+    std::vector<list> edge_points_;    // the points of each edge
     std::vector<list> rows_;           // the points of each row, from left to right
     double width_ = 0;
 };

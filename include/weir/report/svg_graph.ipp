@@ -20,12 +20,12 @@ WEIR_INLINE graph_layout::graph_layout(std::size_t nodes, const std::vector<grap
             if (e.from == n) points_[e.to].row = (std::max)(points_[e.to].row, points_[n].row + 1);
         }
     }
-    for (const graph_edge& e : edges) ways_.push_back(way_of(e));
+    for (const graph_edge& e : edges) edge_points_.push_back(add_edge(e));
     for (std::size_t p = 0; p < points_.size(); ++p) {
         rows_.resize((std::max)(rows_.size(), points_[p].row + 1));
         rows_[points_[p].row].push_back(p);
     }
-    for (auto& row : rows_) spread(row, {});
+    for (auto& row : rows_) spread(row, std::vector<double>(row.size()));
     for (int i = 0; i < 4; ++i) {
         for (auto& row : rows_) sort(row, above_);
         for (std::size_t r = rows_.size(); r-- > 0;) sort(rows_[r], below_);
@@ -40,34 +40,29 @@ WEIR_INLINE graph_layout::graph_layout(std::size_t nodes, const std::vector<grap
     width_ = right.x - left.x;
 }
 
-WEIR_INLINE auto graph_layout::way_of(const graph_edge& e) -> list {
-    list way = {e.from};
+WEIR_INLINE auto graph_layout::add_edge(const graph_edge& e) -> list {
+    list points = {e.from};
     for (std::size_t row = points_[e.from].row + 1; row < points_[e.to].row; ++row) {
-        way.push_back(points_.size());
+        points.push_back(points_.size());
         points_.push_back({0, row});
         above_.emplace_back();
         below_.emplace_back();
     }
-    way.push_back(e.to);
-    for (std::size_t i = 0; i + 1 < way.size(); ++i) {
-        below_[way[i]].push_back(way[i + 1]);
-        above_[way[i + 1]].push_back(way[i]);
+    points.push_back(e.to);
+    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+        below_[points[i]].push_back(points[i + 1]);
+        above_[points[i + 1]].push_back(points[i]);
     }
-    return way;
+    return points;
 }
 
 WEIR_INLINE void graph_layout::spread(const list& row, const std::vector<double>& wanted) {
-    std::vector<double> from_left(row.size());
-    std::vector<double> from_right(row.size());
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        from_left[i] = wanted.empty() ? 0 : wanted[i];
-        if (i > 0) from_left[i] = (std::max)(from_left[i], from_left[i - 1] + between(row[i - 1], row[i]));
-    }
-    for (std::size_t i = row.size(); i-- > 0;) {
-        from_right[i] = wanted.empty() ? 0 : wanted[i];
-        if (i + 1 < row.size())
-            from_right[i] = (std::min)(from_right[i], from_right[i + 1] - between(row[i], row[i + 1]));
-    }
+    std::vector<double> from_left = wanted;
+    std::vector<double> from_right = wanted;
+    for (std::size_t i = 1; i < row.size(); ++i)
+        from_left[i] = (std::max)(from_left[i], from_left[i - 1] + between(row[i - 1], row[i]));
+    for (std::size_t i = row.size(); i-- > 1;)
+        from_right[i - 1] = (std::min)(from_right[i - 1], from_right[i] - between(row[i - 1], row[i]));
     for (std::size_t i = 0; i < row.size(); ++i) points_[row[i]].x = (from_left[i] + from_right[i]) / 2;
 }
 
@@ -78,7 +73,7 @@ WEIR_INLINE void graph_layout::sort(list& row, const std::vector<list>& by) {
     list sorted;
     for (const auto& each : order) sorted.push_back(row[each.second]);
     row = std::move(sorted);
-    spread(row, {});
+    spread(row, std::vector<double>(row.size()));
 }
 
 WEIR_INLINE svg_graph::svg_graph(const run_view& view)
@@ -116,16 +111,16 @@ WEIR_INLINE std::string svg_graph::description() const {
 WEIR_INLINE void svg_graph::append_queue(std::string& out, std::size_t i) const {
     const shown_queue& q = view_.queues()[i];
     const channel_stats& c = view_.run().total.channels[q.channel];
-    const std::vector<graph_point> way = layout_.way(i);
-    std::string path = "M" + at(way[0], box_height).text;
-    for (std::size_t p = 1; p < way.size(); ++p) {
-        const bool ends = p + 1 == way.size();
-        if (are_equal(way[p].x, way[p - 1].x)) {
+    const std::vector<graph_point> points = layout_.points_of(i);
+    std::string path = "M" + at(points[0], box_height).text;
+    for (std::size_t p = 1; p < points.size(); ++p) {
+        const bool ends = p + 1 == points.size();
+        if (are_equal(points[p].x, points[p - 1].x)) {
             path += "L";
         } else {
-            fill_in(path, "C{} {} ", at(way[p - 1], box_height + 30), at(way[p], -34));
+            fill_in(path, "C{} {} ", at(points[p - 1], box_height + 30), at(points[p], -34));
         }
-        path += at(way[p], ends ? -6 : 0).text;
+        path += at(points[p], ends ? -6 : 0).text;
         if (!ends) fill_in(path, "v{}", box_height);
     }
     fill_in(out,
@@ -139,8 +134,8 @@ WEIR_INLINE void svg_graph::append_queue(std::string& out, std::size_t i) const 
     // The text stands at the end where the line is alone, on the side that is free.
     std::size_t arrive = 0;
     for (const shown_queue& other : view_.queues()) arrive += other.to == q.to ? 1U : 0U;
-    const graph_point& here = arrive == 1 ? way.back() : way.front();
-    const graph_point& next = arrive == 1 ? way[way.size() - 2] : way[1];
+    const graph_point& here = arrive == 1 ? points.back() : points.front();
+    const graph_point& next = arrive == 1 ? points[points.size() - 2] : points[1];
     const bool on_left = next.x > here.x + 1;
     const std::string ready = units::percent(c.readiness()) + " ready";
     fill_in(out, "{}</g>\n",
@@ -164,10 +159,10 @@ WEIR_INLINE void svg_graph::append_stage(std::string& out, std::size_t i) const 
     const slot_times t = s.times();
     const bool one = s.concurrency == 1;
     append_box(out, layout_.node(i),
-               {chief_state(t).name,
+               {longest_state(t).name,
                 view_.stage(i) + " (" + shortened(s.kind, 20) + ", " + std::to_string(s.concurrency) +
                     (one ? " slot)" : " slots)"),
-                shortened(view_.stage(i), one ? 25 : 20), chief_text(t), units::rate(rate_of(s)),
+                shortened(view_.stage(i), one ? 25 : 20), longest_state_text(t), units::rate(rate_of(s)),
                 one ? "" : "×" + std::to_string(s.concurrency), state_bar(t, 15, 48, box_width - 23)});
 }
 

@@ -53,7 +53,12 @@ inline std::ostream& write_text(std::ostream& out, const std::string& text) {
 }
 
 // \returns the text with `?` for each byte that is not printable ASCII.
-[[nodiscard]] std::string ascii_only(std::string text);
+[[nodiscard]] inline std::string ascii_only(std::string text) {
+    for (char& c : text) {
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return text;
+}
 
 // \returns the text in lines of at most `max_width` characters, broken at spaces.
 [[nodiscard]] std::string in_lines(const std::string& text, std::size_t max_width);
@@ -62,7 +67,10 @@ inline std::ostream& write_text(std::ostream& out, const std::string& text) {
 [[nodiscard]] std::string verdict_lines(const verdict& v, std::size_t max_width);
 
 // \returns what all reports say about a run in which nothing has moved for 10 s or longer; else nothing.
-[[nodiscard]] std::string idle_text(duration idle);
+[[nodiscard]] inline std::string idle_text(duration idle) {
+    constexpr duration is_long(10'000'000'000);
+    return idle < is_long ? std::string() : "nothing has moved for " + units::time(idle);
+}
 
 // \returns when the first item came to the consumer, the rate since then, and the rate of the whole time.
 //          Only the rate of the whole time for a lap that begins after the first item, and if

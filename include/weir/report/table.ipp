@@ -72,13 +72,6 @@ WEIR_INLINE std::string line_text(const process_stats& p) {
 
 namespace weir::detail {
 
-WEIR_INLINE std::string ascii_only(std::string text) {
-    for (char& c : text) {
-        if (c < ' ' || c > '~') c = '?';
-    }
-    return text;
-}
-
 WEIR_INLINE std::string in_lines(const std::string& text, std::size_t max_width) {
     std::string lines;
     std::size_t begin = 0;
@@ -94,11 +87,6 @@ WEIR_INLINE std::string in_lines(const std::string& text, std::size_t max_width)
 
 WEIR_INLINE std::string verdict_lines(const verdict& v, std::size_t max_width) {
     return in_lines(ascii_only("verdict: " + v.sentence + "."), max_width) + "\n";
-}
-
-WEIR_INLINE std::string idle_text(duration idle) {
-    constexpr duration is_long(10'000'000'000);
-    return idle < is_long ? std::string() : "nothing has moved for " + units::time(idle);
 }
 
 WEIR_INLINE std::string first_item_text(const pipeline_stats& p) {

@@ -116,22 +116,22 @@ class trace_writer {
             return end_of_step{where, number, e.begin, visit.begin, visit.number, lane()};
         };
         if (e.kind == trace_kind::state || e.kind == trace_kind::depth) lines_.push_back({e, lane(), place});
-        if (e.kind == trace_kind::left) leave_.push_back(step(e.where, e.number));
-        if (e.kind == trace_kind::came) come_.push_back(step(e.where, e.number));
-        if (e.kind == trace_kind::kept) leave_.push_back(step(kept, e.number));
+        if (e.kind == trace_kind::left) departures_.push_back(step(e.where, e.number));
+        if (e.kind == trace_kind::came) arrivals_.push_back(step(e.where, e.number));
+        if (e.kind == trace_kind::kept) departures_.push_back(step(kept, e.number));
         for (std::uint64_t n = e.number; e.kind == trace_kind::gathered && n <= e.tag; ++n)
-            come_.push_back(step(kept, n));
+            arrivals_.push_back(step(kept, n));
     }
 
     // Writes each step whose two ends are both still in a ring.
     void connect() {
-        std::ranges::sort(leave_, {}, &end_of_step::name);
-        std::ranges::sort(come_, {}, &end_of_step::name);
+        std::ranges::sort(departures_, {}, &end_of_step::name);
+        std::ranges::sort(arrivals_, {}, &end_of_step::name);
         std::uint64_t steps = 0;
-        auto from = leave_.begin();
-        for (const end_of_step& to : come_) {
-            while (from != leave_.end() && from->name() < to.name()) ++from;
-            if (from == leave_.end()) break;
+        auto from = departures_.begin();
+        for (const end_of_step& to : arrivals_) {
+            while (from != departures_.end() && from->name() < to.name()) ++from;
+            if (from == departures_.end()) break;
             if (from->name() != to.name()) continue;
             // The clocks of two processors may differ by some nanoseconds.
             const std::int64_t at = larger(from->begin, smaller(from->at, to.at));
@@ -191,8 +191,8 @@ class trace_writer {
     std::string lanes_;
     std::vector<const stage_trace*> lane_stages_;  // the stage of each lane, from lane 1 on
     std::vector<line> lines_;
-    std::vector<end_of_step> leave_;
-    std::vector<end_of_step> come_;
+    std::vector<end_of_step> departures_;
+    std::vector<end_of_step> arrivals_;
 };
 
 WEIR_INLINE std::string trace_text(const run_trace& run) {

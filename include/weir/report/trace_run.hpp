@@ -96,7 +96,13 @@ class slot_trace final : public slot_trail {
     trace_ring events;
 
     // \returns the tag for the item that begins at this stage with number `n`; 0: the item is not traced.
-    std::uint64_t chosen(std::uint64_t n, std::int64_t now) noexcept override;
+    std::uint64_t chosen(std::uint64_t n, std::int64_t now) noexcept override {
+        if (!may_choose(n)) return 0;
+        const std::int64_t since = time_between(run_begins_, now);
+        if (since < settings_.after || since >= settings_.until) return 0;
+        next_ = n + settings_.every;
+        return stage_ | (n + 1);
+    }
 
     void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept override {
         current_ = tag;
@@ -119,17 +125,29 @@ class slot_trace final : public slot_trail {
         events.add({visit_.end, visit_.end, number, 0, queue, trace_kind::left, 0});
     }
     void depth(std::uint32_t queue, std::uint64_t puts, std::uint64_t gets,
-               std::int64_t now) noexcept override;
+               std::int64_t now) noexcept override {
+        now = larger(now, visit_.end);
+        events.add({now, now, puts + gets, puts - smaller(puts, gets), queue, trace_kind::depth, 0});
+    }
 
     std::uint64_t gives(bool with_current, std::uint64_t item, std::uint64_t epoch,
                         std::int64_t now) noexcept override;
-    void keep(std::int64_t now) noexcept override;
+    void keep(std::int64_t now) noexcept override {
+        if (!is_open_ || gave_current_ || current_ == 0) return;
+        events.add({now, now, next_kept_++, 0, 0, trace_kind::kept, 0});
+        if (num_kept_++ == 0) kept_ = current_;
+    }
 
     void did_not_begin() noexcept override {
         is_open_ = false;
         next_ = visit_.number;
     }
-    void end() noexcept override;
+    void end() noexcept override {
+        if (is_open_) events.add(visit_);
+        if (is_open_) last_end_ = visit_.end;
+        is_open_ = false;
+        current_ = 0;
+    }
 
   private:
     void open(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept;
@@ -169,7 +187,12 @@ class run_trace final : public run_trail {
         stages_.push_back(std::make_unique<stage_trace>(name));
         return stages_.size() - 1;
     }
-    trail_marks& add_queue(const std::string& name, std::size_t capacity, bool is_read) override;
+    trail_marks& add_queue(const std::string& name, std::size_t capacity, bool is_read) override {
+        const auto place = static_cast<std::uint32_t>(queues_.size());
+        queues_.push_back(std::make_unique<trail_marks>(place, capacity, is_read));
+        queue_names_.push_back(name);
+        return *queues_[place];
+    }
     slot_trail& add_slot(std::size_t stage) override;
     // Called when all stages are added. Allocates the slots' rings. Each stage gets the same share of the
     // events, because each stage sees about as many traced items.

@@ -12,25 +12,11 @@
 
 namespace weir::detail {
 
-WEIR_INLINE std::uint64_t slot_trace::chosen(std::uint64_t n, std::int64_t now) noexcept {
-    if (!may_choose(n)) return 0;
-    const std::int64_t since = time_between(run_begins_, now);
-    if (since < settings_.after || since >= settings_.until) return 0;
-    next_ = n + settings_.every;
-    return stage_ | (n + 1);
-}
-
 WEIR_INLINE void slot_trace::end_step(std::int64_t now) noexcept {
     write_states(larger(first_state_, journal.first()), visit_.end, larger(now, visit_.end));
     if (journal.count() != 0)
         first_state_ = larger(first_state_, journal.count() - 1);  // the last state goes on
     visit_.end = larger(now, visit_.end);
-}
-
-WEIR_INLINE void slot_trace::depth(std::uint32_t queue, std::uint64_t puts, std::uint64_t gets,
-                                   std::int64_t now) noexcept {
-    now = larger(now, visit_.end);
-    events.add({now, now, puts + gets, puts - smaller(puts, gets), queue, trace_kind::depth, 0});
 }
 
 WEIR_INLINE std::uint64_t slot_trace::gives(bool with_current, std::uint64_t item, std::uint64_t epoch,
@@ -45,19 +31,6 @@ WEIR_INLINE std::uint64_t slot_trace::gives(bool with_current, std::uint64_t ite
     num_kept_ = 0;
     gave_current_ = gave_current_ || with_current;
     return tag;
-}
-
-WEIR_INLINE void slot_trace::keep(std::int64_t now) noexcept {
-    if (!is_open_ || gave_current_ || current_ == 0) return;
-    events.add({now, now, next_kept_++, 0, 0, trace_kind::kept, 0});
-    if (num_kept_++ == 0) kept_ = current_;
-}
-
-WEIR_INLINE void slot_trace::end() noexcept {
-    if (is_open_) events.add(visit_);
-    if (is_open_) last_end_ = visit_.end;
-    is_open_ = false;
-    current_ = 0;
 }
 
 WEIR_INLINE void slot_trace::open(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,
@@ -88,13 +61,6 @@ WEIR_INLINE void slot_trace::write_states(std::uint64_t from, std::int64_t lo, s
         if (begin >= end) continue;
         events.add({begin, end, 0, 0, 0, trace_kind::state, static_cast<std::uint8_t>(state)});
     }
-}
-
-WEIR_INLINE trail_marks& run_trace::add_queue(const std::string& name, std::size_t capacity, bool is_read) {
-    const auto place = static_cast<std::uint32_t>(queues_.size());
-    queues_.push_back(std::make_unique<trail_marks>(place, capacity, is_read));
-    queue_names_.push_back(name);
-    return *queues_[place];
 }
 
 WEIR_INLINE slot_trail& run_trace::add_slot(std::size_t stage) {

@@ -133,12 +133,12 @@ TEST_CASE("a lap before the first item, joined with the lap of the first item, h
 }
 
 TEST_CASE("a lap is empty if no time has passed and nothing was done") {
-    using weir::detail::is_nothing;
-    CHECK(is_nothing(at_the_start()));
+    using weir::detail::is_empty_lap;
+    CHECK(is_empty_lap(at_the_start()));
     const auto with = [](auto change) {
         pipeline_stats lap = at_the_start();
         change(lap);
-        return is_nothing(lap);
+        return is_empty_lap(lap);
     };
     CHECK_FALSE(with([](pipeline_stats& lap) { lap.elapsed = 1ns; }));
     CHECK_FALSE(with([](pipeline_stats& lap) { lap.stages[1].num_tasks = 1; }));

@@ -10,9 +10,9 @@
 using namespace std::chrono_literals;
 using weir::pipeline_stats;
 using weir::slot_times;
-using weir::detail::chief_state;
 using weir::detail::labels_of;
 using weir::detail::lap_figures;
+using weir::detail::longest_state;
 using weir::detail::no_value;
 using weir::detail::quantities;
 using weir::detail::state_bar;
@@ -98,10 +98,10 @@ TEST_CASE("the chief state is the one with the most time") {
     slot_times t;
     t.wait_put = 10ms;
     t.run = 9ms;
-    CHECK(std::string(chief_state(t).name) == "wait_put");
+    CHECK(std::string(longest_state(t).name) == "wait_put");
     t.run = 10ms;
-    CHECK(std::string(chief_state(t).name) == "run");
-    CHECK(std::string(chief_state(slot_times()).name) == "off");
+    CHECK(std::string(longest_state(t).name) == "run");
+    CHECK(std::string(longest_state(slot_times()).name) == "off");
 }
 
 TEST_CASE("the states that have time are described in words") {

@@ -44,11 +44,11 @@ TEST_CASE("in the layout, branches stand beside each other, with their fork and 
 TEST_CASE("in the layout, an edge that passes rows goes past their stages") {
     const graph_layout layout(4, {{0, 1}, {1, 2}, {2, 3}, {0, 3}}, 100);
     CHECK(layout.num_rows() == 4);
-    const auto way = layout.way(3);
-    REQUIRE(way.size() == 4);
+    const auto points = layout.points_of(3);
+    REQUIRE(points.size() == 4);
     for (std::size_t row = 1; row < 3; ++row) {
-        CHECK(way[row].row == row);
-        CHECK(std::abs(way[row].x - layout.node(row).x) > 60);
+        CHECK(points[row].row == row);
+        CHECK(std::abs(points[row].x - layout.node(row).x) > 60);
     }
 }
 
