@@ -37,7 +37,6 @@
 #include <weir/insight/simulated_pipeline.ipp>
 #include <weir/insight/simulator.ipp>
 #include <weir/insight/time_comparison.ipp>
-#include <weir/insight/time_drift.ipp>
 #include <weir/insight/tune.ipp>
 #include <weir/insight/tuning_changes.ipp>
 #include <weir/insight/tuning_plan.ipp>

@@ -48,7 +48,6 @@ ELSEWHERE = {
     "insight/repeated_consumer.hpp": ("tests/unit/insight/headspace.test.cpp", "how headspace calls its consumer"),
     "insight/compared_run.hpp": ("tests/unit/insight/diff.test.cpp", "the runs that are compared"),
     "insight/run_difference.hpp": ("tests/unit/insight/diff.test.cpp", "what a comparison returns, and its text"),
-    "insight/verdict_of_diagnosis.hpp": ("tests/unit/report/table.test.cpp", "programs that print a table have a verdict"),
     "mpi/link.hpp": ("tests/mpi/channel.test.cpp", "what the ranks of a channel tell each other"),
     "mpi/item_link.hpp": ("tests/mpi/channel.test.cpp", "the items of one rank of a channel"),
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),

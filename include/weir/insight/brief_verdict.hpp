@@ -3,8 +3,8 @@
 #ifndef WEIR_INSIGHT_BRIEF_VERDICT_HPP
 #define WEIR_INSIGHT_BRIEF_VERDICT_HPP
 
+#include <weir/insight/limits.hpp>
 #include <weir/insight/verdict.hpp>
-#include <weir/insight/verdict_of_diagnosis.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 

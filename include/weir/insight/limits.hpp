@@ -6,6 +6,7 @@
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/platform.hpp>
 
 #include <cstdint>      // for std::uint8_t
 #include <optional>     // for std::optional
@@ -68,6 +69,13 @@ visible_limit limit_by_states(const pipeline_stats& stats);
 // Returns none if these figures show no such reason.
 std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cause found,
                                           std::string_view stage);
+
+// Returns the sentence of the verdict (what limits the rate); an empty string if there is no verdict.
+using verdict_function = std::string (*)(const pipeline_stats& stats);
+
+// Called at the end of a run if WEIR_DIAGNOSE=1 is set. Null in programs that don't write pipeline_stats to a
+// stream: brief_verdict() would take each program a second more to compile.
+inline constinit standard_platform::atomic<verdict_function> the_verdict_of_diagnosis{nullptr};
 
 }  // namespace detail
 

@@ -5,7 +5,7 @@
 
 #include <weir/insight/tune.hpp>
 
-#include <weir/insight/time_drift.hpp>
+#include <weir/insight/time_comparison.hpp>
 #include <weir/insight/tuning_changes.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>

@@ -6,7 +6,6 @@
 #include <weir/run/diagnosis.hpp>
 
 #include <weir/insight/limits.hpp>
-#include <weir/insight/verdict_of_diagnosis.hpp>
 #include <weir/platform/config.hpp>
 
 #include <cstdio>       // for std::fprintf, std::fputs, std::snprintf

@@ -8,9 +8,9 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/measure/slot_sampler.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/measure/task_sampler.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>

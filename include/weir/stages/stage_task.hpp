@@ -5,7 +5,7 @@
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/measure/slot_sampler.hpp>
+#include <weir/measure/task_sampler.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/stages/iteration.hpp>
