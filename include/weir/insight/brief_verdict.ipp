@@ -14,6 +14,8 @@
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <stdexcept>  // for std::logic_error
 #include <string>     // for std::string
+#include <utility>    // for std::swap
+#include <vector>     // for std::vector
 
 namespace weir {
 
@@ -56,7 +58,7 @@ WEIR_INLINE bool has_same_cause(const setting_change& a, const setting_change& b
 
 // Fills in `predicted_change::gains`. Only the best change of each of the two most likely causes is
 // resampled. All other changes bring less: in each resample, they get the gain of their prediction.
-WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, what_if_options options) {
+WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, what_if_options& options) {
     std::vector<setting_change> changes;
     for (const predicted_change& each : result.changes) {
         bool is_new = changes.size() < brief_contenders;
@@ -66,18 +68,11 @@ WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, wh
     options.simulation.resamples = brief_resamples;
     what_if_result resampled = effects_of(changes, from, options);
     for (predicted_change& each : result.changes) {
-        each.gains.assign(brief_resamples, each.gain);
+        each.gains = std::vector<double>(brief_resamples, each.gain);
         for (predicted_change& other : resampled.changes) {
             if (other.change == each.change) std::swap(each, other);
         }
     }
-}
-
-// The verdict from the states alone, for a run that can't be predicted. None if the states tell nothing.
-WEIR_INLINE std::optional<verdict> brief_verdict_of_states(const pipeline_stats& stats,
-                                                           const std::string& why) {
-    const verdict v = verdict_of_states(stats, why);
-    return v.cause == limit_cause::unsure ? std::nullopt : std::optional<verdict>(v);
 }
 
 }  // namespace detail
@@ -90,6 +85,7 @@ WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
     for (const stage_stats& each : stats.stages) {
         if (each.num_tasks != 0 && each.num_tasks < detail::fewest_for_verdict) return std::nullopt;
     }
+    std::string why;
     try {
         const recording from = record_of(stats);
         what_if_options options;
@@ -97,14 +93,19 @@ WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
         options.simulation.skipped = options.simulation.items / 10;
         options.simulation.resamples = 0;
         what_if_result result = detail::effects_of(usual_changes(from), from, options);
-        if (!result.refused.empty()) return detail::brief_verdict_of_states(stats, result.refused);
-        if (!result.changes.empty()) detail::add_resamples(result, from, options);
-        verdict v = judge(result, from);
-        detail::look_deeper(v, stats, result, from);
-        return v;
+        why = result.refused;
+        if (why.empty()) {
+            if (!result.changes.empty()) detail::add_resamples(result, from, options);
+            verdict v = judge(result, from);
+            detail::look_deeper(v, stats, result, from);
+            return v;
+        }
     } catch (const std::logic_error& reason) {  // such a run can't be predicted
-        return detail::brief_verdict_of_states(stats, reason.what());
+        why = reason.what();
     }
+    verdict v = detail::verdict_of_states(stats, why);
+    if (v.cause == limit_cause::unsure) return std::nullopt;
+    return v;
 }
 
 WEIR_INLINE std::string detail::brief_sentence(const pipeline_stats& stats) {
