@@ -168,14 +168,14 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
             timers_.fire(this->now(), [this](std::coroutine_handle<> h) { inbox_.push(h.address()); });
         }
         void* const next = inbox_.pop();
-        if (next != nullptr && (!inbox_.empty() || is_unkept(timers_.next()))) wake_up_for_post()();
+        if (next != nullptr && (!inbox_.empty() || lacks_timekeeper(timers_.next()))) wake_up_for_post()();
         return next;
     }
 
     // Whether there is a timer, and no timekeeper. seq_cst; pairs with wait(): a timekeeper that goes to work
     // sees a thread that sleeps without limit, or that thread sees that there is no timekeeper.
-    bool is_unkept(std::int64_t next_timer) const noexcept {
-        return next_timer != timers_.never && !kept_.load(std::memory_order_seq_cst);
+    bool lacks_timekeeper(std::int64_t next_timer) const noexcept {
+        return next_timer != timers_.never && !has_timekeeper_.load(std::memory_order_seq_cst);
     }
 
     // One idle thread, the timekeeper, sleeps until the next timer; the others sleep without limit. A post
@@ -183,12 +183,12 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     // doubled the processor time of a post while a timer is set, from 6 to 12 us. Coroutines that were posted
     // together started one after the other: a stage with four workers took 28 us an item instead of 12.)
     void wait(unsigned number) noexcept {
-        const bool keeps_time = !kept_.exchange(true, std::memory_order_seq_cst);
-        auto& event = keeps_time ? keeper_ : sleepers_;
+        const bool keeps_time = !has_timekeeper_.exchange(true, std::memory_order_seq_cst);
+        auto& event = keeps_time ? timekeeper_ : sleepers_;
         const auto ticket = event.prepare_wait();
         // The wait is announced: check once more for work. seq_cst; pairs with post(), add(), join(), take()
         const std::int64_t until = timers_.next();
-        if (is_unkept(until) || !inbox_.empty() || is_last() || !this->is_wanted(number)) {
+        if (lacks_timekeeper(until) || !inbox_.empty() || is_last() || !this->is_wanted(number)) {
             event.cancel_wait();
         } else {
             const bool without_limit = !keeps_time || until == timers_.never;
@@ -197,28 +197,28 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
                               without_limit ? -1 : (std::max<std::int64_t>)(until - Platform::now(), 0));
             resting_.fetch_sub(1, std::memory_order_seq_cst);
         }
-        if (keeps_time) kept_.store(false, std::memory_order_seq_cst);
+        if (keeps_time) has_timekeeper_.store(false, std::memory_order_seq_cst);
     }
 
     // Wakes the timekeeper only if no other thread sleeps: otherwise another thread has to keep the time.
     wake_up wake_up_for_post() noexcept override {
         const wake_up sleeper = sleepers_.prepare_notify();
-        return sleeper ? sleeper : keeper_.prepare_notify();
+        return sleeper ? sleeper : timekeeper_.prepare_notify();
     }
     wake_up wake_up_for_timer(std::int64_t) noexcept override {
-        const wake_up keeper = keeper_.prepare_notify();
+        const wake_up keeper = timekeeper_.prepare_notify();
         return keeper ? keeper : sleepers_.prepare_notify();  // any sleeper: it becomes the timekeeper
     }
     void wake_all() noexcept override {
         sleepers_.notify_all();
-        keeper_.notify_all();
+        timekeeper_.notify_all();
     }
 
     detail::basic_event_count<Platform> sleepers_;
-    detail::basic_event_count<Platform> keeper_;                   // at most one thread waits
-    typename Platform::template atomic<bool> kept_{false};         // there is a timekeeper
-    typename Platform::template atomic<std::size_t> expected_{0};  // see expect()
-    typename Platform::template atomic<std::size_t> resting_{0};   // of these, how many sleep in wait()
+    detail::basic_event_count<Platform> timekeeper_;                  // at most one thread waits
+    typename Platform::template atomic<bool> has_timekeeper_{false};  // there is a timekeeper
+    typename Platform::template atomic<std::size_t> expected_{0};     // see expect()
+    typename Platform::template atomic<std::size_t> resting_{0};      // of these, how many sleep in wait()
     typename Platform::template atomic<std::uint64_t> resumed_{0};
 };
 

@@ -88,10 +88,7 @@ WEIR_NOINLINE inline bool exits_in_a_coroutine() noexcept {
 
 // Sleeps for 10 ms. Called during `std::exit`, when threads that consume items can't be joined: they get the
 // items that are left in their queues, and block.
-inline void let_consumers_block() noexcept {
-    parker nobody;
-    nobody.wait(10'000'000);
-}
+inline void let_consumers_block() noexcept { parker().wait(10'000'000); }
 
 // A kind of user; `lanes`: `priority_lanes`.
 enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, channel };

@@ -136,13 +136,13 @@ class polled_source : public pollable {
     void wake() noexcept { guard_.poke(); }
 
     std::int64_t poll_for(const executor& pool, std::int64_t now) noexcept override {
-        const std::int64_t other = promised_beside(&pool, first_grace);
+        const std::int64_t other = promised_by_another(&pool, first_grace);
         if (now < other) return other;
-        if (!seat_.try_lock()) return now + retry;
+        if (!poll_lock_.try_lock()) return now + retry;
         nap_on_time();
         const std::int64_t next = closed_ ? closed : poll(now, false);
         if (next != closed) promise(&pool, next == never ? now : next);
-        seat_.unlock();
+        poll_lock_.unlock();
         return next;
     }
 
@@ -157,7 +157,7 @@ class polled_source : public pollable {
             const std::int64_t again = own(now);
             if (again == closed) return;
             // After each kept promise the guard wakes less often, as it may share the worker's processor.
-            std::int64_t next = promised_beside(this, grace);
+            std::int64_t next = promised_by_another(this, grace);
             if (now < next) {
                 grace = smaller(2 * grace, longest_nap_ / 4);
             } else {
@@ -191,7 +191,7 @@ class polled_source : public pollable {
     // Calls `poll` on the guard. If `last(next)` returns true, no thread polls any more.
     template <class Last>
     std::int64_t poll_here(std::int64_t now, Last last) noexcept {
-        const std::lock_guard guard(seat_);
+        const std::lock_guard guard(poll_lock_);
         const std::int64_t next = poll(now, true);
         promise(this, now);
         closed_ = last(next);
@@ -213,13 +213,13 @@ class polled_source : public pollable {
 
     // relaxed: the promise only decides who polls. If no thread did, the guard polls after its next nap.
     void promise(const void* by, std::int64_t until) noexcept {
-        keeper_.store(by, std::memory_order_relaxed);
+        promised_by_.store(by, std::memory_order_relaxed);
         promised_.store(until, std::memory_order_relaxed);
     }
     // Until when a thread other than `whom` is trusted to poll: its promise plus `grace`, as it may be late;
     // 0: no other thread has promised. A promise of the guard does not keep an executor from polling.
-    std::int64_t promised_beside(const void* whom, std::int64_t grace) const noexcept {
-        const void* const by = keeper_.load(std::memory_order_relaxed);
+    std::int64_t promised_by_another(const void* whom, std::int64_t grace) const noexcept {
+        const void* const by = promised_by_.load(std::memory_order_relaxed);
         return by == whom || by == this || by == nullptr ? 0
                                                          : promised_.load(std::memory_order_relaxed) + grace;
     }
@@ -238,14 +238,14 @@ class polled_source : public pollable {
         guards_.store(true, std::memory_order_seq_cst);
     }
 
-    // In ns. `retry`: when an executor tries again while another thread, maybe preempted, holds `seat_`.
+    // In ns. `retry`: when an executor tries again while another thread, maybe preempted, holds `poll_lock_`.
     static constexpr std::int64_t retry = 10'000;
     static constexpr std::int64_t first_grace = 50'000;
 
     const std::int64_t longest_nap_;
-    spin_lock seat_;                                 // held by the thread that polls
-    bool closed_ = false;                            // under the lock
-    platform::atomic<const void*> keeper_{nullptr};  // who promised: an executor, or this for the guard
+    spin_lock poll_lock_;                                 // held by the thread that polls
+    bool closed_ = false;                                 // under the lock
+    platform::atomic<const void*> promised_by_{nullptr};  // who promised: an executor, or this for the guard
     platform::atomic<std::int64_t> promised_{0};
     platform::atomic<bool> asked_{false};   // `expect` was called since the last `rest`
     platform::atomic<bool> guards_{false};  // false: the guard rests, or has not begun

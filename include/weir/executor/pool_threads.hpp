@@ -145,8 +145,7 @@ class basic_pool_threads {
     // `others` have ended, for at most `limit` ns. Detaches the rest.
     void leave(std::size_t others, std::int64_t limit) noexcept {
         const std::int64_t end = Platform::now() + limit;
-        basic_parker<Platform> nobody;
-        while (num_left() > others && Platform::now() < end) nobody.wait(100'000);
+        while (num_left() > others && Platform::now() < end) basic_parker<Platform>().wait(100'000);
         while (std::unique_ptr<member> one = take_last()) {
             if (one->is_over()) {
                 one->handle.join();

@@ -17,10 +17,9 @@ namespace weir::detail {
 WEIR_INLINE loop_turns::~loop_turns() {
     if (!born_.is_here()) return;
     while (spares_ != nullptr) call(nullptr);
-    parker nobody;
     // acquire; pairs with the release in run(), after which a stand-in does not use this object
     for (int i = 0; i < 1000 && stand_ins_.load(std::memory_order_acquire) > blocked_.size(); ++i) {
-        nobody.wait(100'000);
+        parker().wait(100'000);
     }
 }
 
@@ -113,7 +112,7 @@ WEIR_INLINE void loop_turns::run(void* turns) noexcept {
 }
 
 WEIR_INLINE auto loop_turns::stand_in(loop& l) noexcept -> loop* {
-    parker nobody;
+    parker never_set;
     parker* to = nullptr;
     while (to == nullptr) {
         if (base_ != nullptr) {
@@ -121,7 +120,7 @@ WEIR_INLINE auto loop_turns::stand_in(loop& l) noexcept -> loop* {
         } else if (blocked* const next = next_ready(l)) {
             to = &next->go;
         } else {
-            take(l, nobody, (time_point::max)());
+            take(l, never_set, (time_point::max)());
         }
     }
     spare me(spares_);
@@ -252,8 +251,8 @@ WEIR_INLINE void foreign_run_loop::run(void*) {
     run_loop loop{executor_traits()};
     starting()->loop_ = &loop;
     starting()->started_.set();
-    parker never;
-    while (true) loop.drive(never, (time_point::max)());
+    parker never_set;
+    while (true) loop.drive(never_set, (time_point::max)());
 }
 
 WEIR_INLINE foreign_run_loop*& foreign_run_loop::starting() noexcept {

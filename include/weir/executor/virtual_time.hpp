@@ -162,11 +162,11 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
 
   private:
     void run_to(time_point end) {
-        detail::parker nobody;
+        detail::parker never_set;
         end_ = end;
         runs_ = true;
         try {
-            while (runs_) turns_.drive(*this, nobody, end);
+            while (runs_) turns_.drive(*this, never_set, end);
         } catch (...) {
             runs_ = false;
             throw;

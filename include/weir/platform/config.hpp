@@ -78,10 +78,10 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #endif
 // NOLINTEND(bugprone-macro-parentheses)
 
-// With WEIR_SEPARATE_COMPILATION, for projects of many files, code that does not depend on an item type is
-// compiled only in the source file that includes weir/src.hpp, or in CMake's target weir::compiled. A program
-// has exactly one of the two; otherwise the linker reports the name of the function below. Except on Windows,
-// files that are compiled without the macro can be linked as well.
+// With WEIR_SEPARATE_COMPILATION, for projects of many files, long functions that do not depend on an item
+// type are compiled only in the source file that includes weir/src.hpp, or in CMake's target weir::compiled.
+// A program has exactly one of the two; otherwise the linker reports the name of the function below. Except
+// on Windows, files that are compiled without the macro can be linked as well.
 //
 // WEIR_INLINE is for the functions in .ipp files. Without the macro, a header includes its .ipp file at the
 // end; with the macro, only weir/src.hpp does, unless the functions are templates. WEIR_COMPILED names a

@@ -100,13 +100,13 @@ inline executor& executor_of(const coroutine_env& env) {
         "start it with sync_wait or when_all, or co_await schedule(executor) first");
 }
 
-// Returns the object `it`: moved, or copied if T can't be moved; by reference if T is a reference.
+// Returns the object: moved, or copied if T can't be moved; by reference if T is a reference.
 template <class T>
-T give(std::remove_reference_t<T>& it) {
+T move_or_copy(std::remove_reference_t<T>& object) {
     if constexpr (std::is_reference_v<T> || std::is_move_constructible_v<T>) {
-        return static_cast<T&&>(it);
+        return static_cast<T&&>(object);
     } else {
-        return std::as_const(it);
+        return std::as_const(object);
     }
 }
 
@@ -143,9 +143,9 @@ class result {
     T take() {
         if (error_) detail::rethrow_now(std::move(error_));
         if constexpr (std::is_reference_v<T>) {
-            return give<T>(**value_);
+            return move_or_copy<T>(**value_);
         } else {
-            return give<T>(*value_);
+            return move_or_copy<T>(*value_);
         }
     }
 

@@ -88,7 +88,7 @@ class [[nodiscard]] detached_task {
 
     T take() {
         if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
-        if constexpr (!std::is_void_v<T>) return give<T>(*handle_.promise().value);
+        if constexpr (!std::is_void_v<T>) return move_or_copy<T>(*handle_.promise().value);
     }
     bool has_exception() const noexcept { return handle_.promise().error != nullptr; }
     std::exception_ptr exception() const noexcept { return handle_.promise().error; }
