@@ -42,7 +42,7 @@ static_assert(inside::has_block<std::identity, pinned_buffer<float>>);
 static_assert(inside::has_block<std::identity, lease>);
 static_assert(inside::has_block<decltype(&filled::pixels), filled>);
 static_assert(!inside::has_block<decltype(&filled::seen), filled>);
-static_assert(inside::has_row<decltype(&filled::seen), filled>);
+static_assert(inside::has_range<decltype(&filled::seen), filled>);
 static_assert(!inside::has_block<std::identity, std::vector<float>>);
 
 }  // namespace
@@ -53,7 +53,7 @@ TEST_CASE("parts are packed one behind the other, also those that a function mak
         std::vector<char> made(from.pixels.size(), 'x');
         return made;
     };
-    const auto packed = inside::rows_of(parts(&sample::pixels, &sample::labels, twice), s);
+    const auto packed = inside::ranges_of(parts(&sample::pixels, &sample::labels, twice), s);
     const auto pieces = packed.pieces();
     CHECK(inside::size_of(pieces) == 256 + 3);
     std::vector<char> block(256 + 3, '-');

@@ -278,8 +278,8 @@ inline task<std::optional<device_memory>> send_block(copier& s, lease block, con
     const std::size_t bytes = block.bytes().size();
     return send(s, std::optional<lease>(std::move(block)), {}, bytes, call);
 }
-inline task<std::optional<device_memory>> send_rows(copier& s, std::span<const host_part> parts,
-                                                    const invocation& call) {
+inline task<std::optional<device_memory>> send_ranges(copier& s, std::span<const host_part> parts,
+                                                      const invocation& call) {
     return send(s, std::nullopt, parts, size_of(parts), call);
 }
 

@@ -110,17 +110,15 @@ constexpr std::array<std::size_t, sizeof...(Ts) + 1> offsets_of(
 }
 
 // Returns the arrays with `sizes` elements that lie behind `first`, at the offsets of offsets_of().
-template <class... Ts, std::size_t... Is>
-std::tuple<std::span<Ts>...> spans_of(void* first, const std::array<std::size_t, sizeof...(Ts)>& sizes,
-                                      std::index_sequence<Is...>) noexcept {
-    const auto places = offsets_of<Ts...>(sizes);
-    auto* const bytes = static_cast<std::byte*>(first);
-    return {std::span<Ts>(static_cast<Ts*>(static_cast<void*>(bytes + places[Is])), sizes[Is])...};
-}
 template <class... Ts>
 std::tuple<std::span<Ts>...> spans_of(void* first,
                                       const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept {
-    return spans_of<Ts...>(first, sizes, std::index_sequence_for<Ts...>());
+    const auto places = offsets_of<Ts...>(sizes);
+    auto* const bytes = static_cast<std::byte*>(first);
+    const auto spans = [&]<std::size_t... Is>(std::index_sequence<Is...>) {
+        return std::tuple(std::span(static_cast<Ts*>(static_cast<void*>(bytes + places[Is])), sizes[Is])...);
+    };
+    return spans(std::index_sequence_for<Ts...>());
 }
 
 }  // namespace detail

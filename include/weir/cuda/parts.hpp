@@ -53,8 +53,8 @@ namespace detail {
 
 // A range of adjacent elements that can be copied byte by byte.
 template <class View>
-concept in_a_row = std::ranges::contiguous_range<View> && std::ranges::sized_range<View> &&
-                   std::is_trivially_copyable_v<std::ranges::range_value_t<View>>;
+concept copyable_range = std::ranges::contiguous_range<View> && std::ranges::sized_range<View> &&
+                         std::is_trivially_copyable_v<std::ranges::range_value_t<View>>;
 
 // The element type of objects that own page-locked memory. The device copies from their block directly.
 template <class X>
@@ -81,8 +81,8 @@ concept has_block = requires(const Part& part, Batch& batch) {
 };
 // The part of the batch is a range that can be packed.
 template <class Part, class Batch>
-concept has_row = std::is_invocable_v<const Part&, const Batch&> &&
-                  in_a_row<std::invoke_result_t<const Part&, const Batch&>>;
+concept has_range = std::is_invocable_v<const Part&, const Batch&> &&
+                    copyable_range<std::invoke_result_t<const Part&, const Batch&>>;
 
 // The types of the results of `to_device` for a part, or for several parts. `whole`: if the part is the batch
 // itself; `rest`: otherwise, with the rest of the batch. No members: the part can't be copied.
@@ -99,11 +99,11 @@ struct copied_part<Part, Batch>
     : copied_array<Batch, typename element_of_block<
                               std::remove_reference_t<std::invoke_result_t<const Part&, Batch&>>>::type> {};
 template <class Part, class Batch>
-    requires(!has_block<Part, Batch> && has_row<Part, Batch>)
+    requires(!has_block<Part, Batch> && has_range<Part, Batch>)
 struct copied_part<Part, Batch>
     : copied_array<Batch, std::ranges::range_value_t<std::invoke_result_t<const Part&, const Batch&>>> {};
 template <class... Parts, class Batch>
-    requires(sizeof...(Parts) > 1 && (has_row<Parts, Batch> && ...))
+    requires(sizeof...(Parts) > 1 && (has_range<Parts, Batch> && ...))
 struct copied_part<parts_of<Parts...>, Batch> {
     using whole = void;
     using rest =
@@ -134,13 +134,13 @@ inline void pack(std::span<const host_part> parts, void* to) noexcept {
 
 // The parts of one batch to be packed: references to members, or the ranges that functions returned.
 template <class... Views>
-class rows {
+class part_ranges {
     static constexpr std::size_t number = sizeof...(Views);
     template <class View>
     using element = std::ranges::range_value_t<View>;
 
   public:
-    explicit rows(std::tuple<Views...> views) : views_(std::move(views)) {}
+    explicit part_ranges(std::tuple<Views...> views) : views_(std::move(views)) {}
 
     std::array<host_part, number> pieces() const {
         return std::apply(
@@ -175,16 +175,16 @@ class rows {
 };
 
 template <class Part, class Batch>
-auto rows_of(const Part& part, const Batch& batch) {
+auto ranges_of(const Part& part, const Batch& batch) {
     using view = std::invoke_result_t<const Part&, const Batch&>;
-    return rows<view>(std::tuple<view>(std::invoke(part, batch)));
+    return part_ranges<view>(std::tuple<view>(std::invoke(part, batch)));
 }
 template <class... Parts, class Batch>
-auto rows_of(const parts_of<Parts...>& parts, const Batch& batch) {
+auto ranges_of(const parts_of<Parts...>& parts, const Batch& batch) {
     using views = std::tuple<std::invoke_result_t<const Parts&, const Batch&>...>;
     return std::apply(
         [&batch](const auto&... each) {
-            return rows<std::invoke_result_t<decltype(each), const Batch&>...>(
+            return part_ranges<std::invoke_result_t<decltype(each), const Batch&>...>(
                 views(std::invoke(each, batch)...));
         },
         parts.each);

@@ -123,26 +123,26 @@ class pinned_pool {
     /// Order:    first come, first served.
     /// Errors:   `std::invalid_argument` for more than a block; `weir::cuda::error` if the device is broken.
     [[nodiscard("co_await this, or nothing is got")]] task<lease> acquire(std::size_t bytes) {
-        return get(shared_, checked(bytes));
+        return get<lease>(shared_, checked(bytes));
     }
     /// The same as `acquire` above, but of room for `n` elements, into which a batch can be collated.
     /// \returns awaitable of a `pinned_buffer<T>`.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<pinned_buffer<T>> acquire(std::size_t n) {
-        return get_as<T>(shared_, checked(detail::bytes_of<T>(n)), n);
+        return get<pinned_buffer<T>>(shared_, checked(detail::bytes_of<T>(n)), n);
     }
     /// The same as `acquire` of `n` elements, until a stop is requested.
     /// \returns awaitable of an optional `pinned_buffer<T>`: none after a stop.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<pinned_buffer<T>>> acquire(
         std::size_t n, stop_token stop) {
-        return get_as_unless<T>(shared_, checked(detail::bytes_of<T>(n)), n, std::move(stop));
+        return get_unless<pinned_buffer<T>>(std::move(stop), shared_, checked(detail::bytes_of<T>(n)), n);
     }
     /// The same as `acquire` of bytes, until a stop is requested.
     /// \returns awaitable of an optional lease: none after a stop.
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<lease>> acquire(std::size_t bytes,
                                                                                          stop_token stop) {
-        return get_unless(shared_, checked(bytes), std::move(stop));
+        return get_unless<lease>(std::move(stop), shared_, checked(bytes));
     }
 
     /// Acquires without waiting. \returns none if no block is free. Errors: as of `acquire`.
@@ -180,31 +180,23 @@ class pinned_pool {
   private:
     using blocks_ptr = std::shared_ptr<detail::pinned_blocks>;
 
-    static task<lease> get(blocks_ptr from, std::size_t bytes) {
+    // Get a block for a `Buffer`, which is made from a lease and `size`.
+    template <class Buffer, class... Size>
+    static task<Buffer> get(blocks_ptr from, std::size_t bytes, Size... size) {
         from->of()->check_device();
         lease got(from, *co_await from->free.get(), bytes);
         from->of()->check_device();
-        co_return std::move(got);
+        co_return Buffer(std::move(got), size...);
     }
-    template <class T>
-    static task<pinned_buffer<T>> get_as(blocks_ptr from, std::size_t bytes, std::size_t n) {
-        lease got = co_await get(std::move(from), bytes);
-        co_return pinned_buffer<T>(std::move(got), n);
-    }
-    static task<std::optional<lease>> get_unless(blocks_ptr from, std::size_t bytes, stop_token stop) {
+    template <class Buffer, class... Size>
+    static task<std::optional<Buffer>> get_unless(stop_token stop, blocks_ptr from, std::size_t bytes,
+                                                  Size... size) {
         from->of()->check_device();
         const std::optional<std::byte*> block = co_await from->free.get(std::move(stop));
         if (!block) co_return std::nullopt;
         lease got(from, *block, bytes);
         from->of()->check_device();
-        co_return std::move(got);
-    }
-    template <class T>
-    static task<std::optional<pinned_buffer<T>>> get_as_unless(blocks_ptr from, std::size_t bytes,
-                                                               std::size_t n, stop_token stop) {
-        std::optional<lease> got = co_await get_unless(std::move(from), bytes, std::move(stop));
-        if (!got) co_return std::nullopt;
-        co_return pinned_buffer<T>(*std::move(got), n);
+        co_return Buffer(std::move(got), size...);
     }
 
     std::size_t checked(std::size_t bytes) const {

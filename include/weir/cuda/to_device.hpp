@@ -78,11 +78,11 @@ class copying_slot {
                 using buffer = typename copied_part<Part, Batch>::whole;
                 co_return give(std::move(batch), buffer(*std::move(there)));
             } else {
-                const auto rows = rows_of(part_, std::as_const(batch));
-                const auto pieces = rows.pieces();
-                std::optional<device_memory> there = co_await send_rows(*shared_, pieces, call);
+                const auto ranges = ranges_of(part_, std::as_const(batch));
+                const auto pieces = ranges.pieces();
+                std::optional<device_memory> there = co_await send_ranges(*shared_, pieces, call);
                 if (!there) co_return std::nullopt;
-                co_return give(std::move(batch), rows.on_device(*std::move(there)));
+                co_return give(std::move(batch), ranges.on_device(*std::move(there)));
             }
         } catch (const error& e) {
             if (!e.stage().empty()) throw;

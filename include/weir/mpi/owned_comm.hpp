@@ -1,4 +1,4 @@
-// weir mpi, internal: an owned MPI_Comm, MPI's types for those of C++, and memory that MPI may still use
+// weir mpi, internal: what a communicator has: its MPI_Comm, elements of messages, memory that MPI may use
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MPI_OWNED_COMM_HPP
 #define WEIR_MPI_OWNED_COMM_HPP

@@ -195,8 +195,7 @@ class only_one {
         if (!exists_.exchange(true, std::memory_order_relaxed)) return;
         throw std::logic_error(
             "weir: there is a weir::mpi::world in this process already, and MPI is initialised once; pass "
-            "the "
-            "world on by reference");
+            "the world on by reference");
     }
     only_one(const only_one&) = delete;
     only_one& operator=(const only_one&) = delete;

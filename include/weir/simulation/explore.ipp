@@ -51,8 +51,7 @@ WEIR_INLINE explored explorer::explore() {
     const explored all = options_.strategy == strategy::exhaustive ? try_all() : try_some();
     if (!seen_something_) {
         throw std::invalid_argument(
-            "weir: explore has shown nothing: the scenario ran no coroutine in its world; give the world "
-            "to "
+            "weir: explore has shown nothing: the scenario ran no coroutine in its world; give the world to "
             "what is tested, as in sync_wait(world, task) or pipeline.start<stepwise>(world)");
     }
     return all;
