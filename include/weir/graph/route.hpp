@@ -15,16 +15,10 @@
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_worker.hpp>
 
-#include <array>            // for std::array
 #include <cstddef>          // for std::size_t
-#include <cstdint>          // for std::int64_t
-#include <exception>        // for std::exception_ptr
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
-#include <stdexcept>        // for std::out_of_range
 #include <string>           // for std::string
-#include <tuple>            // for std::tuple
-#include <type_traits>      // for std::remove_cvref_t
 #include <utility>          // for std::move
 #include <vector>           // for std::vector
 

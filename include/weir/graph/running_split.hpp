@@ -10,7 +10,6 @@
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage_worker.hpp>
-#include <weir/task/awaitable.hpp>
 #include <weir/task/task.hpp>
 
 #include <concepts>     // for std::integral

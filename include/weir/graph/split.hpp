@@ -16,19 +16,14 @@
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_worker.hpp>
-#include <weir/task/awaitable.hpp>
-#include <weir/task/task.hpp>
 
 #include <cstddef>          // for std::size_t
-#include <cstdint>          // for std::int64_t, std::uint64_t
 #include <exception>        // for std::exception_ptr
 #include <memory>           // for std::make_shared, std::shared_ptr
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <stdexcept>        // for std::length_error
 #include <string>           // for std::string, std::to_string
-#include <tuple>            // for std::tuple
-#include <type_traits>      // for std::decay_t
 #include <utility>          // for std::move
 #include <vector>           // for std::vector
 

@@ -14,8 +14,6 @@
 #include <weir/stages/stage_worker.hpp>
 
 #include <cstddef>          // for std::size_t
-#include <cstdint>          // for std::uint64_t
-#include <exception>        // for std::exception_ptr
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string

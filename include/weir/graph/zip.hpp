@@ -9,7 +9,6 @@
 #include <weir/graph/merge.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/run/run_core.hpp>
-#include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_worker.hpp>
 #include <weir/task/task.hpp>

@@ -11,6 +11,7 @@
 #include <concepts>         // for std::integral
 #include <cstddef>          // for std::size_t
 #include <cstdint>          // for std::uint8_t, std::uint64_t
+#include <cstdio>           // for std::fprintf, std::fputs
 #include <exception>        // for std::exception_ptr, std::nested_exception
 #include <source_location>  // for std::source_location
 #include <stdexcept>        // for std::runtime_error

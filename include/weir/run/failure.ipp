@@ -7,7 +7,6 @@
 
 #include <weir/platform/config.hpp>
 
-#include <cstdio>    // for std::fprintf
 #include <mutex>     // for std::lock_guard
 #include <optional>  // for std::optional
 

@@ -6,7 +6,6 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot_times.hpp>
-#include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/run/run_report.hpp>
 

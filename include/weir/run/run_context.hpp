@@ -22,13 +22,10 @@
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
-#include <cstdio>     // for std::fputs
 #include <exception>  // for std::exception_ptr
 #include <memory>     // for std::shared_ptr
-#include <mutex>      // for std::lock_guard
 #include <optional>   // for std::optional
 #include <string>     // for std::string
-#include <utility>    // for std::exchange
 #include <vector>     // for std::vector
 
 namespace weir::detail {

@@ -8,6 +8,7 @@
 #include <weir/platform/config.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
+#include <utility>    // for std::move
 
 namespace weir::detail {
 

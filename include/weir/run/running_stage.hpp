@@ -18,7 +18,6 @@
 #include <cstdint>    // for std::int64_t
 #include <exception>  // for std::exception_ptr
 #include <optional>   // for std::optional
-#include <string>     // for std::string
 #include <utility>    // for std::move
 #include <vector>     // for std::vector
 

@@ -12,7 +12,6 @@
 #include <weir/sampling/weighted_sampler.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/source.hpp>
-#include <weir/task/async_generator.hpp>
 #include <weir/task/task.hpp>
 
 #include <cstddef>      // for std::ptrdiff_t

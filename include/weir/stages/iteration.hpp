@@ -3,7 +3,6 @@
 #ifndef WEIR_STAGES_ITERATION_HPP
 #define WEIR_STAGES_ITERATION_HPP
 
-#include <weir/channel/any_channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/executor/executor.hpp>

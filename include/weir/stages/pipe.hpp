@@ -5,7 +5,6 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
-#include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_context.hpp>
@@ -18,7 +17,6 @@
 #include <weir/stages/stage_kind.hpp>
 #include <weir/stages/stage_worker.hpp>
 
-#include <exception>    // for std::current_exception
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t, std::remove_cvref_t
 #include <utility>      // for std::move

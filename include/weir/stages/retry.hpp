@@ -20,7 +20,6 @@
 #include <exception>   // for std::exception_ptr
 #include <functional>  // for std::function
 #include <optional>    // for std::optional
-#include <stdexcept>   // for std::invalid_argument
 #include <utility>     // for std::move
 
 namespace weir {

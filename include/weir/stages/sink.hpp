@@ -5,7 +5,6 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
-#include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/run/run_context.hpp>
@@ -23,7 +22,6 @@
 
 #include <cstddef>          // for std::size_t
 #include <cstdint>          // for std::uint64_t
-#include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <type_traits>      // for std::is_trivially_copyable_v
 #include <utility>          // for std::exchange, std::forward, std::move

@@ -13,7 +13,6 @@
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_graph.hpp>
 #include <weir/run/stage_options.hpp>
-#include <weir/stages/iteration.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/stage_kind.hpp>
 #include <weir/stages/stage_worker.hpp>

@@ -6,14 +6,12 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/message_text.hpp>
-#include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/task.hpp>
 
 #include <concepts>         // for std::derived_from
-#include <coroutine>        // for std::coroutine_handle
 #include <cstddef>          // for std::size_t
 #include <iterator>         // for std::default_sentinel
 #include <optional>         // for std::optional

@@ -16,7 +16,6 @@
 #include <optional>   // for std::optional
 #include <stdexcept>  // for std::runtime_error
 #include <string>     // for std::string
-#include <utility>    // for std::move
 #include <vector>     // for std::vector
 
 namespace weir {

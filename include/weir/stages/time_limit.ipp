@@ -7,6 +7,8 @@
 
 #include <weir/platform/config.hpp>
 
+#include <utility>  // for std::move
+
 namespace weir {
 
 WEIR_INLINE time_limit_exceeded::time_limit_exceeded(duration limit)
