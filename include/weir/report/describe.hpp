@@ -116,7 +116,9 @@ class description_builder {
         for (const auto& each : from.ends_) result_.edges.push_back({each.stage, place, each.branch});
         result_.stages.push_back(std::move(s));
         executors_.push_back(options.executor);
-        return end_at(place);
+        ends added;
+        added.ends_.push_back({place, {}});
+        return added;
     }
 
     // Adds a branch, a named part of a pipeline beside other parts, that has a source.
@@ -223,12 +225,6 @@ class description_builder {
         if (s.how.max_delay > duration(0)) add("within " + units::time(s.how.max_delay));
         if (s.how.drop_last) add("full only");
         return text;
-    }
-
-    static ends end_at(std::size_t place) {
-        ends one;
-        one.ends_.push_back({place, {}});
-        return one;
     }
 
     // Begins a branch; returns its index. Stages that are added before leave() belong to the branch.

@@ -114,17 +114,15 @@ class metrics_writer {
     static std::string own_labels(std::string_view what, const std::string& name, std::size_t position) {
         return label_text(what, name) + "," + label_text("position", std::to_string(position));
     }
-    static std::string verdict_labels(const verdict& why) {
-        std::string labels = label_text("cause", name_of(why.cause));
-        if (!why.stage.empty()) labels += "," + label_text("stage", why.stage);
-        return labels;
-    }
     // Calls `add(object, labels)` for each object of that type in the statistics.
     template <class T, class Add>
     static void each(const labelled& run, Add add) {
         const pipeline_stats& p = run.stats;
         if constexpr (std::same_as<T, verdict>) {
-            if (run.why) add(*run.why, verdict_labels(*run.why));
+            if (!run.why) return;
+            const std::string& stage = run.why->stage;
+            add(*run.why, label_text("cause", name_of(run.why->cause)) +
+                              (stage.empty() ? "" : "," + label_text("stage", stage)));
         } else if constexpr (std::same_as<T, pipeline_stats>) {
             add(p, "");
         } else if constexpr (std::same_as<T, first_item_stats>) {

@@ -117,7 +117,6 @@ inline void add_work(rank_stats& sum, const rank_stats& lap) {
     }
 }
 
-inline std::string work_text(double ns) { return units::time(duration(nearest<std::int64_t>(ns))); }
 // Appends a cell for the least value, a cell for the median if `with_median`, and a cell for the greatest
 // value. The ranks are added to the least and greatest value unless both are the same text.
 template <class Text>
@@ -144,7 +143,8 @@ WEIR_INLINE spread_rows stage_spreads(const rank_stats& stats) {
         };
         const rank_spread work = over([](const stage_on_rank& s) { return s.work(); });
         std::vector<std::string> row = {stats.all.stages[i].name, std::to_string(work.num_ranks)};
-        add_spread(row, work, true, work_text);
+        add_spread(row, work, true,
+                   [](double ns) { return units::time(duration(nearest<std::int64_t>(ns))); });
         add_spread(row, over([](const stage_on_rank& s) { return per_second(s.num_tasks, s.elapsed); }), true,
                    units::rate);
         const rank_spread waits = over([](const stage_on_rank& s) {
