@@ -104,8 +104,8 @@ struct profile_state {
 
     std::size_t num_items;
     profile_options options;
-    std::vector<std::pair<std::size_t, std::size_t>> places;  // (a concurrency, its index in the options)
-    std::vector<std::size_t> concurrencies;                   // those of `places`; both ascend
+    std::vector<std::pair<std::size_t, std::size_t>> ascending;  // (a concurrency, its index in the options)
+    std::vector<std::size_t> concurrencies;                      // those of `ascending`
     parker done;
     profile_result found;
     std::exception_ptr error;
@@ -128,7 +128,7 @@ class profile_trials final : public stage_trials {
 
   private:
     // Called before all trials, before a trial, and after a trial. `index`: that of the trial's number of
-    // slots in `profile_state::places`; 0 if the stage has one trial.
+    // slots in `profile_state::ascending`; 0 if the stage has one trial.
     void on_begin(profiled_run& run) override;
     void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) override {
         tell(run.name_of(stage), num_slots, done_);

@@ -63,10 +63,10 @@ WEIR_INLINE profile_state::profile_state(std::size_t items, profile_options how)
     refuse_if(items == 0, "weir: a profile of 0 items tells nothing; take 1 or more");
     for (const std::size_t each : options.concurrencies) {
         refuse_negative(each, "weir: a profile was to try a negative concurrency; try 1 or more");
-        places.emplace_back(each, places.size());
+        ascending.emplace_back(each, ascending.size());
     }
-    std::ranges::sort(places);
-    for (const auto& each : places) concurrencies.push_back(each.first);
+    std::ranges::sort(ascending);
+    for (const auto& each : ascending) concurrencies.push_back(each.first);
     refuse_if(concurrencies.empty() || concurrencies.front() == 0,
               "weir: a profile needs the concurrencies to try, each of them 1 or more");
     refuse_if(options.time_limit <= duration(0),
@@ -88,7 +88,8 @@ WEIR_INLINE void profile_trials::on_begin(profiled_run& run) {
 
 WEIR_INLINE void profile_trials::on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                                            const profile_trial& trial) {
-    state_.found.stages[stage].trials[num_trials(run, stage) > 1 ? state_.places[index].second : 0] = trial;
+    state_.found.stages[stage].trials[num_trials(run, stage) > 1 ? state_.ascending[index].second : 0] =
+        trial;
     ++done_;
     if (is_source()) state_.found.num_items += trial.num_items;
 }

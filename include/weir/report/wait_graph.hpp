@@ -55,12 +55,12 @@ class wait_graph {
     // Finds the waits that are alive. `anybody`: code that the graph doesn't know may run, and could end each
     // wait for which `by_anyone` is true. False: no code runs. So each stage function that is on a thread
     // blocks this thread, and the graph gets a wait for the function.
-    void revive(bool anybody);
-    // Whether any slot or wait is alive, or code that the graph doesn't know may run. Called after `revive`.
-    bool somebody_lives() const noexcept { return somebody_lives_; }
+    void find_alive(bool anybody);
+    // Whether any slot or wait is alive, or code outside of the graph may run. Called after `find_alive`.
+    bool is_anything_alive() const noexcept { return is_anything_alive_; }
 
     // \returns the indices of the waits of the slots that could end `w`. If a stage's function waits, `w` may
-    //          be among them: for items that only the function's own stage puts. Called after `revive`.
+    //          be among them: for items that only the function's own stage puts. Called after `find_alive`.
     std::vector<std::size_t> enders_of(const wait& w) const;
 
     // Whether any coroutine or thread could end the wait, because the graph doesn't know who uses the site.
@@ -143,7 +143,7 @@ class wait_graph {
     std::vector<const wait_site*> queues_;  // the queues of all runs
     std::unordered_map<const wait_site*, queue_ends> ends_;
     std::unordered_set<const wait_site*> seen_;  // the sites that read() has read
-    bool somebody_lives_ = false;
+    bool is_anything_alive_ = false;
 };
 
 // \param needs  `needs[i]`: the nodes of which one has to go on before node `i` can.

@@ -50,7 +50,7 @@ WEIR_INLINE void wait_graph::read(const wait_site& site) {
     sites.push_back(std::move(now));
 }
 
-WEIR_INLINE void wait_graph::revive(bool anybody) {
+WEIR_INLINE void wait_graph::find_alive(bool anybody) {
     for (std::size_t i = 0; !anybody && i < slots_.size(); ++i) {
         const slot* const who = slots_[i].seen.who;
         if (!has_thread(slots_[i].seen.state) || slots_[i].seen.gone) continue;
@@ -74,7 +74,7 @@ WEIR_INLINE void wait_graph::revive(bool anybody) {
             if (w.slot != none) slots_[w.slot].alive = true;
         }
     }
-    somebody_lives_ = anybody;
+    is_anything_alive_ = anybody;
     group();
 }
 

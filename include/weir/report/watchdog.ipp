@@ -115,7 +115,7 @@ WEIR_INLINE deadlock_report known_waits::report_of(const wait_graph& graph,
                                                    const std::vector<std::size_t>& group,
                                                    time_point now) const {
     deadlock_report report;
-    report.partial = graph.somebody_lives();
+    report.partial = graph.is_anything_alive();
     const std::vector<std::size_t> order = in_order(graph, group);
     std::map<std::size_t, std::size_t> place_of;  // the key is the index of a wait
     for (const std::size_t i : order) place_of.emplace(i, place_of.size());
@@ -245,7 +245,7 @@ WEIR_INLINE void watchdog::inspect_all(time_point now, std::vector<deadlock_repo
     moved_ = std::move(moved);
 
     quiet_ = all_quiet();
-    graph.revive(!nobody || quiet_ != before);
+    graph.find_alive(!nobody || quiet_ != before);
     waits_.report_new(graph, now, deadlocks);
     for (detail::observed_pool* const p : held) {
         stalls.push_back(p->report(graph, now, options_.blocked_after));

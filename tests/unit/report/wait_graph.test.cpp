@@ -89,8 +89,8 @@ class row final : public watched_run {
         graph.read(runs, true);
         graph.each_queue([&](const wait_site& p) { graph.read(p); });
         for (const wait_site* p : others) graph.read(*p);
-        graph.revive(anybody);
-        lives = graph.somebody_lives();
+        graph.find_alive(anybody);
+        lives = graph.is_anything_alive();
         std::vector<wait_graph::wait> found;
         for (const auto& w : graph.waits) {
             if (!w.alive) found.push_back(w);
