@@ -10,12 +10,58 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/report/json.hpp>
-#include <weir/report/rank_words.hpp>
 
-#include <algorithm>  // for std::ranges::copy, std::ranges::find_if
+#include <algorithm>  // for std::ranges::copy, std::ranges::find, std::ranges::find_if
+#include <cstddef>    // for std::ptrdiff_t
 #include <utility>    // for std::move, std::pair
 
 namespace weir::detail {
+
+// Copies names, kinds, what a stage awaits, and which queues it uses; no figures.
+inline stage_stats outline_of(const stage_stats& s) {
+    stage_stats outline;
+    outline.name = s.name;
+    outline.kind = s.kind;
+    outline.awaits_others = s.awaits_others;
+    outline.inputs = s.inputs;
+    outline.outputs = s.outputs;
+    return outline;
+}
+inline channel_stats outline_of(const channel_stats& c) {
+    channel_stats outline;
+    outline.name = c.name;
+    return outline;
+}
+
+// Adds the stages and queues of a rank, a process of the job, to `all`, those of the ranks before. A stage
+// that is new goes behind the stage that is before it on the rank; if it is the first there, to the end.
+inline void add_outline(pipeline_stats& all, const pipeline_stats& mine) {
+    std::vector<std::size_t> queues;
+    for (std::size_t i = 0; i < mine.channels.size(); ++i) {
+        const std::size_t index = index_of(all.channels, mine.channels, i);
+        if (index == all.channels.size()) all.channels.push_back(outline_of(mine.channels[i]));
+        queues.push_back(index);
+    }
+    const auto add_queues = [&queues](std::vector<std::size_t>& to, const std::vector<std::size_t>& from) {
+        for (const std::size_t q : from) {
+            if (q < queues.size() && std::ranges::find(to, queues[q]) == to.end()) to.push_back(queues[q]);
+        }
+    };
+    std::size_t next = all.stages.size();
+    for (std::size_t i = 0; i < mine.stages.size(); ++i) {
+        std::size_t index = index_of(all.stages, mine.stages, i);
+        if (index == all.stages.size()) {
+            index = next;
+            stage_stats added = outline_of(mine.stages[i]);
+            added.inputs.clear();
+            added.outputs.clear();
+            all.stages.insert(all.stages.begin() + number_as<std::ptrdiff_t>(index), added);
+        }
+        add_queues(all.stages[index].inputs, mine.stages[i].inputs);
+        add_queues(all.stages[index].outputs, mine.stages[i].outputs);
+        next = index + 1;
+    }
+}
 
 inline stage_on_rank figures_of(const stage_stats& s) {
     stage_on_rank figures;
