@@ -30,14 +30,12 @@ WEIR_INLINE void check_recording(const pipeline_settings& settings, const record
             from.settings.stages[i].role != settings.stages[i].role) {
             refuse(settings.stages[i].name, is_other, "");
         }
-        bool gives_items = from.stages[i].tasks.empty();
         bool is_negative = from.stages[i].overhead < duration(0);
         for (const recorded_task& each : from.stages[i].tasks) {
-            gives_items = gives_items || each.results != 0;
             is_negative = is_negative || each.run < duration(0) || each.await < duration(0);
         }
         if (is_negative) refuse(settings.stages[i].name, "the recording has a negative time for", "");
-        if (!gives_items)
+        if (!gives_items(from.stages[i]))
             refuse(settings.stages[i].name, "no item of", " goes on, so there is no rate to predict");
     }
     if (from.stages.size() > settings.stages.size()) refuse(from.settings.stages.back().name, is_other, "");

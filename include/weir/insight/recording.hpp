@@ -75,6 +75,13 @@ struct recording {
 ///         the message says why. `std::bad_alloc`.
 [[nodiscard]] recording record_of(const pipeline_stats& stats);
 
+namespace detail {
+
+// Whether some invocation of the sample has a result. True without a sample: then each one has.
+bool gives_items(const recorded_stage& stage) noexcept;
+
+}  // namespace detail
+
 }  // namespace weir
 
 #if !defined(WEIR_SEPARATE_COMPILATION)

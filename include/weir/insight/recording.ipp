@@ -154,9 +154,9 @@ WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const 
     consumer.num_tasks = stats.num_items;
     const duration waited = smaller(last.get_blocked, stats.elapsed);
     const duration mean = (stats.elapsed - waited) / static_cast<std::int64_t>(stats.num_items);
-    const bool has_samples = stats.consumer && !stats.consumer->tasks.empty();
-    std::vector<recorded_task> tasks(has_samples ? stats.consumer->tasks.size() : 1);
-    if (has_samples) {
+    const bool is_sampled = stats.consumer && !stats.consumer->tasks.empty();
+    std::vector<recorded_task> tasks(is_sampled ? stats.consumer->tasks.size() : 1);
+    if (is_sampled) {
         const task_samples& samples = *stats.consumer;
         const double factor =
             samples.one_in == 1 ? 1 : factor_to(static_cast<double>(mean.count()), false, samples);
@@ -167,6 +167,12 @@ WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const 
     }
     consumer.tasks.swap(tasks);
     return consumer;
+}
+
+WEIR_INLINE bool gives_items(const recorded_stage& stage) noexcept {
+    bool any = stage.tasks.empty();
+    for (const recorded_task& each : stage.tasks) any = any || each.results != 0;
+    return any;
 }
 
 WEIR_INLINE stage_role role_of(const stage_stats& stage) {
@@ -258,9 +264,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
             sample.tasks = detail::to_tasks(times, run_share, results);
             sample.is_even = true;
         }
-        bool gives_items = sample.tasks.empty();
-        for (const recorded_task& each : sample.tasks) gives_items = gives_items || each.results != 0;
-        if (!gives_items) {
+        if (!detail::gives_items(sample)) {
             detail::refuse_recording(
                 detail::concat({"of the recorded items of stage '", stage.name, "', none goes on"}));
         }

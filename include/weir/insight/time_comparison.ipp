@@ -124,11 +124,7 @@ WEIR_INLINE mean_time mean_time_of(const recorded_stage& stage, std::uint64_t n)
         const double d = seconds(each) - all.mean;
         square += d * d / count;
     }
-    // A square root by Newton's method, as <cmath> is large.
-    const double wanted = square / static_cast<double>(n);
-    double root = all.mean;
-    for (int i = 0; i < 40 && root > 0; ++i) root = (root + wanted / root) / 2;
-    all.error = wanted > 0 ? root : 0;
+    all.error = root(square / static_cast<double>(n));
     return all;
 }
 

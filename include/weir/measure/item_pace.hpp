@@ -60,8 +60,7 @@ inline double root(double x) noexcept {
 inline double exponential(double x) noexcept {
     if (x < -0.5) return 1 / exponential(-x);  // the sum below converges slowly there
     if (x > 700) x = 700;
-    if (x < -700) x = -700;
-    if (x > 0.5 || x < -0.5) {
+    if (x > 0.5) {
         const double half = exponential(x / 2);
         return half * half;
     }
