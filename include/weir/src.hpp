@@ -77,6 +77,7 @@
 #include <weir/report/watchdog.ipp>
 #include <weir/run/diagnosis.ipp>
 #include <weir/run/failure.ipp>
+#include <weir/run/invocation.ipp>
 #include <weir/run/priority_lanes.ipp>
 #include <weir/run/profile_trial.ipp>
 #include <weir/run/profiled_graph.hpp>
@@ -94,7 +95,6 @@
 #include <weir/stages/iteration.ipp>
 #include <weir/stages/slot_loop.ipp>
 #include <weir/stages/stage.ipp>
-#include <weir/stages/time_limit.ipp>
 #include <weir/task/frame_pool.ipp>
 #include <weir/task/stop_state.hpp>
 #include <weir/task/task_group.ipp>

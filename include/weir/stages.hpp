@@ -18,7 +18,6 @@
 #include <weir/stages/sink_to.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/stages/stage_list.hpp>
-#include <weir/stages/time_limit.hpp>
 #include <weir/stages/traverse.hpp>
 
 #endif

@@ -11,7 +11,7 @@
 #include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
-#include <weir/stages/time_limit.hpp>
+#include <weir/run/invocation.hpp>
 
 #include <cstdint>      // for std::int64_t, std::uint64_t
 #include <exception>    // for std::exception_ptr

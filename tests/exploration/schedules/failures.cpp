@@ -5,7 +5,6 @@
 #include <weir/run/invocation.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/retry.hpp>
-#include <weir/stages/time_limit.hpp>
 
 #include <cstddef>
 #include <cstdint>

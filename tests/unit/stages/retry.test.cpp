@@ -11,7 +11,6 @@
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipeline.hpp>
-#include <weir/stages/time_limit.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 

@@ -1,9 +1,9 @@
-// weir stages, internal: bodies of the functions of stages/time_limit.hpp
+// weir run, internal: bodies of the functions of run/invocation.hpp
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_STAGES_TIME_LIMIT_IPP
-#define WEIR_STAGES_TIME_LIMIT_IPP
+#ifndef WEIR_RUN_INVOCATION_IPP
+#define WEIR_RUN_INVOCATION_IPP
 
-#include <weir/stages/time_limit.hpp>
+#include <weir/run/invocation.hpp>
 
 #include <weir/platform/config.hpp>
 

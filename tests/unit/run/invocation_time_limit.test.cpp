@@ -1,4 +1,4 @@
-#include <weir/stages/time_limit.hpp>
+#include <weir/run/invocation.hpp>
 
 #include "support/catch.hpp"
 #include "support/items.hpp"
