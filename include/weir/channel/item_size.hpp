@@ -141,7 +141,8 @@ class byte_budget {
     }
 
     bool is_spent() const noexcept { return bytes_.load(std::memory_order_seq_cst) >= most_; }
-    // Whether all of these sources have to wait.
+    // Whether all sources of the set have to wait. A source has to wait if the budget is spent and, with
+    // several sources, its share is used up.
     bool is_spent(std::uint64_t sources) const noexcept {
         if (!is_spent()) return false;
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {
@@ -157,7 +158,7 @@ class byte_budget {
             behind(sources).fetch_add(bytes, std::memory_order_seq_cst);
         }
     }
-    // True if this made room, in the budget or in a share.
+    // Returns whether the removal made room, in the budget or in a share.
     bool remove(std::size_t bytes, std::uint64_t sources = 0) noexcept {
         bool room = comes_below(most_, bytes_.fetch_sub(bytes, std::memory_order_seq_cst), bytes);
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {

@@ -84,8 +84,8 @@ struct basic_waiter {
     }
 };
 
-// Waiters in the order in which they came: a doubly linked list. `Waiter` has the members `next`, `previous`
-// and `linked`.
+// A line of waiters: a doubly linked list. `push` adds a waiter at the end, `insert` in front of another one:
+// so the order is up to the caller. `Waiter` has the members `next`, `previous` and `linked`.
 template <class Waiter>
 class waiter_line {
   public:

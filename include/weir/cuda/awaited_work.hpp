@@ -20,9 +20,10 @@
 
 namespace weir::cuda::detail {
 
-// Holds a reference to a completion (the record of a pending operation, completion.hpp), and the completion's
-// event until the completion is submitted to the context's mailbox. Constructed before the operation is
-// queued, so that a failure to get the completion or the event leaves no work pending.
+// Holds a reference to a completion (the record of a pending operation, completion.hpp). A ticket with an
+// event of the context also holds this event, until the completion is submitted to the context's mailbox.
+// Such a ticket is constructed before the operation is queued, so that a failure to get the completion or the
+// event leaves no work pending.
 class ticket {
   public:
     // Errors: those of the runtime, and std::bad_alloc. Nothing is queued yet.
@@ -35,8 +36,9 @@ class ticket {
             throw;
         }
     }
-    // For an event that the caller owns and has recorded. Unlike the other constructor, never waits for the
-    // context's thread: so a `completion::reaction`, which may run on that thread, can make a ticket.
+    // For an event that the caller owns and has recorded: the operation is queued already. Unlike the other
+    // constructor, never waits for the context's thread: so a `completion::reaction`, which may run on that
+    // thread, can make a ticket.
     ticket(core& of, cudaEvent_t recorded, completion::reaction then)
         : core_(of), completion_(&completion::make(of.box(), recorded, then)) {
         completion_->returns_event = false;

@@ -97,7 +97,8 @@ class device_buffers {
     [[nodiscard]] std::size_t size_bytes() const noexcept { return memory_.bytes(); }  ///< of all parts
     [[nodiscard]] bool on_device() const noexcept { return memory_.on_device(); }      ///< or on the host
 
-    /// For all parts together: see `device_buffer::hand_over`. Errors: those of this function.
+    /// The same as `device_buffer::hand_over`, for all parts together. Errors: those of
+    /// `device_buffer::hand_over`.
     void hand_over(const stream& consumer) { memory_.hand_over(consumer); }
 
     /// \returns  awaitable of nothing: waits until the copy is done.

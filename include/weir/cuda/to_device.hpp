@@ -164,15 +164,17 @@ auto copying_stage(context& gpu, pinned_pool* pool, to_device_options options, P
 /// \returns  a stage whose result for each batch is a `device_buffer` of its elements; with `part`, a
 ///           `device_batch`. In a context without a device, the same with a copy on the host.
 /// Order:    that of the batches.
-/// Suspends: while no block or too little device memory is free, while more than `depth` copies are pending,
-///           and, with `hand_on::when_copied`, until a copy is done. Meanwhile the stage before waits, too.
-/// Errors:   `weir::cuda::error`, with the name of the stage, fails the batch, as in any stage; this function
-///           throws it if no stream can be made. `std::invalid_argument` fails a batch that is larger than a
-///           block, or than the pool of device memory. This function throws it if the blocks are not
-///           page-locked, or if the stream or the memory is another GPU's.
+/// Suspends: while no block is free, while too little device memory is free, and while `depth` earlier copies
+///           are pending. With `hand_on::when_copied`, also until the batch is copied. Meanwhile the stage
+///           before waits, too.
+/// Errors:   `weir::cuda::error`, with the name of the stage, fails the batch, as in any stage.
+///           `std::invalid_argument` fails a batch that is larger than a block, or than the pool of device
+///           memory. This function, and each copy of the stage (the start of a pipeline that has a name makes
+///           one), throws `weir::cuda::error` if no stream can be made; and `std::invalid_argument` if the
+///           blocks are not page-locked, or if the stream or the memory is another GPU's.
 /// Lifetime: `gpu` and `pool` outlive the runs.
-/// Units:    the run's statistics have the bytes, the time that the device copied, and the share of this time
-///           that was hidden from the consumer's stream: `stage_stats::transfers`.
+/// Units:    `stage_stats::transfers` has the bytes, the time of the copies on the device, and the share of
+///           this time that was hidden, in which the consumer's stream did not wait for the copy.
 template <class Part = std::identity>
 [[nodiscard]] auto to_device(context& gpu, pinned_pool& pool, to_device_options options = {},
                              Part part = {}) {

@@ -178,9 +178,10 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 ///           `pinned_buffers`; with `part`, a `host_batch`. In a context without a device, the same.
 /// Order:    that of the items.
 /// Suspends: while no block is free, and until the copy is done.
-/// Errors:   `weir::cuda::error`, with the name of the stage, fails the item; this function throws it if no
-///           stream can be made. `std::invalid_argument` fails an item that is larger than a block. This
-///           function throws it if the blocks are not page-locked, or if the stream is another GPU's.
+/// Errors:   `weir::cuda::error`, with the name of the stage, fails the item. `std::invalid_argument` fails
+///           an item that is larger than a block. This function, and each copy of the stage (the start of a
+///           pipeline that has a name makes one), throws `weir::cuda::error` if no stream can be made; and
+///           `std::invalid_argument` if the blocks are not page-locked, or if the stream is another GPU's.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    the run's statistics have the bytes, and the time that the device copied:
 ///           `stage_stats::transfers`.

@@ -56,10 +56,11 @@ class end_flag {
     bool is_set() const noexcept { return cell_ != nullptr && cell_->ended.load(std::memory_order_relaxed); }
 };
 
-// Tells whether the process is ending by `std::exit`. On the thread that called `std::exit`, the thread-local
-// objects are destroyed by then, thread_record among them. For a thread that never had any, an atexit handler
-// sets a flag; the handler runs before the destructors of the static objects that existed when it was
-// registered.
+// Tells destructors of static objects whether the process is ending by `std::exit`. Those destructors run on
+// the thread that called `std::exit`. That thread has lost its thread_record before, because its thread-local
+// objects are destroyed first. If the thread never had a thread_record, a flag tells instead, which an atexit
+// handler sets. The handler runs before the destructors of the static objects that existed when the handler
+// was registered. Also true on any other thread that ends and has lost its thread_record.
 class process_end {
   public:
     // The standard guarantees room for 32 handlers: enough for executors that are static objects.

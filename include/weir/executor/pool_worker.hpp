@@ -86,8 +86,8 @@ class alignas(64) basic_worker_queues {
         return resumed() + (r != nullptr ? r->operations() - before : 0);
     }
 
-    // Called by the worker's thread when it ends: moves everything to another queue, the oldest first.
-    // Another thread may become this worker later.
+    // Called by the worker's thread when the thread ends. Moves all coroutines to another queue: first those
+    // of `queue` and `next`, then the forks, each oldest first. Another thread may become this worker later.
     template <class Inbox>
     void hand_over(Inbox& to) noexcept {
         while (void* const p = queue.steal()) to.push(p);

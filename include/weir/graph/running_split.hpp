@@ -130,7 +130,8 @@ struct divided_batch {
 };
 
 // The dividing stage. In the branches, each batch is an epoch of its own. So the results of one batch stay
-// together, whatever the stages of the branches do with its parts.
+// together, whatever the stages of the branches do with the parts of the batch. The mark of an epoch's end in
+// the input also becomes an epoch of its own, without parts.
 template <class Function, class C, class Policy>
 class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using Batch = carried_value_t<C>;

@@ -72,7 +72,8 @@ WEIR_INLINE pipeline_settings fitted(pipeline_settings settings, const plan_limi
                 "weir: the budget of tune is too small for this pipeline: each stage needs a slot, and each "
                 "queue room for an item");
         }
-        // Not one by one, which takes long: the greatest number has to fall by this much in any case.
+        // Steps of 1 would take long. At most two numbers of each stage can fall, its slots and its capacity,
+        // and the greatest falls most: by at least `share`. The threads of a pool fall by the whole excess.
         const std::size_t share = larger<std::size_t>(1, over / (2 * limits.fixed_room.size()));
         *most -= needs_threads ? over : smaller(share, *most - 1);
     }

@@ -31,10 +31,10 @@ struct process_stats {
     std::optional<std::uint64_t> resident;       ///< resident memory at the snapshot, in bytes
     std::optional<std::uint64_t> peak_resident;  ///< the maximum since the process began, in bytes
 
-    /// \returns the average number of busy processors, `system_time` included; 0 if no time has passed, or if
-    ///          unknown.
+    /// \returns the average number of busy processors, in user mode and in the kernel; 0 if no time has
+    ///          passed. If `user_time` or `system_time` is unknown, that time counts as 0.
     [[nodiscard]] double busy() const noexcept { return share(user_time) + busy_in_system(); }
-    /// \returns the part of `busy` in the kernel.
+    /// \returns the part of `busy` in the kernel; 0 if unknown.
     [[nodiscard]] double busy_in_system() const noexcept { return share(system_time); }
 
     /// A lap: the resources used from `earlier` to `later`; nothing becomes negative. Memory and processors

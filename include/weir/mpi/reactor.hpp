@@ -65,13 +65,15 @@ class reactor final : public weir::detail::polled_source {
     // Called before any operation. `only_here`: no thread but the caller may call MPI.
     void set_thread(bool only_here) noexcept { only_ = only_here ? platform::this_thread() : thread_id{}; }
 
-    // `waits`: the executor whose coroutine waits for the operation, if an end has to be waited for.
+    // Begins the operation. If another thread holds the lock, or alone may call MPI, that thread begins the
+    // operation. `waits`: the executor of the coroutine that waits for the operation. Idle threads of this
+    // executor poll for the end, if they may call MPI. Null: the reactor's thread polls.
     void submit(operation& o, executor* waits = nullptr) noexcept {
         push(o);
         tell(waits);
         serve(false);
     }
-    // The same for an operation that is over when it has begun.
+    // As submit(), for an operation that is over when it has begun: no thread has to poll for the end.
     void call(operation& o) noexcept {
         push(o);
         if (only_ != thread_id{}) tell(nullptr);

@@ -69,9 +69,10 @@ concept names_executor = requires(Promise& p) {
     { p.weir_executor() } -> std::same_as<executor&>;
 };
 
-// The environment of any coroutine: that of its promise, if this library defines it; otherwise the executor
-// that the promise names, or the one whose coroutine this thread runs. The result may be a reference into the
-// coroutine frame: don't read it once another thread may resume the coroutine.
+// The environment of any coroutine: that of its promise, if this library defines the promise. Otherwise only
+// an executor: the one that the promise names, or the one whose coroutine this thread runs, which may be
+// null. The result may be a reference into the coroutine frame: don't read it once another thread may resume
+// the coroutine.
 template <class Promise>
 decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
     if constexpr (has_env<Promise>) {

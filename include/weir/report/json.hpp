@@ -121,7 +121,8 @@ class json_reader {
 };
 
 // The schema that is written. A schema that only gains members keeps its number: the reader ignores members
-// that it does not know, and gives missing members their default values.
+// that it does not know, and gives missing members their default values. But a `task_sample` is an array: if
+// its number of values changes, the schema needs another number.
 inline constexpr const char* json_schema = "weir.run/1";
 
 // Appends a value as JSON. Members of objects have the names and the order of `each_field` (fields.hpp).

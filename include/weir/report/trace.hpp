@@ -33,7 +33,8 @@ struct trace_options {
     std::size_t max_events = 200'000;
     /// Items that a source begins in this time after the begin of the run are not traced.
     duration after = duration(0);
-    /// How long after `after` the sources' items are traced; 0: until the end of the run.
+    /// The length of the period, from `after` on, in which sources begin the items that are traced; 0: no
+    /// end.
     duration length = duration(0);
 };
 

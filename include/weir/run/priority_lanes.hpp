@@ -62,7 +62,8 @@ class priority_lanes final : detail::detached_task_owner {
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
         std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
-        // Called by a thread that blocks. If a pump (see below) runs on it, one more pump works meanwhile.
+        // Called by a thread that blocks. If a pump (see below) runs on this thread, one more pump works
+        // meanwhile, unless memory lacks.
         bool drive(flag& done, time_point limit) override;
 
         bool run_one();
@@ -102,8 +103,8 @@ class priority_lanes final : detail::detached_task_owner {
     void add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept;
 
     bool has_lane(const executor* ex) const noexcept;
-    // A pump's coroutine begins to block, or continues. For the former, adds a pump unless memory lacks: as
-    // many pumps work as the executor has threads.
+    // A pump's coroutine begins to block, or continues. `pump_blocks` adds a pump, unless memory lacks, so
+    // that as many pumps work as the executor has threads.
     void pump_blocks() noexcept;
     void pump_goes_on() noexcept;
 

@@ -158,8 +158,8 @@ class run_context : public detached_task_owner {
         return outcome() == run_outcome::stopped || outcome() == run_outcome::stopped_by_token;
     }
 
-    // Records a failure because of which the run stops: its outcome is `failed`, unless it had another cause
-    // before. `reported`: `on_failure` was called.
+    // Records a failure that stops the run. The outcome of the run becomes `failed`, unless an earlier cause
+    // has set the outcome. `reported`: whether `on_failure` was called.
     void record(failure f, bool reported) noexcept;
     bool has_failed() const noexcept { return failures_.has_failed(); }
     void throw_failure() { failures_.throw_once(); }

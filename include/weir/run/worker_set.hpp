@@ -85,8 +85,9 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
         uses_wait_ = run_.is_paused() || (quota_ != nullptr && !run_.yields_to_later_stages(executor_));
         return uses_wait_ ? wait_.await_ready() : !run_.yields_to_later_stages(executor_);
     }
-    // Resumes on the stage's executor: behind the coroutines that are posted there, or posted by the thread
-    // that ends the pause.
+    // Resumes on the stage's executor. A slot that waits for later stages is posted at once: its executor is
+    // a lane (priority_lanes), which lets the ready coroutines of later stages run first. Any other slot is
+    // posted by the thread that ends the pause, admits items to the stage, or ends the run.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
         if (uses_wait_) return wait_.await_suspend(h);

@@ -151,11 +151,15 @@ class checkpoint {
     weir::shard shard_ = {};
     weir::tail tail_ = tail::exact;
     std::uint32_t run_ = 0;  // a digest of the positions that were taken before this run
-    u64 base_ = 0;           // positions below it were taken before this run, or their epoch is over
+    // Positions below `base_` were taken before this run, or their epoch is over. In a complete checkpoint,
+    // `base_` is `watermark_` instead.
+    u64 base_ = 0;
     u64 watermark_ = none;
-    std::vector<u64> before_;  // the positions from base_ on that were taken before this run, ascending
-    // The positions above watermark_ that were taken in this run, ascending. If complete, also those that
-    // earlier runs took.
+    // The positions from `base_` on that were taken before this run, ascending. Empty in a complete
+    // checkpoint.
+    std::vector<u64> before_;
+    // The positions above `watermark_` that this run took, ascending. In a complete checkpoint, also the
+    // positions above `watermark_` that earlier runs took.
     std::vector<u64> ahead_;
 };
 

@@ -72,7 +72,8 @@ class basic_sampler {
         return partition_.share(epoch_) + (pads_ && partition_.lacks(epoch_) ? 1 : 0);
     }
 
-    /// The number of draws of all ranks together in an epoch, without padded ones.
+    /// The number of positions in an epoch: the draws of all ranks together, without padded ones. Draws that
+    /// `tail::drop` omits, or that earlier runs took, are counted.
     [[nodiscard]] std::uint64_t size() const noexcept { return start_.sequence().size; }
 
     /// The parameters of the sequence of draws; those of the resumed checkpoint are equal. Lifetime: that

@@ -39,7 +39,8 @@ struct aggregate_options {
 namespace detail {
 
 // The operation of `aggregate`, which the stage's worker calls (stages/transform.hpp). Gathers a batch of up
-// to `size` items, or up to the weight `most`, for at most `max_delay` after its first item.
+// to `size` items and up to the weight `most`, which only a batch of one item exceeds. The worker calls
+// `expire` when `max_delay` has passed since the first item of a batch.
 template <class In, class Batch, class Weigh>
 class batch_op {
   public:

@@ -174,14 +174,17 @@ class task_group final : detail::task_join {
         task_group* group_;
     };
 
-    // Returns the coroutine, to be resumed on the group's executor.
+    // Counts the task, and takes over its coroutine, which task_ended() destroys. Returns the coroutine, which
+    // the caller has to resume on the group's executor. `forker`: the coroutine that awaits `fork`; null: the
+    // task was spawned.
     std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept;
 
     // The value of `unfinished_` before a join: so large that the ends of tasks never count it down to 0. A
     // join subtracts the difference to the number of tasks.
     static constexpr std::int64_t unjoined = std::int64_t{1} << 62;
 
-    // Called at the end of each task: destroys its frame.
+    // Called at the end of each task: keeps the task's exception, and destroys its frame. Returns the
+    // coroutine that the thread resumes next: the one that forked the task, or one that does nothing.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(detail::task_promise_base& promise) noexcept override {
         const std::coroutine_handle<> forker = promise.forked_before();
         detail::trampoline* const here = forker ? detail::trampoline::of_this_call() : nullptr;
