@@ -150,8 +150,8 @@ inline std::size_t checked_choice(std::size_t which, const std::vector<std::size
 }
 
 // Takes from several queues, with a slot (worker) for each, and puts into one, in the order of a
-// `merge_rule`; with `as_they_come`, no slot asks for a turn. Joins the inputs of a merge, and the branches of
-// a route.
+// `merge_rule`; with `as_they_come`, no slot asks for a turn. Joins the inputs of a merge, and the branches
+// of a route.
 template <class C, class Policy>
 class running_fan_in : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;

@@ -174,8 +174,8 @@ class task_group final : detail::task_join {
         task_group* group_;
     };
 
-    // Counts the task, and takes over its coroutine, which task_ended() destroys. Returns the coroutine, which
-    // the caller has to resume on the group's executor. `forker`: the coroutine that awaits `fork`; null: the
+    // Counts the task, and takes over its coroutine, which task_ended() destroys. Returns the coroutine:
+    // the caller has it resumed on the group's executor. `forker`: the coroutine that awaits `fork`; null: the
     // task was spawned.
     std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept;
 
