@@ -174,9 +174,9 @@ class task_group final : detail::task_join {
         task_group* group_;
     };
 
-    // Counts the task, and takes over its coroutine, which task_ended() destroys. Returns the coroutine:
-    // the caller has it resumed on the group's executor. `forker`: the coroutine that awaits `fork`; null: the
-    // task was spawned.
+    // Counts the task, and takes over its coroutine, which task_ended() destroys. Returns the coroutine,
+    // to be resumed on the group's executor by the caller. `forker`: the coroutine that awaits `fork`; null:
+    // the task was spawned.
     std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept;
 
     // The value of `unfinished_` before a join: so large that the ends of tasks never count it down to 0. A
