@@ -56,9 +56,9 @@ namespace detail {
 // which then returns a pointer to an `any_io_executor`, or null.
 inline constexpr char this_library = 0;
 
-// The timers of a weir executor that runs on an executor of Asio, and two counters. One timer of Asio is set
-// to the earliest of the timers. Owned by shared_ptr, because a handler of Asio may still be queued or
-// running when the weir executor is destroyed.
+// The timers of a weir executor that runs on an executor of Asio, and counters of resumptions. One timer
+// of Asio is set to the earliest of the timers, or to one hour ahead if that is earlier. Owned by shared_ptr,
+// because a handler of Asio may still be queued or running when the weir executor is destroyed.
 class io_timers : public weir::detail::woken_timers<io_timers> {
     using base = weir::detail::woken_timers<io_timers>;
     friend base;
@@ -72,8 +72,8 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
     count begun{0}, ended{0};
 
   private:
-    // Called when the earliest timer has changed. In the strand, because only one thread at a time may use a
-    // timer of Asio.
+    // Called when the earliest timer has changed. The strand sets the timer of Asio, because only one thread
+    // at a time may use that timer.
     void set() {
         lib::post(strand_, [self = shared_from_this()] { self->arm_here(); });
     }

@@ -192,7 +192,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         }
     }
 
-    // A wait ends. Slot and channel record the same instants, so that their sums agree.
+    // A wait ends: removes the waiter from its line, and sets the outcome. Slot and channel record the same
+    // instants, so that their sums agree. An early put: see `remove_early`.
     // `counts`: false if the wait moved a mark of the end of an epoch, which does not count as an operation.
     void remove_waiter(waiter& w, side line, detail::outcome result, std::int64_t now,
                        [[maybe_unused]] bool counts = true) noexcept {

@@ -37,8 +37,8 @@ class any_choice_case {
     // The result of `join`.
     enum class joined : std::uint8_t { waits, done, too_late };
 
-    // Tries the operation without waiting. True: it is done, or the channel is closed. Errors:
-    // `forked_error`.
+    // Tries the operation without waiting. True: it is done, or the channel is closed. Sets `ends_slice` in
+    // any case. Errors: `forked_error`.
     virtual bool try_now() = 0;
     // Joins the line of the channel. `done`: no wait was needed. `too_late`: another operation of the choice
     // was served before. `work_of`: the slot (worker of a stage) whose function waits; null: none.

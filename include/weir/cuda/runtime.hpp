@@ -235,7 +235,7 @@ inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) 
     const cudaError_t code =
         cudaMemcpyBatchAsync(to.data(), from.data(), sizes.data(), to.size(), &how, &first, 1, stream);
 #else
-    // Before 13.0 the parameter `srcs` is not const.
+    // Before 13.0 the parameter `srcs` is not const, and the function tells which copy has failed.
     std::size_t failed = 0;
     const cudaError_t code = cudaMemcpyBatchAsync(to.data(), const_cast<void**>(from.data()), sizes.data(),
                                                   to.size(), &how, &first, 1, &failed, stream);

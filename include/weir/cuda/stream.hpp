@@ -191,14 +191,15 @@ class stream {
         return detail::awaited_work<detail::stream_work>(shared_->of(), {shared_});
     }
 
-    /// Records the event behind all queued work. Errors: `weir::cuda::error`.
+    /// Records the event behind all queued work. Errors: `weir::cuda::error`, also if the stream is captured.
     void record(event& e) const {
         if (shared_->of()->on_host()) return;
         shared_->of()->check_not_captured(get(), "cudaEventRecord");
         shared_->of()->check_call(cudaEventRecord(e.get(), get()), "cudaEventRecord");
     }
 
-    /// Work that is queued from now on waits for the event, on the device. Errors: `weir::cuda::error`.
+    /// Work that is queued from now on waits for the event, on the device. Errors: those of `record`. In a
+    /// context without a device, `record` and `wait` do nothing.
     void wait(const event& e) const {
         if (shared_->of()->on_host()) return;
         shared_->of()->check_not_captured(get(), "cudaStreamWaitEvent");

@@ -221,9 +221,9 @@ class executor {
                             "coroutines it runs at the same time, or nothing for 1")),
           users_(traits.passing) {}
 
-    /// The users of this executor. Its destructor calls `users().abort_if_any()`, which ends the program if
-    /// one is left. A derived executor calls that function earlier: after it has joined its threads, before
-    /// it frees what `post` needs.
+    /// The users of this executor. The destructor of the returned object, a member of `executor`, calls
+    /// `abort_if_any()`, which ends the program if a user is left. A derived executor calls `abort_if_any`
+    /// earlier: after it has joined its threads, before it frees what `post` needs.
     [[nodiscard]] detail::executor_users& users() noexcept { return users_; }
 
     /// Resumes a posted coroutine on this thread as a coroutine of this executor. Returns when it has

@@ -133,8 +133,11 @@ class basic_place_lease {
                state_.compare_exchange_strong(now, now - vacant + guest, std::memory_order_acq_rel);
     }
 
-    // Asks the workers for a place, and enters it. Returns false if another consumer asks or has a place, if
-    // `may_ask(policy)` returns false or `stop()` true, or if no worker has ended a resumption in time.
+    // Asks the workers for a place, and enters the place that a worker gives. Looks for the place `rounds`
+    // times, or until `stop()` returns true, and then withdraws the request. If a worker has accepted the
+    // request by then, looks `rounds` times more, whatever `stop()` returns. Returns false without a place.
+    // Returns false, without asking, if another consumer asks, if the phase is not `owner`, or if
+    // `may_ask(policy)` returns false.
     template <class MayAsk, class Stop>
     bool ask(MayAsk may_ask, Stop stop) noexcept {
         if (!asker_.try_lock()) return false;

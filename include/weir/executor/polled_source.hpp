@@ -188,7 +188,9 @@ class polled_source : public pollable {
     // then spins) for a bounded time only.
     virtual std::int64_t poll(std::int64_t now, bool by_guard) noexcept = 0;
 
-    // Calls `poll` on the guard. If `last(next)` returns true, no thread polls any more.
+    // Called on the thread of the guard: calls `poll` under the lock. If `last(next)` returns true, closes
+    // the source and returns `closed`. Executors then poll the source no more. The guard ends if `own` passes
+    // `closed` on.
     template <class Last>
     std::int64_t poll_here(std::int64_t now, Last last) noexcept {
         const std::lock_guard guard(poll_lock_);
@@ -211,7 +213,8 @@ class polled_source : public pollable {
         if (!std::exchange(platform::of_thread<per_thread>().done, true)) end_waits_on_time();
     }
 
-    // relaxed: the promise only decides who polls. If no thread did, the guard polls after its next nap.
+    // relaxed: the promise only decides which thread polls. A thread may see the new `by` with the old
+    // `until`. The guard reads both again after each nap, so polling starts at most one nap later.
     void promise(const void* by, std::int64_t until) noexcept {
         promised_by_.store(by, std::memory_order_relaxed);
         promised_.store(until, std::memory_order_relaxed);

@@ -91,7 +91,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     ~basic_thread_pool() override;
 
-    /// The number of workers that was asked for last, by the constructor or `set_workers`.
+    /// The number of workers that was asked for last, by the constructor or `set_workers`. If `set_workers`
+    /// could not start all threads: the number of workers that have one.
     [[nodiscard]] unsigned workers() const noexcept { return this->asked(); }
 
     [[nodiscard]] std::size_t parallelism() const noexcept override { return workers(); }

@@ -95,12 +95,13 @@ struct wait_words {
     bool is_like(const wait_words& o) const;
 };
 
-// The lines of a report. Waiters that differ only in the slot share a line.
+// The lines of a report. Waiters that differ only in the slot, or not at all, share a line.
 class wait_lines {
   public:
     void add(wait_words words);
 
-    // The subject of each line: "stage 'x', slot 3" or "16 slots of stage 'x'".
+    // The subject of each line: "stage 'x', slot 3" or "16 slots of stage 'x'"; of waiters without a stage:
+    // "a thread", "a coroutine" or "2 threads".
     std::vector<std::string> subjects() const;
 
     // "\n  channel 'y' is full, 64 of 64: 16 slots of stage 'x' (loader.cpp:42) wait to put", and so on.
@@ -112,8 +113,7 @@ class wait_lines {
         std::size_t count;
 
         std::string text() const;
-        // Without a stage: "a thread" or "2 threads".
-        std::string subject() const;
+        std::string subject() const;  // as an element of `subjects()`
     };
 
     std::vector<line> lines_;

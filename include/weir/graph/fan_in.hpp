@@ -217,8 +217,9 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     }
 
   private:
-    // Calls the function of the user if the next turn has to be chosen. Not under the lock; but only one
-    // thread at a time, because only one can claim a choice.
+    // Calls the function of the user as long as a turn has to be chosen. Not under the lock; but only one
+    // thread at a time, because only one can claim a choice. An exception, or an input without a turn, fails
+    // the stage and closes the rule.
     void make_choices(slot& me) noexcept {
         if (!choice_) return;
         const auto claims = [this] {

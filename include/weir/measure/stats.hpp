@@ -199,8 +199,8 @@ struct stage_stats {
     /// \returns finished invocations per second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_tasks, elapsed); }
 
-    /// A lap: what happened from `earlier` to `later`. Slots are matched by position; name, kind
-    /// and concurrency are the later ones. Nothing becomes negative.
+    /// A lap: what happened from `earlier` to `later`. Slots are matched by position. What is neither a count
+    /// nor a time, such as name, concurrency and `setup`, is that of `later`. Nothing becomes negative.
     [[nodiscard]] friend stage_stats operator-(stage_stats later, const stage_stats& earlier) {
         detail::subtract(later, earlier, &stage_stats::elapsed, &stage_stats::num_tasks,
                          &stage_stats::num_failures, &stage_stats::task_time, &stage_stats::failure_time,

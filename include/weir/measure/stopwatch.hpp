@@ -13,8 +13,9 @@ namespace weir::detail {
 
 // Measures the times of the invocations of a stage's function. A clock reading takes 20 ns, so only long
 // invocations get a reading each. Short invocations share a reading: as many as fit into `window`, judged by
-// the previous ones. Their sum is exact, and each counts as the mean; if the mean is far above the usual
-// time, one of them gets the excess. Invocations of a sample, which are chosen at random, get exact times.
+// the previous ones, but at most `longest_stride`. Their sum is exact, and each counts as the mean; if the
+// mean is far above the usual time, one of them gets the excess. Invocations of a sample, which are chosen at
+// random, get exact times.
 class stopwatch {
   public:
     // `each`: every invocation gets a reading of its own, as on virtual time, where readings cost nothing.

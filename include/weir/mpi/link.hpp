@@ -52,13 +52,14 @@ task<channel_plan> plan_channel(communicator of, role mine);
 // | gone    | consumer to producer | gets no more: send items elsewhere                                   |
 // | bye     | consumer to producer | the answer to `end`: this consumer sends nothing more                |
 //
-// Each rank probes for items, whose size it does not know, and has one receive pending for the other
-// messages (notes): a rank that only puts never probes. Notes may overtake items, so `end` has the number of
-// items.
+// A consumer does not know the sizes of items, and so probes for them. A rank that only puts never probes.
+// Each producer or consumer has one receive pending for the other messages (notes), until no more notes can
+// come. A note may overtake an item, so `end` has the number of items.
 //
-// A consumer has room for all credit that it has given, so an item never waits behind another. The destructor
-// of the channel waits until nothing more can arrive. Messages are sent, and those that arrive are handled,
-// under the reactor's lock.
+// A consumer has room for all credit that the consumer has given. So the consumer receives each item as soon
+// as a probe finds the item, and no item waits in MPI behind another one. The destructor of the channel waits
+// until nothing more can arrive. Messages are sent, and those that arrive are handled, under the reactor's
+// lock.
 class link : operation {
   public:
     link(channel_plan plan, executor& clock);

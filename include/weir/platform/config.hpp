@@ -141,7 +141,8 @@ constexpr std::string_view type_text() noexcept {
     return whole.substr(before, whole.size() - around);
 }
 
-// Converts a result of `typeid(...).name()` into the name as written in a program.
+// Converts a result of `typeid(...).name()` into the name as written in a program. Returns `name` itself if
+// the compiler can't convert it.
 inline std::string demangled(const char* name) {
 #if __has_include(<cxxabi.h>)
     char* const text = abi::__cxa_demangle(name, nullptr, nullptr, nullptr);

@@ -57,7 +57,9 @@ inline bool is_fault(int number) noexcept {
            number == SIGABRT || number == SIGTRAP;
 }
 
-// relaxed, here and below: the pipe is opened before a signal is caught, and catching is a system call
+// relaxed, here and below: the ends of the pipe are stored before a handler is installed. `sigaction`, a
+// system call, installs the handler: so the handler sees the ends, on any thread. Other readers hold the lock
+// under which `begin_signals` was called, or are on the thread that `begin_signals` starts after the stores.
 inline void tell_signal_thread(signal_pipe& pipe, int number) noexcept {
     const auto byte = static_cast<unsigned char>(number);
     // The pipe can't be full, as each signal is caught once, or is noted.

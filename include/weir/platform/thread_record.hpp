@@ -28,9 +28,9 @@ struct alignas(64) basic_thread_record {
     }
     std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }
 
-    // The executor or watchdog that the thread belongs to, or the registry (see `mark_registry_reader`);
-    // null: a thread of the program. release; pairs with serves(): the reader sees the state of that executor
-    // at the time of the call.
+    // Stores to whom the thread belongs: to an executor, or to the registry (see `mark_registry_reader`).
+    // Null: to the program. release; pairs with serves(): the reader sees what this thread wrote before
+    // serve().
     void serve(const void* whom) noexcept { serves_.store(whom, std::memory_order_release); }
     const void* serves() const noexcept { return serves_.load(std::memory_order_acquire); }
 

@@ -44,7 +44,8 @@ inline std::string sqlite_columns(const cell_row& row) {
     return text;
 }
 
-// Throws an error if another program made the file, or if the file has another version of the tables.
+// Throws an error if the file has tables of another program, or if weir made the file with another version of
+// the tables. A file of another program without tables is accepted.
 inline void refuse_other_schemas(const sqlite_file& file) {
     const std::int64_t application = detail::number_in(file, "PRAGMA application_id");
     const bool has_tables = detail::number_in(file, "SELECT count(*) FROM sqlite_master") != 0;

@@ -111,7 +111,8 @@ class known_waits {
         return {at == nullptr ? 0 : at->serial(), w.seen.number};
     }
 
-    // Waits of the same kind in the same stage at the same site (such as a channel) are one line of a report.
+    // For the order of a report: waits with equal keys have the same distance from the cause. The key: the
+    // site (such as a channel), the stage, the kind of wait, and `wait_seen::in_function`.
     using line_key = std::tuple<const wait_site*, const std::string*, wait_kind, bool>;
 
     // \returns the waits of the group, those closest to the cause first.

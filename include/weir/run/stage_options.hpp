@@ -172,7 +172,9 @@ struct kept_defaults {
 // Never destroyed: a run may begin before main, and after it.
 inline constinit no_destroy<kept_defaults> the_defaults;
 
-// The options of a run that starts, with the defaults of the process.
+// Returns the options of a run that starts. The hooks of the defaults come before those of the run.
+// `on_failure`, `on_lap` and `on_end` are those of the defaults if the run has none. The lap: see
+// `run_defaults::lap`.
 run_options with_defaults(run_options options);
 
 }  // namespace detail

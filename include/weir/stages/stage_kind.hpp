@@ -84,7 +84,8 @@ class stage_kind : public running_stage<Policy> {
     void on_item(auto& /*it*/) noexcept {}
     // For a kind that gathers parts: whether all parts of the item have come.
     bool completes_item(auto& /*it*/, input& /*from*/) noexcept { return true; }
-    // Whether there is an item to work on.
+    // Whether there is an item to work on. Default: an item was taken that is no mark, or the kind has no
+    // input, as a source.
     bool has_work(const auto& it) const noexcept {
         return !it.place.mark && (it.item != nullptr || !has_input);
     }
@@ -93,6 +94,8 @@ class stage_kind : public running_stage<Policy> {
     std::uint64_t byte_sources(const auto& /*it*/) const noexcept { return 0; }
 
     // ---- 3 and 4: work, and account for the task
+    // A `work` that returns an awaitable is called only if `has_work` returned true. Another one is called in
+    // each iteration without an error, also for a mark.
     void work(auto& /*it*/) noexcept {}
     // Wraps the awaitable that `work` has returned. The wrapper records that the slot waits.
     static decltype(auto) observe(auto& awaitable, coroutine_env& env) {
@@ -110,8 +113,9 @@ class stage_kind : public running_stage<Policy> {
     // The result that the hooks see.
     any_item result_for_hooks(auto& /*it*/) const noexcept { return any_item(); }
     // Called when the task has ended, before the item is destroyed: destroys the state of the task.
+    // `end_task` and `commit` are also called in an iteration without work, as for a mark.
     void end_task(auto& /*it*/) noexcept {}
-    // Called if the task has succeeded. To fail the item, the kind sets `error` of the iteration.
+    // Called if the iteration has no error. To fail the item, the kind sets `error` of the iteration.
     void commit(auto& /*it*/) noexcept {}
     // Whether a failed task may fail its item only: see `max_failures`. Otherwise it fails the stage.
     bool tolerates_failure(const auto& /*it*/) const noexcept { return false; }
@@ -149,9 +153,9 @@ class stage_kind : public running_stage<Policy> {
     // Called at the end of an iteration: whether the stage ends with it.
     bool is_finished(const auto& /*it*/) const noexcept { return false; }
 
-    // ---- kinds that hold items For a kind that holds items for a limited time. Before the next item is
-    // taken, `stops_timer` says whether the timer has to be cancelled. Then `start_timer` starts a timer if
-    // one is needed, and returns false if that fails.
+    // ---- kinds that hold items for a limited time
+    // Before the next item is taken, `stops_timer` says whether the timer has to be cancelled. Then
+    // `start_timer` starts a timer if one is needed, and returns false if that fails.
     bool stops_timer(auto& /*it*/, bool /*ends*/) noexcept { return false; }
     no_wait cancel_timer(auto& /*it*/) noexcept { return {}; }
     void timer_cancelled(auto& /*it*/) noexcept {}

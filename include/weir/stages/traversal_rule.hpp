@@ -37,8 +37,8 @@ class pending_items {
         type_.move(item, items_[last_++]);
     }
 
-    // Moves an item into the uninitialised memory `into`, and sets its number from `taken`, which counts the
-    // items taken from all deques of the stage. Returns false if the deque is empty.
+    // Moves an item into the uninitialised memory `into`, and sets its number from `taken`, which counts all
+    // items that slots of the stage have taken. Returns false if the deque is empty.
     bool take_newest(void* into, counter& taken, std::uint64_t& number) noexcept {
         const std::lock_guard guard(lock_);
         if (size() == 0) return false;
@@ -67,7 +67,8 @@ class pending_items {
         number = next_of(taken);
         return true;
     }
-    // relaxed: a counter; the lock of the deque orders its users
+    // relaxed: gives each item a number of its own, and orders no data. With one shared deque, the lock of
+    // that deque makes the numbers follow the order of the items. Otherwise any order will do.
     static std::uint64_t next_of(counter& taken) noexcept {
         return taken.fetch_add(1, std::memory_order_relaxed);
     }

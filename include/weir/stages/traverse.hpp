@@ -32,8 +32,10 @@ namespace weir {
 
 /// Which pending item a slot (worker) of a `traverse` takes next, and in which order results leave.
 enum class traverse_order {
-    depth_first,  ///< the item added last; results leave as they are done
-    as_found,     ///< the item added first; results leave in the order in which the items were added
+    /// The item that the slot itself has added last; without one, the oldest item of another slot. Results
+    /// leave as they are done.
+    depth_first,
+    as_found,  ///< the item added first; results leave in the order in which the items were added
 };
 
 /// The options of `traverse` and `traverse_each`.

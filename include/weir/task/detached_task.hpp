@@ -83,7 +83,8 @@ class [[nodiscard]] detached_task {
 
     // Destroys a coroutine that no thread will resume.
     void abandon() noexcept { std::exchange(handle_, {}).destroy(); }
-    // Doesn't destroy the coroutine: after a fork, it may be running in the parent process.
+    // Gives up the coroutine without destroying it: the frame is leaked. For a coroutine that may stay in the
+    // middle of its code for ever: another thread ran it at a fork, or it has called `std::exit`.
     void forget() noexcept { handle_ = {}; }
 
     T take() {

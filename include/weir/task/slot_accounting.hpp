@@ -45,7 +45,7 @@ WEIR_NOINLINE inline void function_suspended(const coroutine_env& env, slot_stat
 }
 // A coroutine with the environment `env` resumes after `function_suspended`. `ready`: when the awaited
 // operation was complete, by the clock of the thread that completed it; ignored if it is later than the
-// slot's own clock. 0: unknown.
+// slot's own clock. 0: unknown. Without a slot: from now on the thread works for the run or group of `ends`.
 WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_t ready = 0) noexcept {
     if (env.measured == nullptr) return trampoline::is_work_of(work_of(env.ends));
     const std::int64_t now = clock_of(*env.measured);
@@ -92,7 +92,8 @@ inline void post_woken(executor& ex, std::coroutine_handle<> h) noexcept {
 template <class A>
 concept updates_slot_itself = is_task<A> || requires { typename A::updates_slot_itself; };
 
-// Refers to an awaiter that can't be moved: g++ 12 would move it out of `await_transform`, which returns it.
+// A reference to an awaiter that can't be moved. `await_transform` returns this object instead of the
+// awaiter, which g++ 12 would move.
 template <class A>
 class awaiter_ref {
     A& inner_;

@@ -108,7 +108,7 @@ class task_promise_base : public pooled_frame {
         return {};
     }
 
-    // Called when the awaiting coroutine has resumed: after a post its slot records the resumption.
+    // Called when the awaiting coroutine has resumed. After a post, records this: see `function_resumed`.
     void awaiter_resumed() noexcept {
         if (std::exchange(was_posted_, false)) detail::function_resumed(env_);
     }
