@@ -76,7 +76,8 @@ concept error_code = requires(const T& e) {
     { e } -> std::convertible_to<std::error_code>;
 };
 
-// The result of `co_await`: the values without the leading error; a tuple if there are several.
+// The result of `co_await`: the values behind the leading errors; a tuple if there are several values,
+// nothing if there is none. Throws the first error that is set; an error code as `std::system_error`.
 template <class... Ts>
 auto without_error(std::tuple<Ts...>&& values) {
     if constexpr (sizeof...(Ts) == 1) {

@@ -99,8 +99,8 @@ class channel_awaiter : public not_awaited {
     using updates_slot_itself = void;
     using moves_item = void;
 
-    // Resumes on the coroutine's executor, by a post: of the put, get, stop or close of any thread that ends
-    // the wait; or of this call, where the coroutine only yields to others.
+    // Resumes by a post to the coroutine's executor, by the thread whose put, get, stop or close ends the
+    // wait; or by this call, if the coroutine only yields. False: the coroutine goes on at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         if constexpr (has_env<Promise>) {

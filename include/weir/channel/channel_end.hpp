@@ -162,10 +162,10 @@ class channel_ends {
     // Locks both ends. Unlocking updates the hints for operations that lock one end only.
     class [[nodiscard]] whole_lock {
       public:
-        // `ends_apart`: takes both locks even if the ends share one, to change whether they do.
+        // `ends_apart`: takes both locks even if the ends share one, so that the caller can change this.
         explicit whole_lock(const channel_ends& core, bool ends_apart = false) noexcept
             : whole_lock(core, record::mine(), ends_apart) {}
-        // `me`: the record of this thread, which its locks need.
+        // `me`: the record of the calling thread, which the locks of the ends need.
         WEIR_ALWAYS_INLINE whole_lock(const channel_ends& core, record* me, bool ends_apart = false) noexcept
             : core_(core), put_owner_(core.put_end_.lock.enter(me)),
               two_locks_(ends_apart || !core.has_one_lock()),
@@ -191,7 +191,7 @@ class channel_ends {
         explicit get_guard(const channel_ends& core) noexcept
             : core_(core), one_lock_(core.has_one_lock()),
               owner_(one_lock_ ? core.put_end_.lock.enter() : core.get_end_.lock.enter()) {}
-        // `me`: the record of this thread, which its locks need.
+        // `me`: the record of the calling thread, which the locks of the ends need.
         WEIR_ALWAYS_INLINE get_guard(const channel_ends& core, record* me) noexcept
             : core_(core), one_lock_(core.has_one_lock()),
               owner_(one_lock_ ? core.put_end_.lock.enter(me) : core.get_end_.lock.enter(me)) {}

@@ -196,8 +196,8 @@ class mailbox final : public weir::detail::polled_source {
     // Adds a completion, and makes a thread poll. Returns false, and adds nothing, if the mailbox is closed.
     bool put(completion& c) noexcept {
         const bool needs_context_thread = c.needs_context_thread();
-        // The executor whose idle threads may poll. Null: the context's thread polls, for a completion with a
-        // host function when the driver has called it.
+        // The executor whose idle threads may poll. Null: the context's thread polls. For a completion with a
+        // host function, no other thread is needed: the driver's call wakes the context's thread.
         executor* const waits =
             needs_context_thread || c.has_host_function ? nullptr : weir::detail::current_executor();
         c.submitted = standard_platform::now();

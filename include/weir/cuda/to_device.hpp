@@ -52,8 +52,8 @@ struct to_device_options {
 
 namespace detail {
 
-// The function of a slot (a worker of the stage). `Part`: selects the part of a batch to copy. `Packs`:
-// batches are packed into blocks of a `pinned_pool`.
+// The function of a slot (a worker of the stage). `Part`: selects the part of a batch to copy. `Packs`: a
+// batch is packed into a block of a `pinned_pool`, unless the selected part is such a block already.
 template <class Part, bool Packs>
 class copying_slot {
     static constexpr bool is_whole = std::is_same_v<Part, std::identity>;
@@ -151,7 +151,8 @@ auto copying_stage(context& gpu, pinned_pool* pool, to_device_options options, P
 }  // namespace detail
 
 /// The stage that copies each batch to a GPU: the stage packs the batch into page-locked memory, and the
-/// device copies it from there while the next batch is packed.
+/// device copies it from there while the next batch is packed. A batch, or its `part`, that is a
+/// `pinned_buffer` or a `lease` is not packed.
 ///
 ///     auto p = weir::source(files) | weir::pipe(collate) | weir::cuda::to_device(gpu, pool) | weir::sink();
 ///     for (auto& batch : run) { batch.hand_over(training); train(batch, training); }

@@ -26,7 +26,8 @@ namespace lib = ::stdexec;
 
 namespace detail {
 
-// `schedule()` awaits std::suspend_never on the executor. Such an operation can't fail and can't be stopped.
+// Whether A is the awaitable of `schedule()`, which awaits std::suspend_never on the executor. `schedule()`
+// reports neither an error nor a stop. If the start fails, as after a fork, `schedule()` never completes.
 template <class A>
 inline constexpr bool is_schedule = std::is_same_v<A, std::suspend_never>;
 
@@ -164,7 +165,7 @@ class scheduler {
 
     /// \returns a sender that completes on the executor, without a value. It never completes with an error
     ///          or as stopped. On a pool of the parent process, after a fork, it never completes.
-    /// Lifetime: the executor outlives the sender.
+    /// Lifetime: the executor outlives the sender, and the operations that are started from the sender.
     /// Cost: one allocation when the sender is connected; one post.
     [[nodiscard]] detail::schedule_sender schedule() const noexcept;
 

@@ -161,8 +161,9 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         this->resume(std::coroutine_handle<>::from_address(address));
     }
 
-    // The next coroutine, or null. Wakes another thread if more are queued, as one thread may have received
-    // the notifications of two posts; or if a timer is set and no thread sleeps until it is due.
+    // Fires the timers that are due. Returns the next coroutine, or null. With a coroutine, wakes another
+    // thread if more are queued, as one thread may have received the notifications of two posts; or if a
+    // timer is set and no thread sleeps until the timer is due.
     void* take() noexcept {
         if (this->has_timer()) {
             timers_.fire(this->now(), [this](std::coroutine_handle<> h) { inbox_.push(h.address()); });

@@ -104,15 +104,15 @@ class lease_policy {
 
 // One place of a pool (the right to run coroutines as one of its workers) that a consumer may take. The
 // worker's own thread (the owner) stands by meanwhile, so at most as many threads run coroutines as the pool
-// has workers. The consumer keeps the place between its visits, while it uses its items. The place is vacant
-// then, until the consumer enters again, or the owner takes the place back.
+// has workers. Between two visits, while the consumer uses its items, the place is vacant, until this or
+// another consumer enters, or until the owner takes the place back.
 //
 // | phase    | who works in the place                                                               |
 // |----------|--------------------------------------------------------------------------------------|
 // | owner    | the owner                                                                            |
-// | vacant   | nobody: the owner has given the place, and no consumer has entered, or it has left   |
-// | guest    | the consumer, while it waits for an item                                             |
-// | returned | nobody: the consumer has returned the place, and the owner is about to take it back  |
+// | vacant   | nobody: the owner has given the place, and no consumer is in the place               |
+// | guest    | a consumer, while it waits for an item, or posts a coroutine to the place            |
+// | returned | nobody: a consumer has returned the place, and the owner is about to take it back    |
 //
 // Source: in oneTBB the thread that calls `parallel_pipeline` runs tasks of the pipeline until its end.
 template <class Platform = standard_platform>
@@ -126,7 +126,8 @@ class basic_place_lease {
 
     // ---- called by consumers ------------------------------------------------------------------------
 
-    // Enters the place if it is vacant. acq_rel; pairs with leave(), give() and stand_by()
+    // Enters the place if it is vacant. Returns whether it was. acq_rel; pairs with leave(), give() and
+    // stand_by()
     bool enter() noexcept {
         std::uint64_t now = state_.load(std::memory_order_relaxed);  // relaxed: the exchange confirms it
         return now % phases == vacant &&

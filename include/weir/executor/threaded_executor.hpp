@@ -136,7 +136,8 @@ class threaded_executor : public executor {
         return threads_.let_go(place, last);
     }
 
-    // seq_cst; pairs with join(): a thread announces its sleep before it reads this.
+    // Whether the pool ends. seq_cst; pairs with join() and leave(): an idle thread announces its sleep
+    // before it reads the flag. join() and leave() set the flag before they wake all threads.
     bool is_over() const noexcept { return stopping_.load(std::memory_order_seq_cst); }
     bool has_timer() const noexcept { return timers_.next() != timers_.never; }
 

@@ -25,7 +25,8 @@ struct headspace_options {
     std::uint64_t skipped = 10;  ///< the first items, which the rate leaves out; at most half of the items
 };
 
-/// The result of `headspace`: three rates, in items per second. A rate in a time of 0 is that in 1 ns.
+/// The result of `headspace`: three rates, in items per second, and what follows from these rates. A measured
+/// time of 0 counts as 1 ns.
 struct headspace_result {
     double measured = 0;         ///< of the pipeline with the consumer
     double consumer = 0;         ///< of the consumer alone, with items that are kept in memory

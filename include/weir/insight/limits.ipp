@@ -72,9 +72,10 @@ WEIR_INLINE double busy_consumer(const pipeline_stats& stats) {
     return last == nullptr ? 0 : 1 - smaller(1.0, share_of_time(last->get_blocked, stats.elapsed));
 }
 
-inline constexpr double much = 0.3;  // the share of a stage's time above which a reason is named
+inline constexpr double much = 0.3;  // the share of a stage's time above which waits or failures are named
 
-// \returns `limit_cause::blocks` if the stage waits for memory for more than the share `much` of `whole`.
+// \returns `limit_cause::blocks` if the waits for a free block, or those for memory of the device, take more
+//          than the share `much` of `whole`. The sentence names the longer of the two.
 WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& stage, duration whole) {
     if (!stage.transfers) return std::nullopt;
     const double block = share_of_time(stage.transfers->block_wait, whole);

@@ -20,7 +20,7 @@ inline constexpr std::size_t sample_size = 1'024;
 inline constexpr std::uint32_t most_results = 1'000'000;  // of an invocation; only a damaged file has more
 
 // Quantiles of a histogram at equal steps of probability, in ns, scaled so that their mean is that of the
-// histogram.
+// histogram. As many as the histogram has durations, at most `sample_size`.
 WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
     std::vector<double> times;
     const std::uint64_t count = of.count();

@@ -102,7 +102,7 @@ struct predicted_queue {
     duration empty{};           ///< time without an item in the queue
 };
 
-/// The result of a prediction. A rate in a time of 0 is that in 1 ns.
+/// The result of a prediction. For a rate, a measured time of 0 counts as 1 ns.
 struct prediction {
     double rate = 0;                ///< items per second after the skipped ones; 0 if all were skipped
     double low = 0;                 ///< the lower end of a 90 % confidence interval for `rate`

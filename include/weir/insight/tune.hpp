@@ -68,13 +68,15 @@ struct tuning_step {
 ///         if (is_lap_over()) std::cout << tuner.step(run, pool).sentence << '\n';
 ///     }
 ///
-/// - A change is made if the predicted rate is greater by `worthwhile`, or if the change frees slots, room or
-///   threads and costs nothing. Once a change was kept and 40 times `fewest_items` are measured, half of
-///   `worthwhile` is enough.
+/// - A change is made if the predicted rate is greater by `worthwhile`. Once a change was kept and 40 times
+///   `fewest_items` are measured, half of `worthwhile` is enough.
+/// - A change is also made if the predicted loss is below 1 %, and if the change frees slots or threads, or
+///   much room: at least 8 items and a quarter.
 /// - A change that doesn't raise the rate, or lowers the rate while it frees something, is taken back after
 ///   one lap or two. Then the tuner waits some laps, and makes one change at a time.
-/// - If the times of a stage or of the consumer change, the tuner begins anew.
-/// - Stages whose number of slots is fixed, such as sources, are left as they are.
+/// - If the times of a stage or of the consumer change while no change is on trial, the tuner begins anew.
+/// - Stages whose number of slots is fixed, such as sources, keep their slots; the room of the queues behind
+///   these stages is tuned. Stages that share a name are left as they are.
 ///
 /// Not tuned: a run with branches, or without histograms; the sentence of each step says this.
 /// Threads:  one call at a time, from any thread or coroutine, also in `run_options::on_lap`.

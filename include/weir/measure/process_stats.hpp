@@ -16,7 +16,8 @@ namespace weir {
 /// The resources that the whole process used during a run: by its stages, its consumer, and the rest of the
 /// program. The values show why a stage is slow: it computes, or it waits for a processor, for memory or for
 /// a disk. Values that the system doesn't report are empty: on macOS those of storage, memory and processors,
-/// on Windows those of faults, switches and storage.
+/// on Windows those of faults, switches and storage. After the end of the run, the values of memory are those
+/// of the last snapshot before the end; without one, those of the first snapshot after the end.
 struct process_stats {
     duration elapsed{};                                 ///< from the start of the run to the snapshot
     std::optional<unsigned> processors;                 ///< processors that the process may use
@@ -85,7 +86,8 @@ class basic_process_meter {
   public:
     void begin() noexcept { begin_ = read(); }
 
-    // Results don't change from now on, except for memory, which the next `stats` reads.
+    // Ends the measurement: later calls of `stats` return the times and counts of this instant. The first of
+    // them reads the memory, unless a call before end() did. Each call reads the number of processors.
     void end() noexcept;
 
     // None if `begin` was not called, or if the system reports nothing.

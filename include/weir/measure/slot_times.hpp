@@ -142,7 +142,7 @@ class basic_state_meter {
         for (std::size_t i = 0; i < slot_states; ++i) spent[i] = read_sum(spent_[i]);
         return spent;
     }
-    // As `spent_until`, for one state meter; takes the lock.
+    // As `spent_until`, which is called under the lock; this function takes the lock. For one slot's times.
     std::array<std::int64_t, slot_states> spent_before(std::int64_t now) noexcept {
         const typename lock_type::guard held(lock_);
         return spent_until(now);

@@ -44,7 +44,7 @@ class stopwatch {
     }
     // Whether the next invocation is part of the sample.
     bool is_sampled_next() const noexcept { return unsampled_ == 0; }
-    // An invocation with readings of its own has ended.
+    // An invocation with readings of its own has ended: counts it towards the next one of the sample.
     void count_timed_invocation() noexcept {
         if (unsampled_ != no_sample) count_unsampled(1);
     }

@@ -141,12 +141,11 @@ class run_trail {
     run_trail& operator=(const run_trail&) = delete;
     virtual ~run_trail() = default;
 
-    // Called before the run begins, in the order in which items pass. Errors of these three:
-    // `std::bad_alloc`.
+    // `add_stage` and `add_queue` are called before the run begins, in the order in which items pass;
+    // `add_slot` is called then and during the run. Errors of the three functions: `std::bad_alloc`.
     virtual std::size_t add_stage(const std::string& name) = 0;  // returns the index of the stage
     // `is_read`: a stage gets from the queue; false: the consumer.
     virtual trail_marks& add_queue(const std::string& name, std::size_t capacity, bool is_read) = 0;
-    // Also called during the run.
     virtual slot_trail& add_slot(std::size_t stage) = 0;
 
     virtual void begin(std::int64_t now) noexcept = 0;

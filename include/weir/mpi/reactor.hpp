@@ -89,10 +89,12 @@ class reactor final : public weir::detail::polled_source {
         serve(false);
     }
 
-    // Begins what was submitted, and ends what is complete. Any thread. Returns whether anything has ended.
+    // Begins and cancels what was submitted, and ends what is complete. Does nothing if another thread holds
+    // the lock, or if this thread may not call MPI. Any thread. Returns whether anything has ended.
     bool poll() noexcept { return serve(true); }
 
-    // Calls the function while no other thread is in MPI. Begins what other threads have submitted meanwhile.
+    // Waits for the lock, and calls the function while no other thread is in MPI. If this thread may call
+    // MPI, the thread then begins and cancels what other threads have submitted meanwhile.
     template <class Function>
     void locked(Function function) noexcept {
         for (int round = 0; locked_.exchange(1, std::memory_order_seq_cst) != 0; ++round) {

@@ -98,7 +98,8 @@ class json_reader {
     // opening bracket is consumed already. A comma directly before `end` is an error.
     void elements(json_value& of, char end, int depth);
 
-    // Section 6: sign, digits, fraction, exponent. No digit follows a leading zero. Returns the text.
+    // Section 6: sign, digits, fraction, exponent. Returns the text. Ends behind a leading zero: a digit that
+    // follows is left to the caller, which throws.
     std::string number();
     // Moves behind all digits; false if there is none.
     bool digits() noexcept {

@@ -30,7 +30,8 @@ enum class metrics_format {
 struct metric_label {
     /// ASCII letters, digits and `_`, beginning with neither a digit nor `__`; not a label of the library.
     std::string name;
-    /// Any text. Null characters, and bytes that are not valid UTF-8, are written as U+FFFD.
+    /// Any text; if empty, the label is left out. Null characters, and bytes that are not valid UTF-8, are
+    /// written as U+FFFD.
     std::string value;
 
     [[nodiscard]] friend bool operator==(const metric_label&, const metric_label&) = default;

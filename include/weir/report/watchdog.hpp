@@ -58,10 +58,11 @@ struct deadlock_report {
     std::vector<stuck_wait> waits;
     bool partial = false;  ///< other coroutines still run, or may run
 
-    /// The number of lines that `text` prints at most; `waits` has all waits.
+    /// The most lines that `text` has for waits; `waits` has all waits.
     static constexpr std::size_t max_lines = 50;
 
-    /// \returns a line for all waits of one stage for one thing, in the order of `waits`.
+    /// \returns a heading; then one line for all waits of the same stage for the same thing, with the reason.
+    ///          The lines have the order of `waits`. Behind `max_lines` of them, a line counts the others.
     [[nodiscard]] std::string text() const;
 
     /// Writes what `text` returns.

@@ -67,7 +67,8 @@ struct with_epochs {
 template <class Item, class Type>
 using with_epochs_t = typename with_epochs<Item, Type>::type;
 
-// Holds the item that a destroyed `epoch_range` had fetched but not delivered, for the next consumer.
+// Holds the item that a destroyed `epoch_range` had fetched but not delivered, for the next consumer. For
+// items without epochs, always empty.
 template <class T>
 class fetched_ahead {
   public:

@@ -76,7 +76,8 @@ class priority_lanes final : detail::detached_task_owner {
         priority_lanes& all_;
     };
 
-    // A coroutine that runs the coroutines of the lanes; one for each thread of the executor. Never ends.
+    // A coroutine that runs the coroutines of the lanes; one for each thread of the executor, and more while
+    // pumps block. Never ends.
     static detail::detached_task<void> pump(priority_lanes& all);
     void ended() noexcept override { std::terminate(); }  // by an exception that left a coroutine
 
@@ -85,7 +86,8 @@ class priority_lanes final : detail::detached_task_owner {
       public:
         pause(priority_lanes& all, bool yields) noexcept : all_(all), yields_(yields) {}
         bool await_ready() const noexcept { return false; }
-        // Resumes on `base_`: posted here, or by the next post to a lane.
+        // Resumes on `base_`: posted here if `yields_`; else by a later post to a lane, as each post wakes
+        // one resting pump. False: a coroutine waits in a lane already.
         bool await_suspend(std::coroutine_handle<> h) const noexcept;
         void await_resume() const noexcept {}
 
@@ -108,8 +110,8 @@ class priority_lanes final : detail::detached_task_owner {
     void pump_blocks() noexcept;
     void pump_goes_on() noexcept;
 
-    // Registers a pump that waits for the next post. Returns false if a coroutine waits in a lane already. If
-    // it returns true, the pump may run on another thread, or be destroyed, from here on.
+    // Registers a pump that rests until a post wakes the pump. Returns false if a coroutine waits in a lane
+    // already. If it returns true, the pump may run on another thread, or be destroyed, from here on.
     bool rest(std::coroutine_handle<> h) noexcept;
 
     static constexpr int longest_slice = 64;  // coroutines that a pump resumes before it yields

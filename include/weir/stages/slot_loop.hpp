@@ -142,7 +142,8 @@ class erased_call final : public any_awaiter {
             return nullptr;
         }
     }
-    // Calls `store` with the result, unless `error` is set. Stores an exception of the awaitable in `error`.
+    // Calls `store` with the result, unless `error` is set. Stores an exception of the awaitable, or of
+    // `store`, in `error`. Then destroys the awaitable.
     template <class Store>
     void end(Store store, std::exception_ptr& error) noexcept {
         try {

@@ -92,9 +92,10 @@ inline const bool frame_slabs_are_forgotten = at_fork_in_child([] {
     for (frame_slabs& each : the_frame_slabs) each.forget();
 });
 
-// Each thread keeps the blocks that it frees in lists, one for each size in steps of 64 bytes: no atomics. A
-// thread exchanges blocks with `frame_slabs` in batches; it keeps at most two batches for each size, and none
-// after its end. Blocks that are `aligned` to `most_frame_alignment` bytes have lists of their own.
+// Each thread keeps the blocks that it frees in lists, one for each size in steps of 64 bytes up to 2 KiB: no
+// atomics. A thread exchanges blocks with `frame_slabs` in batches; it keeps at most two batches for each
+// size, and none after its end. Blocks that are `aligned` to `most_frame_alignment` bytes have lists of their
+// own. Larger blocks are allocated from the heap.
 class frame_pool {
   public:
     static void* allocate(std::size_t size, bool aligned) {

@@ -113,7 +113,7 @@ class signal_watch {
         return std::nullopt;
     }
 
-    // Under the lock, as `is_named`. Restores the handlers of signals that no other request names.
+    // Under the lock, as `is_named`. Restores the handlers of signals that no other waiting request names.
     void release(const signal_request& request) noexcept {
         for (const int number : request.numbers_) {
             if (number > 0 && number < end_of_signals && !is_named(number))
@@ -163,17 +163,18 @@ inline const bool signal_watch::forks_are_known = at_fork_in_child([] { only->fo
 ///
 /// A signal handler of your own must not call `request_stop`, which takes locks.
 ///
-/// The first signal requests the stop, on a thread of the library, and restores the handlers of all signals
-/// of the object: so a second Ctrl-C ends the program as usual. A signal requests the stop of each object
-/// that names the signal. Signals that the program ignores stay ignored. Signals that all other threads block
-/// come to the thread of the library.
+/// The first signal requests the stop, on a thread of the library, and restores the handlers of the object's
+/// signals, except of those that another object waits for. So a second Ctrl-C ends the program as usual. A
+/// signal requests the stop of each object that names the signal. Signals that the program ignores stay
+/// ignored. Signals that all other threads block come to the thread of the library.
 ///
 /// Errors:   `std::invalid_argument` for an empty list, for a signal that can't be caught, and for one that
 ///           reports a fault; `std::system_error` if the system has no pipe or thread left.
 /// Threads:  any may make and destroy such objects. Functions of `stop_callback` run on the thread of the
 ///           library, one after another; they may take locks, and may destroy the object.
-/// Lifetime: signals are caught until the first one comes or the object is destroyed, which restores their
-///           handlers. Tokens may outlive the object. A handler that the program installs meanwhile is kept.
+/// Lifetime: signals are caught until the first one comes or the object is destroyed. Both restore the
+///           handlers, with the exception above. Tokens may outlive the object. A handler that the program
+///           installs meanwhile is kept.
 ///           In a forked process the handlers are restored: make another object there.
 /// Cost:     a sleeping thread, from the first object to the end of the process.
 ///

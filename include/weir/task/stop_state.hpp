@@ -24,6 +24,7 @@ class basic_stop_state;
 //
 // | state of the callback    | linked_ | done_ | destroyed_                      |
 // |--------------------------|---------|-------|---------------------------------|
+// | not added, or removed    | false   | unset | null                            |
 // | in the list              | true    | unset | null                            |
 // | being run by request()   | false   | unset | a flag on that thread's stack   |
 // | was run                  | false   | set   | null                            |

@@ -175,8 +175,8 @@ auto when_all(As&&... parts) {
 }
 
 /// The same for any number of awaitables of one type.
-/// \returns  awaitable of a vector of the results, in the same order. References become
-///           `std::reference_wrapper`s.
+/// \returns  awaitable of a vector of the results, in the same order; of nothing if the results are void.
+///           References become `std::reference_wrapper`s.
 template <awaitable A>
 auto when_all(std::vector<A>&& parts) {
     return detail::when_all_vector<A>(std::move(parts));

@@ -78,7 +78,7 @@ class when_any_join {
         if (is_last()) executor_->post(awaiter_);  // the join may be gone from here on
     }
 
-    // The `wrapped_part` that ended first. To be called when all have ended.
+    // The `wrapped_part` that ended first. To be called when all have ended. Unregisters `on_end_`.
     const void* first() noexcept {
         on_end_.reset();  // waits for a callback that runs right now
         return first_;
