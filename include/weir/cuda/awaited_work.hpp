@@ -53,8 +53,8 @@ class ticket {
 
     completion& get() const noexcept { return *completion_; }
 
-    // Submits the completion: it ends when all work queued on the stream now is done. If submit() throws,
-    // that work is done.
+    // Submits the completion, which ends when all work queued on the stream now is done. If submit() throws,
+    // this work is done already: the call has waited for the stream.
     void submit(cudaStream_t stream, const weir::detail::slot* measured = nullptr) {
         const cudaError_t code = cudaEventRecord(completion_->event, stream);
         if (code != cudaSuccess) {

@@ -122,7 +122,7 @@ class run_view {
     static constexpr std::size_t most_queues = 512;
 
     // `laps`: the figures of the run's laps; `run.laps` is not read. `most`: the most stages, and the most
-    // queues, that have labels. How many of these have figures, `laps` limits by its own `most_each`.
+    // queues, that have labels. The `most_each` of `laps` limits how many of these have figures.
     run_view(const run_record& run, const lap_figures& laps, std::size_t most = most_stages);
 
     [[nodiscard]] const run_record& run() const noexcept { return run_; }
