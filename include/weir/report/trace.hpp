@@ -25,16 +25,16 @@ std::string trace_text(const run_trace& run);
 
 }  // namespace detail
 
-/// Options of a `trace_report`.
+/// Options of a `trace_report`. A stage whose results count as new items (see there) is a source here, too.
 struct trace_options {
-    /// Every `every`-th item of a source is traced, from the first on; at least 1. The same holds for results
-    /// that count as new items: see `trace_report`.
+    /// Every `every`-th item of a source is traced, from the first on; at least 1.
     std::uint64_t every = 100;
     /// The number of events to keep, 40 bytes each. Each stage keeps the same number: its last events.
     std::size_t max_events = 200'000;
-    /// Items that begin in this time after the begin of the run are not traced.
+    /// Items that a source begins in this time after the begin of the run are not traced.
     duration after = duration(0);
-    /// The length of the period, from `after` on, in which items have to begin to be traced; 0: no end.
+    /// The length of the period, from `after` on, in which sources begin the items that are traced; 0: no
+    /// end.
     duration length = duration(0);
 };
 
