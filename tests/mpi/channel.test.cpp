@@ -351,17 +351,18 @@ TEST_CASE("all ranks know what each rank does in a channel") {
 }
 
 TEST_CASE("a channel without producers, consumers or room is refused on all ranks") {
-    for (int wrong = 0; wrong < 3; ++wrong) {
+    const std::size_t capacities[] = {4, 4, 0, std::size_t(1) << 32};
+    for (std::size_t wrong = 0; wrong < 4; ++wrong) {
         cluster ranks(2);
         CHECK(ranks.run<std::invalid_argument>([&](communicator c) -> weir::task<> {
             channel_options mine;
             mine.puts = wrong != 0;
             mine.gets = wrong != 1;
-            mine.capacity = wrong == 2 && c.rank() == 1 ? 0 : 4;
+            mine.capacity = c.rank() == 1 ? capacities[wrong] : 4;
             static_cast<void>(co_await channel<int>::plan(c, mine));
         }) == 2);
         CHECK(ranks.message ==
-              "weir: a channel between ranks needs a rank that puts, a rank that gets, and a "
-              "capacity of at least 1 on each");
+              "weir: a channel between ranks needs a rank that puts, a rank that gets, and on each "
+              "a capacity from 1 to 4294967295");
     }
 }

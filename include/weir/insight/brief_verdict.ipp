@@ -63,7 +63,7 @@ WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, wh
     for (const predicted_change& each : result.changes) {
         bool is_new = changes.size() < brief_contenders;
         for (const setting_change& other : changes) is_new = is_new && !has_same_cause(each.change, other);
-        if (is_new) changes.push_back(setting_change(each.change));
+        if (is_new) changes.push_back(each.change);
     }
     options.simulation.resamples = brief_resamples;
     what_if_result resampled = effects_of(changes, from, options);

@@ -129,8 +129,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     }
     /// The first half of making a channel, for coroutines. \returns what the constructor takes. Collective.
     [[nodiscard]] static auto plan(communicator of, const channel_options& options) {
-        return detail::plan_channel(std::move(of), {options.puts, options.gets,
-                                                    static_cast<std::uint32_t>(options.capacity)});
+        return detail::plan_channel(std::move(of), options.puts, options.gets, options.capacity);
     }
     channel(const channel&) = delete;
     channel& operator=(const channel&) = delete;

@@ -11,7 +11,10 @@
 
 namespace weir::mpi::detail {
 
-inline task<channel_plan> plan_channel(communicator of, const role mine) {
+inline task<channel_plan> plan_channel(communicator of, bool puts, bool gets, std::size_t capacity) {
+    // All ranks refuse a capacity that takes more than 32 bits, as they refuse 0.
+    const bool fits = capacity <= std::uint32_t(-1);
+    const role mine{puts, gets, fits ? static_cast<std::uint32_t>(capacity) : 0U};
     channel_plan plan;
     plan.of = co_await of.duplicate();
     leaked_on_failure<role> given(of, mine);
@@ -29,7 +32,7 @@ inline task<channel_plan> plan_channel(communicator of, const role mine) {
     if (!has_producer || !has_consumer || !has_room) {
         throw std::invalid_argument(
             "weir: a channel between ranks needs a rank that puts, a rank that gets, "
-            "and a capacity of at least 1 on each");
+            "and on each a capacity from 1 to 4294967295");
     }
     co_return plan;
 }

@@ -61,7 +61,7 @@ inline void refuse_other_schemas(const sqlite_file& file) {
 // both find no tables, and both create them.
 inline void make_tables(sqlite_file& file) {
     detail::refuse_other_schemas(file);
-    if (detail::number_in(file, "PRAGMA user_version") == sqlite_schema) return;
+    if (detail::number_in(file, "PRAGMA application_id") == sqlite_application) return;
     file.run(("PRAGMA application_id = " + std::to_string(sqlite_application)).c_str());
     file.run(("PRAGMA user_version = " + std::to_string(sqlite_schema)).c_str());
     const std::string lap = "(run INTEGER, lap INTEGER, lap_begin INTEGER, lap_end INTEGER";

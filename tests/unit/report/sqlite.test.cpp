@@ -345,6 +345,13 @@ TEST_CASE("the tables are created once, with a column for each member") {
                     "('name', 'started', 'ended', 'elapsed', 'num_failures')") == 5);
 }
 
+TEST_CASE("an empty database of another program gets the tables, whatever its user_version is") {
+    sqlite_file file(":memory:", sqlite_file::use::write);
+    file.run(("PRAGMA user_version = " + std::to_string(weir::detail::sqlite_schema)).c_str());
+    make_tables(file);
+    CHECK(number_in(file, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'runs'") == 1);
+}
+
 TEST_CASE("a database of another program, or of a later schema, is refused") {
     sqlite_file other(":memory:", sqlite_file::use::write);
     other.run("CREATE TABLE mine(a)");
