@@ -39,8 +39,8 @@ struct channel_plan {
     std::vector<role> roles;
 };
 
-// Collective. Errors: `std::invalid_argument`, on all ranks, if no rank puts, none gets, or a capacity is 0 or
-// takes more than 32 bits.
+// Collective. Errors: `std::invalid_argument`, on all ranks, if no rank puts, none gets, or a capacity is 0
+// or takes more than 32 bits.
 task<channel_plan> plan_channel(communicator of, bool puts, bool gets, std::size_t capacity);
 
 // The protocol of a channel. A rank that puts is a producer, one that gets a consumer.
