@@ -17,7 +17,7 @@ namespace weir {
 /// program. The values show why a stage is slow: it computes, or it waits for a processor, for memory or for
 /// a disk. Values that the system doesn't report are empty: on macOS those of storage, memory and processors,
 /// on Windows those of faults, switches and storage. After the end of the run, the values of memory are those
-/// of the last snapshot before the end; without one, those of the first snapshot after the end.
+/// of the end; if no snapshot was taken before, those of the first snapshot after the end.
 struct process_stats {
     duration elapsed{};                                 ///< from the start of the run to the snapshot
     std::optional<unsigned> processors;                 ///< processors that the process may use
@@ -74,7 +74,7 @@ namespace detail {
 //
 // `begin` is called before the object is shared; afterwards any thread may call the other members. If `stats`
 // is never called, a run costs two system calls of 2 us, at its beginning and its end. Only a snapshot reads
-// a file.
+// a file, and the end of a run with a snapshot.
 template <class Platform>
 class basic_process_meter {
     struct instant {
@@ -86,8 +86,8 @@ class basic_process_meter {
   public:
     void begin() noexcept { begin_ = read(); }
 
-    // Ends the measurement: later calls of `stats` return the times and counts of this instant. The first of
-    // them reads the memory, unless a call before end() did. Each call reads the number of processors.
+    // Ends the measurement: later calls of `stats` return the values of this instant. If `stats` was not called
+    // before, its first call reads the memory. Each call reads the number of processors.
     void end() noexcept;
 
     // None if `begin` was not called, or if the system reports nothing.

@@ -14,7 +14,9 @@ namespace weir::detail {
 template <class Platform>
 WEIR_INLINE void basic_process_meter<Platform>::end() noexcept {
     const std::lock_guard guard(lock_);
-    if (begin_ && !end_) end_ = read();
+    if (!begin_ || end_) return;
+    end_ = read();
+    if (memory_) memory_ = Platform::measure_memory();
 }
 
 template <class Platform>

@@ -130,6 +130,20 @@ TEST_CASE("what the process does after the end of the run changes nothing, also 
     CHECK(m.stats() == s);
 }
 
+TEST_CASE("the memory after the end is that of the end, if a snapshot was taken before") {
+    system_by_hand::reset();
+    meter m;
+    m.begin();
+    static_cast<void>(m.stats());
+    system_by_hand::memory = {20'000, 40'000};
+    m.end();
+    system_by_hand::memory = {30'000, 60'000};
+    const auto s = m.stats();
+    REQUIRE(s.has_value());
+    CHECK(s->resident == 20'000U);
+    CHECK(s->peak_resident == 40'000U);
+}
+
 TEST_CASE("a value that the system doesn't report is empty, not 0") {
     system_by_hand::reset();
     system_by_hand::counts.blocks_read = -1;
