@@ -86,8 +86,8 @@ class basic_process_meter {
   public:
     void begin() noexcept { begin_ = read(); }
 
-    // Ends the measurement: later calls of `stats` return the values of this instant. If `stats` was not called
-    // before, its first call reads the memory. Each call reads the number of processors.
+    // Ends the measurement: later calls of `stats` return the values of this instant. If `stats` was not
+    // called before, its first call reads the memory. Each call reads the number of processors.
     void end() noexcept;
 
     // None if `begin` was not called, or if the system reports nothing.
