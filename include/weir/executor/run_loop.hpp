@@ -9,6 +9,7 @@
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
@@ -136,29 +137,29 @@ class run_loop final : public executor, detail::loop_turns::loop {
     run_loop();
 
     using executor::post;
-    void post(std::coroutine_handle<> h) noexcept override;
+    WEIR_INLINE void post(std::coroutine_handle<> h) noexcept override;
 
-    void add(timer& t) noexcept override;
+    WEIR_INLINE void add(timer& t) noexcept override;
 
-    void cancel(timer& t) noexcept override;
+    WEIR_INLINE void cancel(timer& t) noexcept override;
 
     /// Runs the next coroutine. If none is ready, sleeps until one is posted, a timer or a poll is due,
     /// `done` is set, or `limit`. Called by a coroutine of the loop: sleeps until `done` is set, or until
     /// `limit`, while another thread runs the loop.
     /// \returns false if the calling thread neither constructed the loop nor runs it now.
-    bool drive(detail::parker& done, time_point limit) override;
+    WEIR_INLINE bool drive(detail::parker& done, time_point limit) override;
 
     void waits_for(executor& other) noexcept override { lender_ = &other; }
 
-    bool polls(detail::pollable& source) noexcept override;
+    WEIR_INLINE bool polls(detail::pollable& source) noexcept override;
 
   private:
     friend detail::foreign_run_loop;
     explicit run_loop(const executor_traits& traits) : executor(traits) {}
 
-    void turn(detail::parker& done, time_point limit) override;
+    WEIR_INLINE void turn(detail::parker& done, time_point limit) override;
     time_point instant() const noexcept override { return now(); }
-    void sleep(detail::parker& done, time_point limit) noexcept override;
+    WEIR_INLINE void sleep(detail::parker& done, time_point limit) noexcept override;
     // The instant at which the loop has to poll. In a forked process `never`: the devices are the parent's.
     std::int64_t next_poll() noexcept;
 

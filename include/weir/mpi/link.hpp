@@ -250,7 +250,7 @@ class link : operation {
     void send_ends() noexcept;
     void return_credit() noexcept;
     // Receives all items that have arrived. Leaves `again` false at the end of the link: `ended` is called.
-    int begin(MPI_Request&, bool& again) noexcept override;
+    inline int begin(MPI_Request&, bool& again) noexcept override;
     void ended() noexcept override {
         has_stopped_ = true;
         if (error_class() != MPI_SUCCESS) give_up(error_class(), call(), any_rank);

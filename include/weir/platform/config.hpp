@@ -84,8 +84,9 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 // on Windows, files that are compiled without the macro can be linked as well.
 //
 // WEIR_INLINE is for the functions in .ipp files. Without the macro, a header includes its .ipp file at the
-// end; with the macro, only weir/src.hpp does, unless the functions are templates. WEIR_COMPILED names a
-// template that weir/src.hpp instantiates.
+// end; with the macro, only weir/src.hpp does, unless the functions are templates. Virtual functions have
+// WEIR_INLINE in their class, too: without it, each file would compile them, used or not (the first virtual
+// function that is not inline decides where). WEIR_COMPILED names a template that weir/src.hpp instantiates.
 #if defined(WEIR_SEPARATE_COMPILATION)
 #define WEIR_INLINE
 #define WEIR_COMPILED(...) extern template __VA_ARGS__

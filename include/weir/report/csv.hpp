@@ -8,6 +8,7 @@
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/task_sample.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/output_file.hpp>
 #include <weir/report/fields.hpp>
 #include <weir/run/run_report.hpp>
@@ -42,9 +43,9 @@ class csv_report : public run_report {
 
     /// \returns the path.
     [[nodiscard]] std::string name() const override { return path_; }
-    void begins(const pipeline_stats&) override;
-    void lap(const pipeline_stats& one) override;
-    void ends(const pipeline_stats& rest, const pipeline_stats&) override;
+    WEIR_INLINE void begins(const pipeline_stats&) override;
+    WEIR_INLINE void lap(const pipeline_stats& one) override;
+    WEIR_INLINE void ends(const pipeline_stats& rest, const pipeline_stats&) override;
 
   private:
     const std::string path_;

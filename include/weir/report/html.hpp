@@ -4,6 +4,7 @@
 #define WEIR_REPORT_HTML_HPP
 
 #include <weir/measure/stats.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/run_recorder.hpp>
 #include <weir/report/structure.hpp>
@@ -44,7 +45,7 @@ class html_report : public run_recorder {
         : run_recorder(std::move(name), std::move(made_of), std::move(options)), path_(std::move(path)) {}
 
     [[nodiscard]] std::string name() const override { return path_; }
-    void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
+    WEIR_INLINE void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
 
   private:
     std::string path_;

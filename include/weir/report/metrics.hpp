@@ -5,6 +5,7 @@
 
 #include <weir/insight/verdict.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/output_file.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/verdict_text.hpp>
@@ -80,9 +81,9 @@ namespace detail {
 // The base of `metrics_file` and `metrics_callback`. Adds up the laps: counters count from the run's start.
 class metrics_report : public run_report {
   public:
-    void begins(const pipeline_stats& all) final;
-    void lap(const pipeline_stats& one) final;
-    void ends(const pipeline_stats& rest, const pipeline_stats& all) final;
+    WEIR_INLINE void begins(const pipeline_stats& all) final;
+    WEIR_INLINE void lap(const pipeline_stats& one) final;
+    WEIR_INLINE void ends(const pipeline_stats& rest, const pipeline_stats& all) final;
 
   protected:
     explicit metrics_report(metrics_options options);

@@ -8,6 +8,7 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/report/table.hpp>
 #include <weir/run/diagnosis.hpp>
@@ -129,12 +130,12 @@ class profile_trials final : public stage_trials {
   private:
     // Called before all trials, before a trial, and after a trial. `index`: that of the trial's number of
     // slots in `profile_state::ascending`; 0 if the stage has one trial.
-    void on_begin(profiled_run& run) override;
+    WEIR_INLINE void on_begin(profiled_run& run) override;
     void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) override {
         tell(run.name_of(stage), num_slots, done_);
     }
-    void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
-                   const profile_trial& trial) override;
+    WEIR_INLINE void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
+                               const profile_trial& trial) override;
 
     // Calls `profile_options::on_progress`.
     void tell(const std::string& stage, std::size_t num_slots, std::size_t done) {

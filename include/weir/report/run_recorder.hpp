@@ -5,6 +5,7 @@
 
 #include <weir/measure/stats.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/report/json.hpp>
@@ -55,10 +56,10 @@ class run_recorder : public run_report {
     [[nodiscard]] run_record record() const;
 
     [[nodiscard]] std::string name() const override { return "the record of a run"; }
-    void begins(const pipeline_stats& all) override;
-    void lap(const pipeline_stats& one) override;
-    void failed(const failure& what) override;
-    void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
+    WEIR_INLINE void begins(const pipeline_stats& all) override;
+    WEIR_INLINE void lap(const pipeline_stats& one) override;
+    WEIR_INLINE void failed(const failure& what) override;
+    WEIR_INLINE void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
 
   protected:
     /// \returns the record without its laps. Errors: `std::bad_alloc`.

@@ -189,7 +189,7 @@ class sqlite_report : public run_report {
     /// \returns the path.
     [[nodiscard]] std::string name() const override { return path_; }
 
-    void begins(const pipeline_stats& all) override;
+    inline void begins(const pipeline_stats& all) override;
     void lap(const pipeline_stats& one) override {
         record_.total.elapsed += one.elapsed;
         enqueue(one);
@@ -200,7 +200,7 @@ class sqlite_report : public run_report {
         if (record_.num_failures++ >= most_failures) return;
         failures_.push_back({what.stage, what.item, what.message(), detail::place_text(what.where), laps_});
     }
-    void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
+    inline void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
 
   private:
     static constexpr std::int64_t head_lap = -1;  // stands for the whole run in the table `json`

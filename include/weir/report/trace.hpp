@@ -6,6 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/report/trace_run.hpp>
 #include <weir/run/run_report.hpp>
@@ -74,10 +75,10 @@ class trace_report final : public run_report {
     [[nodiscard]] std::string text() const;
 
     void begins(const pipeline_stats&) override { running_->reserve(); }
-    void ends(const pipeline_stats&, const pipeline_stats&) override;
+    WEIR_INLINE void ends(const pipeline_stats&, const pipeline_stats&) override;
 
   private:
-    std::shared_ptr<detail::run_trail> follows_items() override;
+    WEIR_INLINE std::shared_ptr<detail::run_trail> follows_items() override;
 
     static detail::trace_settings settings_of(const trace_options& o);
 

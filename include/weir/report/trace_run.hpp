@@ -6,6 +6,7 @@
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t
@@ -119,7 +120,7 @@ class slot_trace final : public slot_trail {
         current_ = tag;
     }
 
-    void end_step(std::int64_t now) noexcept override;
+    WEIR_INLINE void end_step(std::int64_t now) noexcept override;
     void failed() noexcept override { visit_.what = 1; }
     void left(std::uint32_t queue, std::uint64_t number) noexcept override {
         events.add({visit_.end, visit_.end, number, 0, queue, trace_kind::left, 0});
@@ -130,8 +131,8 @@ class slot_trace final : public slot_trail {
         events.add({now, now, puts + gets, puts - smaller(puts, gets), queue, trace_kind::depth, 0});
     }
 
-    std::uint64_t gives(bool with_current, std::uint64_t item, std::uint64_t epoch,
-                        std::int64_t now) noexcept override;
+    WEIR_INLINE std::uint64_t gives(bool with_current, std::uint64_t item, std::uint64_t epoch,
+                                    std::int64_t now) noexcept override;
     void keep(std::int64_t now) noexcept override {
         if (!is_open_ || gave_current_ || current_ == 0) return;
         events.add({now, now, next_kept_++, 0, 0, trace_kind::kept, 0});
@@ -193,7 +194,7 @@ class run_trace final : public run_trail {
         queue_names_.push_back(name);
         return *queues_[place];
     }
-    slot_trail& add_slot(std::size_t stage) override;
+    WEIR_INLINE slot_trail& add_slot(std::size_t stage) override;
     // Called when all stages are added. Allocates the slots' rings. Each stage gets the same share of the
     // events, because each stage sees about as many traced items.
     void reserve();

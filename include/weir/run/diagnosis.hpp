@@ -8,6 +8,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/run/profile_trial.hpp>
 #include <weir/run/run_report.hpp>
 
@@ -84,18 +85,18 @@ class printed_trials final : public stage_trials {
   public:
     printed_trials() noexcept;
 
-    void finish(profiled_run& run) override;
-    void abandon(profiled_run&, std::exception_ptr) noexcept override;
+    WEIR_INLINE void finish(profiled_run& run) override;
+    WEIR_INLINE void abandon(profiled_run&, std::exception_ptr) noexcept override;
     bool has_conclusion() const noexcept override { return is_complete_; }
-    void conclude(const pipeline_stats& rest) override;
+    WEIR_INLINE void conclude(const pipeline_stats& rest) override;
 
   private:
     static constexpr std::size_t concurrencies[] = {1, 4, 8, 16, 32};
 
-    void on_begin(profiled_run& run) override;
+    WEIR_INLINE void on_begin(profiled_run& run) override;
     void on_trial(const profiled_run&, std::size_t, std::size_t) override {}
-    void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
-                   const profile_trial& trial) override;
+    WEIR_INLINE void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
+                               const profile_trial& trial) override;
 
     profile_lines lines_{0};
     profile_trial base_;  // the first trial of the current stage, with the fewest slots

@@ -8,6 +8,7 @@
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/task/detached_task.hpp>
 
@@ -64,7 +65,7 @@ class priority_lanes final : detail::detached_task_owner {
         std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
         // Called by a thread that blocks. If a pump (see below) runs on this thread, one more pump works
         // meanwhile, unless memory lacks.
-        bool drive(flag& done, time_point limit) override;
+        WEIR_INLINE bool drive(flag& done, time_point limit) override;
 
         bool run_one();
         detail::basic_inbox<> waiting;

@@ -7,6 +7,7 @@
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/run/run_report.hpp>
 
 #include <cstddef>   // for std::size_t
@@ -112,7 +113,7 @@ class stage_trials : public run_profiler {
     stage_trials(std::size_t items, std::span<const std::size_t> concurrencies, trial_limits limits) noexcept
         : items_(items), shares_(concurrencies), limits_(limits) {}
 
-    std::optional<time_point> step(profiled_run& run) final;
+    WEIR_INLINE std::optional<time_point> step(profiled_run& run) final;
 
   protected:
     // Whether the current stage has no input.

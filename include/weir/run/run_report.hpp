@@ -11,6 +11,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
@@ -172,7 +173,7 @@ class run_report {
     /// Called for an item that failed: see `run_options::on_failure`.
     virtual void failed(const failure& f) { static_cast<void>(f); }
     /// Called at the end of the run: see `run_options::on_end`. `rest`: the last, shorter lap.
-    virtual void ends(const pipeline_stats& rest, const pipeline_stats& all);
+    WEIR_INLINE virtual void ends(const pipeline_stats& rest, const pipeline_stats& all);
     /// Called before `begins`.
     /// \returns a hook that is called around every invocation; null: none.
     [[nodiscard]] virtual std::shared_ptr<hook> around_invocations() { return nullptr; }

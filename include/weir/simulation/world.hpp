@@ -136,9 +136,9 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override { ready_.push_back(h.address()); }
 
-    void add(timer& t) noexcept override;
-    void cancel(timer& t) noexcept override;
-    bool drive(weir::detail::parker& done, time_point limit) override;
+    WEIR_INLINE void add(timer& t) noexcept override;
+    WEIR_INLINE void cancel(timer& t) noexcept override;
+    WEIR_INLINE bool drive(weir::detail::parker& done, time_point limit) override;
 
     /// \returns a number below `n`, as a decision of the schedule: a replay returns the same number, and
     ///          `strategy::exhaustive` tries all numbers.
@@ -181,7 +181,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     // Decides whether the scenario's thread continues before the next ready coroutine runs.
     bool thread_goes_on();
 
-    void turn(weir::detail::parker&, time_point limit) override;
+    WEIR_INLINE void turn(weir::detail::parker&, time_point limit) override;
     time_point instant() const noexcept override { return now(); }
     void sleep(weir::detail::parker&, time_point) noexcept override {}
 

@@ -5,6 +5,7 @@
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/bounds.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/sampling/checkpoint.hpp>
@@ -167,7 +168,7 @@ class progress_recorder final : public progress_listener {
     // Records all draws of an item under one lock, so that no checkpoint contains only a part of a batch.
     // `from`: the draws of the item; `taken`: the consumer has taken the item; false: a stage has dropped it.
     // If an allocation fails, the record is incomplete, and `checkpoint` throws from then on.
-    void settle(origin& from, bool taken) noexcept override;
+    WEIR_INLINE void settle(origin& from, bool taken) noexcept override;
 
     const progress_recorder* recorder() const noexcept override { return this; }
 
