@@ -45,8 +45,6 @@ ELSEWHERE = {
     "stages/source_items.hpp": ("tests/unit/stages/source.test.cpp", "what a source is made from"),
     "stages/stage_task.hpp": ("tests/unit/stages/stage_worker.test.cpp", "a base of each worker"),
     "insight/repeated_consumer.hpp": ("tests/unit/insight/headspace.test.cpp", "how headspace calls its consumer"),
-    "insight/compared_run.hpp": ("tests/unit/insight/diff.test.cpp", "the runs that are compared"),
-    "insight/run_difference.hpp": ("tests/unit/insight/diff.test.cpp", "what a comparison returns, and its text"),
     "mpi/link.hpp": ("tests/mpi/channel.test.cpp", "what the ranks of a channel tell each other"),
     "mpi/item_link.hpp": ("tests/mpi/channel.test.cpp", "the items of one rank of a channel"),
     "version.hpp": ("tests/packaging/run", "three numbers, which each build file reads its version from"),

@@ -152,34 +152,26 @@ TEST_CASE("a change of a time that is next to nothing in its run is not named") 
     CHECK(stage_in(diff(a, b, without_verdicts), "src").has_changed);
 }
 
-TEST_CASE("settings that changed are listed, and the states that changed by them") {
+TEST_CASE("settings that changed are listed, and first in the sentence if no time changed") {
     const run_difference d =
         diff(run_of({.concurrency = 2}), run_of({.concurrency = 4, .capacity = 8, .in_order = true}));
     CHECK(d.settings == std::vector<std::string>{"concurrency of decode: 2 -> 4",
                                                  "capacity behind decode: 2 -> 8",
                                                  "order of decode: completion -> input"});
     CHECK_FALSE(stage_in(d, "decode").has_changed);
-    CHECK(has(d.sentence(), "concurrency of decode: 2 -> 4; "));
+    CHECK(d.sentence().starts_with("concurrency of decode: 2 -> 4; "));
 }
 
-TEST_CASE("the states of a stage that was starved change if the stage before it gets slower") {
-    const auto source = [](std::int64_t ms) { return awaiting({ms}); };
-    const auto make = [&](std::int64_t ms) {
-        return builder(source(ms)).stage({.name = "s"}, awaiting({5})).consumed();
+TEST_CASE("states that changed are part of a difference, and only of one") {
+    const auto make = [](std::int64_t ms) {
+        return builder(awaiting({ms})).stage({.name = "s"}, awaiting({5})).consumed();
     };
     const run_difference d = diff(make(5), make(10), without_verdicts);
     CHECK(stage_in(d, "src").has_changed);
     CHECK_FALSE(stage_in(d, "s").has_changed);
-    bool is_starved = false;
-    for (const weir::state_difference& each : d.states) {
-        if (each.stage != "s" || each.state != "wait_get") continue;
-        is_starved = true;
-        CHECK(each.after - each.before == Approx(0.5).margin(0.01));
-        CHECK(each.change.value().holds(each.after - each.before));
-    }
-    CHECK(is_starved);
-    CHECK(has(d.text(), "states:\n"));
+    CHECK_FALSE(d.states.empty());
     CHECK(has(d.text(), "  's' wait_get: 50.0 % of its slots' time instead of "));
+    CHECK(diff(make(5), make(5), without_verdicts).states.empty());
 }
 
 TEST_CASE("a stage that fails more often is named, unless the failures are too few to tell") {
@@ -233,8 +225,6 @@ TEST_CASE("runs without statistics, and recordings that are broken, are refused 
     CHECK(diff(pipeline_stats(), run_of({})).sentence() ==
           "the runs can't be compared: the first run: it has no statistics");
     CHECK(diff(run_of({}), run_of<weir::unmeasured>({})).refused.starts_with("the second run: "));
-    CHECK(diff(run_of({}), run_of<weir::summed>({})).refused ==
-          "the second run: its policy keeps no histograms of the times");
     recording broken = builder().stage({.name = "s"}, awaiting({10})).consumed();
     const recording whole = broken;
     broken.stages[1].tasks[0].await = -1ms;
