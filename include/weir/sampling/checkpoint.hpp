@@ -37,20 +37,20 @@ struct draw {
 
 /// How the indices of an epoch are chosen.
 enum class draw_order : std::uint8_t {
-    sequential,  ///< 0, 1, 2, ...
-    permuted,    ///< each index once, in another order in each epoch
+    sequential,  ///< 0, 1, 2, ..., and after the last index again from 0
+    permuted,    ///< each index once before any comes again, in another order in each epoch
     weighted     ///< at random by weight, with repetition
 };
 
-/// The parameters of a sequence of draws. They determine the index at each position: samplers with equal
-/// sequences agree on it, whatever their ranks.
+/// The parameters of a sequence of draws. They determine the index at each position, which is the same for
+/// all ranks.
 struct draw_sequence {
     draw_order order = draw_order::permuted;  ///< of the indices in an epoch
-    /// A checksum of the weights. Without weights: a checksum of the number of indices if it isn't `size`,
-    /// else 0.
+    /// A checksum of the weights. Without weights: 0 if the number of indices is `size`, else a checksum of
+    /// this number.
     std::uint32_t weights = 0;
     std::uint64_t size = 0;  ///< positions in an epoch
-    std::uint64_t seed = 0;  ///< of all random choices; 0 is a seed like any other
+    std::uint64_t seed = 0;  ///< of all random choices; 0 is a seed like any other; not used if `sequential`
 
     [[nodiscard]] friend constexpr bool operator==(const draw_sequence&, const draw_sequence&) = default;
 };
@@ -82,12 +82,12 @@ class checkpoint {
     [[nodiscard]] static checkpoint begin(const draw_sequence& sequence, weir::shard shard, weir::tail tail,
                                           const std::optional<checkpoint>& resume = std::nullopt);
 
-    /// The draws that all ranks of a run have taken. A run with any number of ranks can resume from this
-    /// checkpoint. The checkpoint of a run with one rank is complete without a merge.
+    /// \returns the draws that all ranks of a run have taken: a checkpoint from which a run with any number
+    ///          of ranks can resume. The checkpoint of a run with one rank is complete without a merge.
     ///
     /// \param ranks  one checkpoint of each rank, in any order.
-    /// Errors: `std::invalid_argument` if a rank is missing or there twice, or if the checkpoints are of
-    ///         different runs.
+    /// Errors: `std::invalid_argument` if a rank is missing or there twice, or if the checkpoints are of runs
+    ///         that differ in the number of ranks, the sequence, the `tail` or the draws taken before.
     /// Cost:   time and memory grow with the distance between the lowest and the highest watermark.
     [[nodiscard]] static checkpoint merge(std::span<const checkpoint> ranks);
 
@@ -126,7 +126,7 @@ class checkpoint {
 
     explicit checkpoint(const draw_sequence& s) : sequence_(s) {}
 
-    // The positions that this rank gets in this run; with an argument, those of another rank.
+    // The positions that this rank, or the rank `rank`, gets in this run.
     detail::shard_partition partition() const { return partition(shard_.rank()); }
     detail::shard_partition partition(u64 rank) const;
 
@@ -143,16 +143,16 @@ class checkpoint {
 
     [[noreturn]] static void throw_impossible();
 
-    // Whether a run can produce this checkpoint. Requires that the lists are ascending and have no position
-    // below their start, `base_` or `watermark_`.
+    // Whether a run can produce this checkpoint. Requires that both lists ascend: `before_` from `base_` on,
+    // `ahead_` above `watermark_`.
     bool possible() const;
 
     draw_sequence sequence_;
     weir::shard shard_ = {};
     weir::tail tail_ = tail::exact;
-    std::uint32_t run_ = 0;  // a digest of the positions that were taken before this run
+    std::uint32_t run_ = 0;  // a digest of the positions that were taken before this run; 0 if complete
     // Positions below `base_` were taken before this run, or their epoch is over. In a complete checkpoint,
-    // `base_` is `watermark_` instead.
+    // `base_` equals `watermark_`.
     u64 base_ = 0;
     u64 watermark_ = none;
     // The positions from `base_` on that were taken before this run, ascending. Empty in a complete
@@ -182,12 +182,12 @@ class progress {
     explicit progress(weir::checkpoint start);
 
     /// Records that the consumer took `d`. A padded draw changes nothing.
-    /// Errors: those of the next function.
+    /// Errors: those of `took(position)`.
     void took(const draw& d);
 
     /// Records that the consumer took the draw at this position, which is not padded.
-    /// Errors: `std::invalid_argument` if the position was taken before, or is not this rank's. Nothing is
-    ///         changed then.
+    /// Errors: `std::invalid_argument` if this run or an earlier one has taken the position, or if the
+    ///         position is dealt to another rank or to none. Nothing is changed then.
     void took(std::uint64_t position);
 
     /// The checkpoint of the draws taken so far. Cost: O(k). Errors: `std::bad_alloc`.

@@ -18,7 +18,7 @@
 namespace weir::detail {
 
 // The members of a `checkpoint`, under the same names, and their format as bytes. All numbers are
-// little-endian.
+// little-endian. The number of positions in `ahead` follows from the number of all bytes.
 //
 // | at | bytes | what                                                                        |
 // |----|-------|-----------------------------------------------------------------------------|
@@ -27,7 +27,7 @@ namespace weir::detail {
 // |  5 | 1     | order in the lower four bits, tail in the upper                             |
 // |  6 | 1     | bytes of a distance: `before` in the lower four bits, `ahead` in the upper  |
 // |  7 | 4 + 4 | rank, world                                                                 |
-// | 15 | 4 + 4 | checksum of the weights, run                                                |
+// | 15 | 4 + 4 | weights, run (both are checksums)                                           |
 // | 23 | 8 + 8 | size, seed                                                                  |
 // | 39 | 8 + 8 | base, watermark                                                             |
 // | 55 | 4     | the number of positions in `before`                                         |
@@ -40,7 +40,7 @@ struct checkpoint_fields {
     std::uint8_t order = 0, tail = 0;
     std::uint32_t rank = 0, world = 0, weights = 0, run = 0;
     u64 size = 0, seed = 0, base = 0, watermark = 0;
-    std::vector<u64> before, ahead;  // ascending, from base on and above watermark
+    std::vector<u64> before, ahead;  // both ascending; `before` from base on, `ahead` above watermark
 
     static constexpr std::size_t head = 59;         // bytes before the lists
     static constexpr std::size_t least = head + 4;  // bytes of a checkpoint with empty lists
@@ -66,7 +66,7 @@ struct checkpoint_fields {
         return out;
     }
 
-    // Errors: std::invalid_argument.
+    // Errors: std::invalid_argument unless begin, version, checksum and lists are as in the table.
     static checkpoint_fields from_bytes(bytes_in in) {
         bool ours = in.size() >= magic.size();
         for (std::size_t i = 0; ours && i < magic.size(); ++i) {
@@ -131,8 +131,9 @@ struct checkpoint_fields {
         return x;
     }
 
-    // A list is stored as the distances of each position from the one before it; of the first, from `from`.
-    // Returns the number of bytes that the greatest distance needs; 0 for an empty list.
+    // A list is stored as distances: of the first position from `from`, of each other position from the
+    // position before it. Returns the number of bytes that the greatest distance needs, at least 1; 0 for an
+    // empty list.
     static std::size_t width(const std::vector<u64>& list, u64 from) noexcept {
         std::size_t most = 0;
         for (const u64 p : list) {
@@ -149,8 +150,8 @@ struct checkpoint_fields {
             from = p;
         }
     }
-    // `above`: the first position must be greater than `from`, not equal. Each other position must be greater
-    // than the one before it.
+    // Reads a list. `above`: whether the first position must be greater than `from`; else it may be equal.
+    // Each other position must be greater than the position before it.
     static std::vector<u64> get_list(bytes_in in, u64 from, std::size_t bytes, bool above) {
         if (bytes == 0 ? !in.empty() : in.size() % bytes != 0 || (above && in.empty())) refuse_lists();
         std::vector<u64> list;

@@ -19,9 +19,9 @@
 
 namespace weir {
 
-/// Replaces a file by a checkpoint: the file has the old content or the whole new one, whenever the process
-/// or the machine crashes, and the new one once this has returned. The bytes are those of
-/// `checkpoint::to_bytes`, which end with a checksum.
+/// Writes a checkpoint into a file, instead of its old content. If the process or the machine crashes during
+/// the call, the file has the old content or the whole new content; after the call, the new content. The
+/// bytes are those of `checkpoint::to_bytes`, which end with a checksum.
 ///
 ///     weir::save_checkpoint("training.weir", weir::checkpoint::merge(those_of_all_ranks));
 ///

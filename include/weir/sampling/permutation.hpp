@@ -14,7 +14,8 @@ namespace weir {
 
 /// A random permutation of the numbers 0 to n - 1. It is not stored: the number at a place, and the place of
 /// a number, are computed. The same seed gives the same order on every platform and in every version of the
-/// library. Over all seeds, each order is about equally frequent, as far as n! allows.
+/// library. Over all seeds, each order is about equally frequent, if n! is much less than 2^64, the number of
+/// seeds.
 ///
 ///     const weir::permutation order(1'000'000, 42);
 ///     for (std::uint64_t i = 0; i < order.size(); ++i) visit(order[i]);
@@ -23,8 +24,8 @@ namespace weir {
 ///
 /// Threads: a value, like `int`. Cost: 80 bytes; 40 ns a place, up to 1.5 us if n < 50.
 /// Source: J. Black, P. Rogaway, "Ciphers with arbitrary finite domains" (CT-RSA 2002): the
-/// generalised Feistel network on two digits below ceil(sqrt(n)), with cycle walking, which seldom takes more
-/// than one step; the round function is SplitMix64 (see `platform/bounds.hpp`).
+/// generalised Feistel network on two digits of base ceil(sqrt(n)), or 8 if n < 50, with cycle walking, which
+/// takes few steps if n is not small; the round function is SplitMix64 (see `platform/bounds.hpp`).
 class permutation {
   public:
     /// The empty permutation.
@@ -95,12 +96,12 @@ class permutation {
         return ((detail::splitmix64(key, digit) >> 32) * side_) >> 32;
     }
 
-    // The smallest base whose square is at least n, and at least 8: with a smaller base, some orders would be
-    // more frequent. For small n, cycle walking takes 64 / n steps on average, such as 32 for n = 2. This is
-    // cheaper than more rounds for all n.
+    // 1 if n <= 1; else the smallest base of 8 or more whose square is at least n. With a base below 8, some
+    // orders would be more frequent. For n below 64, cycle walking takes 64 / n steps on average, such as 32
+    // for n = 2. These steps are cheaper than more rounds for all n.
     static constexpr std::uint64_t side_of(std::uint64_t n) noexcept {
         if (n <= 1) return 1;
-        std::uint64_t root = 0;  // the greatest whose square is at most n - 1
+        std::uint64_t root = 0;  // the greatest number whose square is at most n - 1
         for (std::uint64_t bit = std::uint64_t{1} << 31; bit != 0; bit >>= 1) {
             if ((root | bit) * (root | bit) <= n - 1) root |= bit;
         }

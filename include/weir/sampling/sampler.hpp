@@ -20,15 +20,15 @@ namespace weir {
 
 /// Returns the draws of one rank (one of the processes that share the work), one by one. Each epoch has
 /// `size` draws, in an order that does not depend on the ranks. Draw number k of an epoch, from 0, goes to
-/// rank k % world, where `world` is the number of ranks. After a resumption, only the draws that were not
-/// taken are numbered.
+/// rank k % world, where `world` is the number of ranks; for an incomplete last round, see `tail`. After a
+/// resumption, only the draws that were not taken are numbered.
 ///
 ///     while (auto d = sampler.next()) load(d->index);   // one epoch; repeated, the next epoch
 ///
 /// The common base of `sampler` and `weighted_sampler`. `Order` computes the index at each place of an epoch.
 ///
 /// Threads: a value, like `int`.
-/// Cost: O(log t) time for a draw, and 8 t bytes, if earlier runs took t draws out of order.
+/// Cost: O(log t) time for a draw, and 16 t bytes, if earlier runs took t draws out of order.
 template <class Order>
 class basic_sampler {
   public:
@@ -53,7 +53,7 @@ class basic_sampler {
 
     /// The next draw, across the ends of epochs.
     /// \param epochs  the number of epochs: draws of epoch `epochs` and later ones are not returned.
-    /// \returns       nothing after the last draw of these epochs.
+    /// \returns       the draw; nothing after the last draw of these epochs.
     /// Errors:        those of `next`.
     [[nodiscard]] std::optional<draw> next_before(std::uint64_t epochs) {
         while (epoch_ < epochs) {
@@ -62,7 +62,7 @@ class basic_sampler {
         return std::nullopt;
     }
 
-    /// The current epoch, from 0. Changes when `next` returns nothing.
+    /// The current epoch, from 0. Grows by one when `next` returns nothing.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
     /// The number of draws, padded ones included, that `next` will still return in this epoch.
@@ -86,7 +86,8 @@ class basic_sampler {
     [[nodiscard]] const checkpoint& start() const noexcept { return start_; }
 
   protected:
-    /// \param order  `order.enter(epoch)` begins an epoch; `order[place]` is the index at a place of it.
+    /// \param order  `order.enter(epoch)` begins an epoch; `order[place]` is the index at a place of the
+    ///               epoch.
     /// Errors: those of `checkpoint::begin`.
     basic_sampler(Order order, const draw_sequence& sequence, weir::shard shard, weir::tail tail,
                   const std::optional<checkpoint>& resume)
@@ -96,8 +97,8 @@ class basic_sampler {
 
   private:
     static detail::shard_partition partition_of(const checkpoint& start, weir::shard shard, weir::tail tail) {
-        // Both lists have only positions that earlier runs took, as this run has taken nothing yet. At most
-        // one list is not empty: ahead_ if the checkpoint is complete, otherwise before_.
+        // Both before_ and ahead_ have only positions that earlier runs took, as this run has taken nothing
+        // yet. In a complete checkpoint before_ is empty; in any other, ahead_.
         std::vector<std::uint64_t> taken = start.before_;
         taken.insert(taken.end(), start.ahead_.begin(), start.ahead_.end());
         return {start.sequence_.size, start.base_,   std::move(taken),
@@ -125,11 +126,11 @@ class basic_sampler {
     detail::shard_partition partition_;
     weir::shard shard_;
     bool pads_;
-    bool padding_ = false;  // a padded draw follows the share
+    bool padding_ = false;  // one padded draw follows the rank's own draws
     bool entered_ = false;  // padding_, share_ and num_returned_ are those of epoch_
     std::uint64_t epoch_;
     std::uint64_t share_ = 0;         // the number of this rank's draws in the epoch
-    std::uint64_t num_returned_ = 0;  // the number of these draws that were returned
+    std::uint64_t num_returned_ = 0;  // the number of these draws that `next` has returned
 };
 
 /// Options of a `sampler`.
@@ -145,7 +146,7 @@ struct sampler_options {
     /// The seed of the order. Has to be the same on all ranks.
     std::uint64_t seed = 0;
 
-    /// Whether each epoch has a random order of its own. If not, the indices ascend from 0.
+    /// Whether each epoch has a random order of its own. If not, the indices of each epoch ascend from 0.
     bool shuffle = true;
 
     /// The rank whose draws are returned. Under torchrun, mpirun or srun: `weir::shard::from_environment()`.
@@ -154,7 +155,8 @@ struct sampler_options {
     /// What happens at the end of an epoch if the ranks can't get equally many draws.
     weir::tail tail = weir::tail::exact;
 
-    /// The complete checkpoint to continue from, of a run with any number of ranks.
+    /// The complete checkpoint to continue from, of a run with any number of ranks; empty: the first draw of
+    /// epoch 0 comes first.
     std::optional<checkpoint> resume = std::nullopt;
 };
 
@@ -193,8 +195,8 @@ class permuted_order {
 class sampler : public basic_sampler<detail::permuted_order> {
   public:
     /// Errors: `std::invalid_argument` if no draw would ever be returned (`tail::drop` and more ranks than
-    ///         draws, or draws but no indices); or if the checkpoint is not complete, or its run had another
-    ///         size, draws, seed or shuffle.
+    ///         draws, or draws but no indices); or if the checkpoint is not complete, or its run had a
+    ///         `weighted_sampler`, another size, draws or shuffle, or, if shuffled, another seed.
     explicit sampler(const sampler_options& options)
         : basic_sampler(detail::permuted_order(options.size, options.seed, options.shuffle),
                         {options.shuffle ? draw_order::permuted : draw_order::sequential,

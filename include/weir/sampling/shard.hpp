@@ -39,7 +39,7 @@ class shard {
 
     /// \param rank   from 0 to world - 1; of any integer type, as `world` is.
     /// \param world  from 1 to 2^32 - 1.
-    /// Errors: `std::invalid_argument`.
+    /// Errors: `std::invalid_argument` for other values.
     constexpr shard(std::integral auto rank, std::integral auto world)
         : rank_(static_cast<std::uint32_t>(rank)), world_(static_cast<std::uint32_t>(world)) {
         if (std::cmp_less(world, 1) || std::cmp_greater(world, UINT32_MAX) || std::cmp_less(rank, 0) ||
@@ -103,7 +103,7 @@ class shard {
     /// variable that is set of `LOCAL_RANK`, `OMPI_COMM_WORLD_LOCAL_RANK`, `MPI_LOCALRANKID` and
     /// `SLURM_LOCALID`.
     ///
-    /// \returns 0 if none is set.
+    /// \returns the value of the variable; 0 if no variable is set. An empty variable counts as not set.
     /// Errors: `std::invalid_argument` if the variable is not a number.
     [[nodiscard]] static std::uint32_t local_rank_from_environment() {
         return local_rank_from_environment(of_process);
@@ -150,9 +150,9 @@ namespace weir::detail {
 
 // The positions of an endless sequence of epochs that are dealt to one rank.
 //
-// Epoch e has the positions e * size to (e + 1) * size - 1. Positions below `base`, and those in `taken`,
-// were taken in an earlier run. Of the remaining positions of each epoch, number k (from 0) is dealt to rank
-// k % world. With `drop`, an incomplete last round is not dealt.
+// Epoch e has the positions e * size to (e + 1) * size - 1. Positions below `base`, and those in `taken`, are
+// dealt to no rank: earlier runs took them, or their epoch is over. Of the remaining positions of each epoch,
+// number k (from 0) is dealt to rank k % world. With `drop`, an incomplete last round is not dealt.
 //
 // Cost: each function O(log t), for t positions in `taken`.
 class shard_partition {
@@ -169,7 +169,8 @@ class shard_partition {
     u64 epoch_of(u64 position) const noexcept { return size_ == 0 ? 0 : position / size_; }
     u64 first_epoch() const noexcept { return epoch_of(base_); }
 
-    // Whether all positions of the epoch are less than `none`. All functions below require this of an epoch.
+    // Whether all positions of the epoch are less than `none`. The functions below require this of their
+    // parameter `epoch`.
     bool has(u64 epoch) const noexcept { return size_ == 0 || epoch < UINT64_MAX / size_; }
 
     // The number of positions of an epoch that remain, for all ranks together.
@@ -180,7 +181,8 @@ class shard_partition {
 
     // The number of remaining positions of an epoch that are dealt to this rank.
     u64 share(u64 epoch) const noexcept { return share_of(remaining(epoch)); }
-    // Whether this rank gets a padded draw, as the last round has none for it.
+    // Whether the last round of an epoch is incomplete and has no draw for this rank: with `tail::pad`, the
+    // rank gets a padded draw.
     bool lacks(u64 epoch) const noexcept {
         const u64 rest = remaining(epoch) % world_;
         return rest != 0 && rank_ >= rest;
@@ -203,7 +205,7 @@ class shard_partition {
         return k % world_ == rank_ && k / world_ < share(epoch);
     }
 
-    // The first position from `position` on that is dealt to this rank; `none` if there is no other.
+    // The first position from `position` on that is dealt to this rank; `none` if there is no such position.
     u64 next_own(u64 position) const noexcept {
         if (size_ == 0 || position == none) return none;
         position = (std::max)(position, base_);
@@ -213,7 +215,7 @@ class shard_partition {
             const u64 k = before(p, position);
             const u64 j = k <= rank_ ? 0 : (k - rank_ - 1) / world_ + 1;
             if (j < share(epoch)) return select(p, j * world_ + rank_);
-            // All epochs after the last taken position are alike.
+            // In epochs after the last taken position, this rank gets equally many draws.
             if (p.last == taken_.size() && share_of(size_) == 0) return none;
         }
         return none;

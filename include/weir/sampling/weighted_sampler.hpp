@@ -25,10 +25,11 @@ namespace weir::detail {
 
 // Picks an index at random by weight, in constant time.
 //
-// n columns of equal height, each divided between its own index and at most one other index. The weights are
-// converted to integers first, so that the table is the same on every platform, and no rounding error is
-// left over. If n has k bits, the greatest weight becomes an integer of 63 - k bits. The other weights are
-// scaled by the same factor and rounded down, perhaps to 0.
+// Each of the n indices has a column of the table. All columns have the same height. Each is divided between
+// its own index and at most one other index. The weights are converted to integers first, so that the table
+// is the same on every platform, and no rounding error is left over. If n has k bits, the greatest weight
+// becomes an integer of 63 - k bits. The other weights are scaled by the same factor and rounded down,
+// perhaps to 0.
 //
 // Cost: 16 bytes per index; O(n) to build, O(1) to pick.
 // Source: A. Walker, "New fast method for generating discrete random numbers with arbitrary frequency
@@ -97,15 +98,16 @@ class alias_table {
 
     struct column {
         u64 own = 0;    // the part of the height that belongs to the column's own index
-        u64 other = 0;  // the index that the rest belongs to
+        u64 other = 0;  // the index to which the rest belongs; without a rest, the column's own index
     };
 
     // The number of a column as an index. It fits in 32 bits on a 32-bit system, as all columns are in
     // memory.
     static std::size_t place_in(u64 column) noexcept { return number_as<std::size_t>(column); }
 
-    // Fills up each column that is too low from one that is too high, until all have the same height. The
-    // unit is 1 / n of the unit of the weights, so that the height of a column is the sum of the weights.
+    // Fills up each column that is too low from a column that is too high, until all have the same height.
+    // The unit of heights is 1 / n of the unit of the integer weights, so that the height of a column is the
+    // sum of these weights.
     void build() {
         const u64 n = columns_.size();
         std::vector<u64> low, high;
@@ -170,7 +172,8 @@ struct weighted_sampler_options {
     /// What happens at the end of an epoch if the ranks can't get equally many draws.
     weir::tail tail = weir::tail::exact;
 
-    /// The complete checkpoint to continue from, of a run with any number of ranks.
+    /// The complete checkpoint to continue from, of a run with any number of ranks; empty: the first draw of
+    /// epoch 0 comes first.
     std::optional<checkpoint> resume = std::nullopt;
 };
 
@@ -196,8 +199,8 @@ class weighted_order {
 }  // namespace detail
 
 /// Draws indices at random, with repetition. The probability of an index is its weight divided by the sum of
-/// all weights. Weights, seed and position determine the index at a position. So ranks and resumptions work
-/// as for a `sampler`: each draw is given exactly once, though its index may come again.
+/// all weights. Weights, seed and position determine the index at a position. So ranks, tails and resumptions
+/// work as for a `sampler`; but an index may come several times in an epoch, or not at all.
 ///
 ///     weir::weighted_sampler mine(weights, {.draws = 10'000, .seed = 7, .shard = {2, 8}});
 ///
@@ -206,7 +209,8 @@ class weighted_order {
 class weighted_sampler : public basic_sampler<detail::weighted_order> {
   public:
     /// \param weights  the weight of each index, from 0 on, in any unit. With a million weights, a weight
-    ///                 below 2^-42 times the greatest may count as 0; with more weights, a greater one, too.
+    ///                 below 2^-42 times the greatest may count as 0. This limit is proportional to the
+    ///                 number of weights.
     /// Errors: `std::invalid_argument` if a weight is negative or not finite, or none is positive; and those
     ///         of `sampler`.
     explicit weighted_sampler(std::span<const double> weights, const weighted_sampler_options& options = {})
