@@ -54,18 +54,6 @@ std::vector<std::string> stage_names(const P& pipeline) {
 static_assert(std::is_copy_constructible_v<decltype(simple())>);
 static_assert(std::is_same_v<decltype(simple().start(std::declval<virtual_time&>()))::value_type, int>);
 
-TEST_CASE("parts of a pipeline are put together in any grouping") {
-    virtual_time time;
-    const auto head = weir::source({1, 2});
-    const auto middle = weir::pipe(plus_1) | weir::pipe(times_10);
-    const auto tail = weir::aggregate(2) | weir::sink();
-    const std::vector<ints> expected = {{20, 30}};
-    CHECK(take_all((head | middle | tail).start(time)) == expected);
-    CHECK(take_all((head | (middle | tail)).start(time)) == expected);
-    CHECK(take_all(((head | middle) | tail).start(time)) == expected);
-    CHECK(take_all((head | weir::pipe(plus_1) | (weir::pipe(times_10) | tail)).start(time)) == expected);
-}
-
 TEST_CASE("a part is a value that can be used twice") {
     virtual_time time;
     const auto twice = weir::pipe(plus_1) | weir::pipe(plus_1);
@@ -336,13 +324,6 @@ TEST_CASE("a pipeline runs ahead of an idle consumer as far as there is room, an
     CHECK(pulled(slots(1), 3) == 3 + 3 + 1 + 3);
     CHECK(pulled(slots(4), 3) == 3 + 6 + 1 + 3);
     CHECK(pulled(slots(4) | slots(2), 1) == 3 + 6 + 4 + 1 + 1);
-}
-
-TEST_CASE("a pipeline of many stages is a pipeline") {
-    virtual_time time;
-    const auto four = [](auto part) { return part | part | part | part; };
-    const auto pipeline = weir::source({0, 1}) | four(four(weir::pipe(plus_1))) | weir::sink();
-    CHECK(take_all(pipeline.start(time)) == ints{16, 17});
 }
 
 TEST_CASE("pipelines run inside of a stage of another pipeline") {
