@@ -1,4 +1,4 @@
-// weir cuda, internal: submits work on a device to the context's thread, and awaits its end; for `stream`
+// weir cuda, internal: submits work on a device to the reactor of its context, and awaits its end
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_AWAITED_WORK_HPP
 #define WEIR_CUDA_AWAITED_WORK_HPP
@@ -83,9 +83,10 @@ class ticket {
         throw_gone();
     }
 
-    // Calls `queue`, which queues the work and may block, on a new thread, and submits the completion. An
-    // error of `queue` is the result of the completion; it is reported when no part of the work is pending
-    // any more.
+    // Calls `queue`, which queues the work and may block, on a new thread, and submits the completion there.
+    // An error of a CUDA call on this thread is the result of the completion, which ends when no part of the
+    // work is pending any more. Errors: std::system_error if the thread can't be started; std::bad_alloc;
+    // std::logic_error if the context is gone. Then `queue` is not called.
     template <class Queue>
     void submit_blocking(cudaStream_t stream, Queue queue) {
         completion& c = *completion_;

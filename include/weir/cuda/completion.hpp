@@ -64,13 +64,14 @@ class event_pool {
 
 class mailbox;
 
-// The record of one pending operation on a device. The reactor (reactor.hpp), which finds out that the
-// operation has ended, the waiting coroutine and the driver share a completion. After an error the driver may
-// keep its pointer for ever. So the memory of completions is never freed, and is reused only after all owners
-// have called disown().
+// The record of one pending operation: work on a device, a call for the context's thread, or the capture of a
+// stream. The reactor (reactor.hpp), which finds out that the operation has ended, the waiting coroutine and
+// the driver share a completion. After an error the driver may keep its pointer for ever. So the memory of
+// completions is never freed, and is reused only after all owners have called disown().
 class completion {
   public:
-    // Called once, at the end of the operation, by the reactor: on the context's thread or a pool's worker.
+    // Called once, at the end of the operation, by the reactor: on the context's thread, or on an executor's
+    // thread that polls.
     using reaction = void (*)(completion&) noexcept;
 
     // Errors: std::bad_alloc.
@@ -80,7 +81,7 @@ class completion {
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
     void disown() noexcept;
 
-    cudaEvent_t event = nullptr;           // recorded after the operation
+    cudaEvent_t event = nullptr;           // recorded after the operation; or null
     std::optional<cudaStream_t> captured;  // if set: the operation ends when the capture of this stream ends
     bool returns_event = true;             // `event` goes back to the context's pool
     bool has_host_function = false;        // the driver calls on_host_function() after success
@@ -88,15 +89,17 @@ class completion {
     cudaError_t result = cudaSuccess;
     reaction then;
     completion* next = nullptr;  // in the list of the mailbox or of the reactor
-    // Whether only the context's thread, the guard of the mailbox, may finish the completion: it is for a
-    // call that needs a current device, or for the end of a capture.
+    // Whether only the context's thread, the guard of the mailbox, may finish the completion. Its operation
+    // is a call that needs a current device, a blocking copy that failed (both without an event), or a
+    // capture.
     bool needs_context_thread() const noexcept { return event == nullptr || captured.has_value(); }
 
-    // From these the reactor estimates the end (`usual_times`). Instants in ns of the platform's clock.
+    // From the next members the reactor estimates the end (`usual_times`). Instants in ns of the platform's
+    // clock.
     cudaStream_t on = nullptr;   // the operation's stream; null: unknown
     std::size_t bytes = 0;       // 0: no copy, or unknown
     std::int64_t submitted = 0;  // when the completion was put into the mailbox
-    std::int64_t begun = 0;      // when the operation began; 0: one before it in the stream is pending
+    std::int64_t begun = 0;      // when the operation began; 0: an earlier one of the stream is pending
     bool begun_late = false;     // the operation began at an unknown time before `begun`
 
     // If a coroutine awaits the operation: resumes the coroutine.
@@ -173,15 +176,16 @@ class completion_pool {
 
 inline constinit weir::detail::no_destroy<completion_pool> all_completions;
 
-// The queue of new completions. The reactor polls it: on the context's thread, or on an
-// idle thread of the `thread_pool` or `run_loop` whose coroutine waits. The driver may release the last
-// reference to the mailbox, and the driver's thread must not make a CUDA call: so the destructor makes none.
+// The queue of new completions. The reactor polls the queue: on the context's thread, or on an idle thread of
+// the `thread_pool` or `run_loop` whose coroutine waits. The driver may release the last reference to the
+// mailbox, and the driver's thread must not make a CUDA call: so the destructor makes none.
 class mailbox final : public weir::detail::polled_source {
   public:
     // The object that takes the completions out of the mailbox and polls the device: the reactor.
     class reader {
       public:
-        // Called by one thread at a time; `by_guard`: by the context's thread. Returns when to call it again.
+        // Called by one thread at a time; `by_guard`: by the context's thread. Returns when to call again, as
+        // polled_source::poll().
         virtual std::int64_t look(std::int64_t now, bool by_guard) noexcept = 0;
 
       protected:
@@ -196,8 +200,8 @@ class mailbox final : public weir::detail::polled_source {
     // Adds a completion, and makes a thread poll. Returns false, and adds nothing, if the mailbox is closed.
     bool put(completion& c) noexcept {
         const bool needs_context_thread = c.needs_context_thread();
-        // The executor whose idle threads may poll. Null: the context's thread polls. For a completion with a
-        // host function, no other thread is needed: the driver's call wakes the context's thread.
+        // The executor whose idle threads may poll. Null: only the context's thread polls. For a completion
+        // with a host function, the context's thread is enough: the driver's call wakes this thread.
         executor* const waits =
             needs_context_thread || c.has_host_function ? nullptr : weir::detail::current_executor();
         c.submitted = standard_platform::now();
@@ -214,7 +218,8 @@ class mailbox final : public weir::detail::polled_source {
         return true;
     }
 
-    // Takes all completions out; returns them as a list, the newest first. acquire; pairs with put()
+    // Takes all completions out; returns them as a list, the newest first. acquire; pairs with put(), whose
+    // caller wrote the completion
     completion* take_all() noexcept { return newest_.exchange(nullptr, std::memory_order_acquire); }
 
     // Whether some completion needs the context's thread. relaxed: put() wakes that thread after the addition
@@ -225,8 +230,9 @@ class mailbox final : public weir::detail::polled_source {
         for_context_thread_.fetch_sub(1, std::memory_order_relaxed);
     }
 
-    // Calls the reader on the context's thread, which finishes all kinds of completions; returns when to call
-    // it again. `is_last` gets this instant, and returns whether it closed the mailbox: no thread polls then.
+    // Calls the reader on the context's thread, which may finish all kinds of completions; returns when to
+    // call the reader again. `is_last` gets this instant, and returns whether `is_last` closed the mailbox.
+    // Then no thread polls any more, and the result is `closed`.
     template <class IsLast>
     std::int64_t look_here(std::int64_t now, IsLast is_last) noexcept {
         return poll_here(now, is_last);

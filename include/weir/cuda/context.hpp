@@ -73,8 +73,8 @@ class blocking_threads {
     blocking_threads(const blocking_threads&) = delete;
     blocking_threads& operator=(const blocking_threads&) = delete;
 
-    // Calls the function on a new thread. Returns false after end(). Errors: std::bad_alloc;
-    // std::system_error if a thread can't be started.
+    // Calls the function on a new thread. Returns false, and calls nothing, after end(). Errors:
+    // std::bad_alloc; std::system_error if a thread can't be started.
     template <class Function>
     bool start(Function function) {
         const std::scoped_lock held(lock_);
@@ -111,9 +111,9 @@ class blocking_threads {
     std::list<one> all_;
 };
 
-// The executor of the channels inside of pools, which has a clock and runs nothing. A channel that is given
-// no executor measures by the clock of the first executor that uses it, which would have to outlive the
-// channel. But blocks come back to their pool after a run and its executor are gone.
+// The executor of the channels inside of pools and stages: has a clock, and runs nothing. A channel that is
+// given no executor measures by the clock of the first executor that uses the channel, and this executor has
+// to outlive the channel. But blocks may come back to their pool after a run and its executor are gone.
 class clock_executor final : public executor {
   public:
     using executor::post;
@@ -155,11 +155,12 @@ class core {
         throw_error(code, call, measured);
     }
 
-    // Called before anything is queued on a stream. Errors: `weir::cuda::error` if the stream is captured.
+    // Called before anything is queued on a stream. Errors: `weir::cuda::error` if captured_or_not() returns
+    // an error.
     void check_not_captured(cudaStream_t stream, const char* call,
                             const weir::detail::slot* measured = nullptr);
 
-    // Makes a call that needs a current device: see `run_on_context_thread`. Errors: `forked_error`.
+    // Makes a call that needs a current device: see `run_on_context_thread`. Errors: also `forked_error`.
     template <class Call>
     cudaError_t call_on_context_thread(Call call) {
         if (!born_.is_here()) throw forked_error();
@@ -171,28 +172,32 @@ class core {
     // Called first on the context's thread: makes the device current there.
     void choose_device() noexcept { chosen_ = cudaSetDevice(device_); }
 
-    // Makes the device's memory pool on the context's thread, and waits. Errors: `weir::cuda::error`.
+    // Makes the memory pool, if the device has memory pools, on the context's thread, and waits. Errors:
+    // `weir::cuda::error`, also that of choose_device(); those of `run_on_context_thread`.
     void make_ready() {
         const char* call = "cudaSetDevice";
         const cudaError_t code = call_on_context_thread([&]() noexcept { return make_pool(call); });
         check_call(code, call);
     }
 
-    // Records the error that broke the device, and wakes the reactor, which reports the error to all waiters.
+    // Records the error that broke the device, if it is the first one, and wakes the reactor. The reactor
+    // ends all waits with the recorded error.
     void set_broken(cudaError_t code) noexcept {
         broken.set(code);
         box_->wake();
     }
 
-    // Takes an event from the pool, or creates one if the pool is empty. Errors: `weir::cuda::error`.
+    // Takes an event from the pool, or creates one if the pool is empty. Errors: `weir::cuda::error`; those
+    // of call_on_context_thread().
     cudaEvent_t take_event(event_pool& from);
 
-    // Blocks until all work on the stream is done, so that the caller may reuse memory that the work uses.
-    // For work whose end the reactor doesn't watch. If the runtime fails to wait, tries again.
+    // Blocks until all work on the stream is done, or never will be, so that the caller may reuse memory that
+    // the work uses. For work whose end the reactor doesn't watch. Waits again after an error that says
+    // nothing about the work. Returns at once in a forked process.
     void wait_for_stream(cudaStream_t stream) noexcept;
 
     // Whether free() takes effect behind the work that is queued on the stream: true if the device has memory
-    // pools. Otherwise the caller may free memory only when all work on it is done.
+    // pools. If false, the caller may call free() only when all work on the memory is done.
     bool frees_in_order() const noexcept { return pool_ != nullptr; }
     cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream);
     void free(void* memory, cudaStream_t stream) noexcept;
@@ -229,14 +234,15 @@ class core {
 ///     co_await weir::cuda::copy(stream, device_memory, host_memory, bytes);
 ///
 /// Errors:   `weir::cuda::error` if there is no such device or no driver, unless `context_options::or_host`
-///           is set. `std::system_error` if no thread can be started.
+///           is set; or if a device that exists can't be used. `std::system_error` if no thread can be
+///           started.
 /// Ends:     the destructor waits for all work that is awaited, and all coroutines that wait are resumed. In
 ///           a forked process, where no GPU works, the destructor returns at once, and waits throw
 ///           `forked_error`.
 /// Lifetime: outlives all waits. Objects made from the context may outlive it, but can't be awaited then.
 /// Threads:  any.
 /// Watchdog: each wait counts as an `external_wait`, so it isn't reported as a deadlock. Coroutines on
-///           virtual time can't wait: it has no events from outside.
+///           virtual time can't wait for a GPU: virtual time has no events from outside.
 /// Cost:     a thread, which sleeps while no work is awaited, and while idle threads of the `thread_pool` or
 ///           `run_loop` of the waiting coroutine poll the GPU.
 ///
@@ -248,7 +254,7 @@ class core {
 /// capture must not begin while another thread queues work on the stream.
 class context {
   public:
-    /// On the device of `device::from_environment()`.
+    /// On the device of `device::from_environment()`. Errors: also those of that function.
     explicit context(context_options options = {}) : context(device::from_environment(), options) {}
     context(device d, context_options options = {});
     context(const context&) = delete;
@@ -263,8 +269,8 @@ class context {
     ///          device was reset or the process ends.
     [[nodiscard]] cudaError_t status() const noexcept { return core_->broken.get(); }
 
-    /// \returns `cudaSuccess`, or the last error of a query whether work is done. The query is repeated until
-    ///          it succeeds; meanwhile the waits continue.
+    /// \returns `cudaSuccess`, or the error of the last query whether work is done. After an error that says
+    ///          nothing about the work, the waits continue, and the query is repeated.
     [[nodiscard]] cudaError_t refusal() const noexcept { return core_->broken.refusal(); }
 
     [[nodiscard]] int device_index() const noexcept { return core_->device_index(); }  ///< as it was given

@@ -39,7 +39,7 @@ class item_order {
     using gate = channel<char>;
     struct call {
         bool is_done = false;              // leave() was called before it was the call's turn
-        std::shared_ptr<gate> waits_at{};  // gets an item when it is the call's turn
+        std::shared_ptr<gate> waits_at{};  // gets an item when it is the call's turn; null: no wait
     };
 
   public:
@@ -47,8 +47,9 @@ class item_order {
     item_order(const item_order&) = delete;
     item_order& operator=(const item_order&) = delete;
 
-    // The item with this number acquires nothing any more, so it is the next item's turn. Called once for
-    // each number. If there is no memory for the record, the order is given up: all items continue.
+    // The item with this number acquires nothing any more: if all earlier items have left, too, it is the
+    // next item's turn. Called once for each number. If there is no memory for the record, the order is given
+    // up: all items continue.
     void leave(std::uint64_t number) noexcept {
         std::shared_ptr<gate> first;
         try {
@@ -77,7 +78,8 @@ class item_order {
             const std::scoped_lock held(all_.lock_);
             return all_.lost_count_ || all_.next_ == number_;
         }
-        // Waits until leave() was called for all earlier items. False: a stop was requested.
+        // Waits until leave() was called for all earlier items, or the order was given up. False: a stop was
+        // requested.
         task<bool> first(stop_token stop) const {
             const std::shared_ptr<gate> at = all_.gate_of(number_);
             if (!at) co_return true;
@@ -96,7 +98,8 @@ class item_order {
     };
 
   private:
-    // \returns the channel at which the item waits for its turn; null: the item is the first.
+    // Returns the channel at which the item waits for its turn; null: the item has its turn, or the order was
+    // given up.
     std::shared_ptr<gate> gate_of(std::uint64_t number) {
         auto made = std::make_shared<gate>(1, clock_);
         const std::scoped_lock held(lock_);
@@ -223,10 +226,10 @@ struct copier : copying_run {
     std::shared_ptr<device_account> account;
 };
 
-// Copies a batch to the device. `block`: has the batch already; none: packs `parts` into a block of the pool.
-// Items acquire memory and blocks in the order of their numbers, as a later item keeps both until all earlier
-// items have left the stage. Returns none if the run was stopped, or the time limit was over, before memory
-// and a block were free.
+// Copies a batch to the device. `block`: has the batch already; none: packs `parts` into a block of the pool
+// or, without a device, into the memory of the result. Items acquire memory and blocks in the order of their
+// numbers, as a later item keeps both until all earlier items have left the stage. Returns none if the run
+// was stopped, or the time limit was over, before memory and a block were free.
 inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> block,
                                                std::span<const host_part> parts, std::size_t bytes,
                                                const invocation& call) {
@@ -237,8 +240,8 @@ inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> b
         const bool goes = co_await mine.first(call.stop());
         if (!goes) co_return std::nullopt;
     }
-    // Memory first: a block that is in use comes back without the consumer's help, so an item may wait for a
-    // block while it has memory.
+    // Memory first: a block that is in use comes back without the consumer's help, so an item may keep its
+    // memory while it waits for a block.
     std::optional<device_memory> there = device_memory::try_take(s.account, s.copies, bytes, s.log);
     if (!there) {
         const measured_wait wait(s.log.get());

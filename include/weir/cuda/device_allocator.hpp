@@ -30,8 +30,9 @@ class device_allocator {
 
     /// \param bytes  at least 1.
     /// \returns memory for work that is queued on the stream from now on. Null: too little is free now; the
-    ///          function is called again when memory was freed.
-    /// Errors: an exception fails the batch.
+    ///          function is called again when memory of the pool was freed. If no memory of the pool is in
+    ///          use, the pool reports an error instead.
+    /// Errors: an exception fails the `device_pool::acquire`, or the batch of `to_device`.
     [[nodiscard]] virtual void* allocate(std::size_t bytes, cudaStream_t s) = 0;
 
     /// Frees memory behind the work that is queued on the stream `s`, which may be another one than at the
@@ -49,13 +50,13 @@ class device_allocator {
 ///     weir::cuda::device_blocks places(gpu, memory, block_bytes, 3);
 ///     weir::cuda::device_pool inputs(gpu, places);                        // to_device: {.memory = &inputs}
 ///
-/// A block is reused behind the work of the stream that it was handed over to: the next copy into the block
-/// waits for that work, on the device. While batches hold all blocks, `to_device` waits.
+/// A block is reused behind the work of the stream that its `device_buffer` belonged to at the end: the next
+/// copy into the block waits for that work, on the device. While batches hold all blocks, `to_device` waits.
 ///
 /// Lifetime: the memory outlives this object, and this object outlives all batches.
 /// Threads:  any.
 /// Cost:     an event for each block; one CUDA call to allocate or free a block.
-/// Errors:   `std::invalid_argument`, also for a batch that is larger than a block.
+/// Errors:   `std::invalid_argument`, also for a batch that is larger than a block; `weir::cuda::error`.
 class device_blocks final : public device_allocator {
   public:
     /// \param memory       `blocks` times `block_bytes` bytes, on the context's device.
@@ -126,7 +127,7 @@ class freed_memory {
     struct piece {
         std::shared_ptr<pooled_event> behind;  // the piece is free when this event is over
         std::size_t bytes;
-        void* memory;  // to be freed after the event; null: cudaFreeAsync is queued already
+        void* memory;  // to be freed after the event; null: freed in stream order already
     };
 
     // Errors: std::bad_alloc; then the piece is not added.

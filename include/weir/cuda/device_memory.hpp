@@ -61,16 +61,17 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return attempt(bytes, s);
     }
 
-    // For the coroutine whose turn it is. Returns null if too little memory is free now.
+    // For try_take(), and for the coroutine whose turn it is. Returns null if too little memory is free now.
     void* attempt(std::size_t bytes, cudaStream_t s);
 
-    // Frees the memory behind the work of the stream, and records `behind` after that. Returns true if the
-    // memory is in use until `behind` is over. False: it is free already; or the stream is captured, and the
-    // memory is freed after the capture.
+    // Frees the memory behind the work of the stream, and records `behind` there. Returns true if the memory
+    // counts as in use until `behind` is over. False: the memory counts as free already (there is no device,
+    // or an error); or the stream is captured, and the memory is freed after the capture.
     bool give(void* memory, std::size_t bytes, const stream& on,
               const std::shared_ptr<pooled_event>& behind) noexcept;
 
-    // Called after an attempt that failed. False: no memory is in use, so `news` will get no item.
+    // Called after an attempt that failed. True: `news` gets an item when memory becomes free. False: no
+    // memory is in use any more.
     bool expects_news();
 
     [[noreturn]] void refuse(std::size_t bytes) const;
@@ -97,7 +98,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     };
 
   private:
-    // Wakes a waiter of the account when the event `behind` is over.
+    // What the reaction to the end of the event `behind` needs to wake a waiter of the account.
     struct subscription {
         std::shared_ptr<device_account> account;
         std::shared_ptr<pooled_event> behind;
@@ -111,14 +112,15 @@ class device_account : public std::enable_shared_from_this<device_account> {
         stream on;
         std::shared_ptr<pooled_event> behind;
 
-        // If the context ends before the capture ends, the memory is leaked.
+        // Called when the capture has ended, or the context ends. If the capture goes on, the memory is
+        // leaked.
         void give() const noexcept {
             if (!is_captured(on.get())) account->give(memory, bytes, on, behind);
         }
     };
 
-    // Frees device memory when the capture of its stream has ended. If the record can't be allocated, the
-    // device memory is leaked, because the end of the work on the memory is unknown.
+    // Frees device memory when the capture of its stream has ended. If the record can't be allocated, or the
+    // context is gone, the device memory is leaked, because the end of the work on the memory is unknown.
     void defer_free(void* memory, std::size_t bytes, const stream& on,
                     const std::shared_ptr<pooled_event>& behind) noexcept;
 
@@ -148,8 +150,9 @@ class device_account : public std::enable_shared_from_this<device_account> {
 
     void* allocate(std::size_t bytes, cudaStream_t s);
 
-    // Removes the records of memory whose event is over; returns whether there were any. If the device has no
-    // memory pools, the memory is freed by cudaFree here: not under the lock, as cudaFree may block.
+    // Counts memory whose event is over as free, and removes its records; returns whether there were any.
+    // Memory that comes from the runtime of a device without memory pools is freed by cudaFree here: not
+    // under the lock, as cudaFree may block.
     bool harvest();
 
     // Called under the lock, while a coroutine waits: the context's reactor will call tell() when the first
@@ -180,8 +183,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
 // of the last hand_over().
 class device_memory {
   public:
-    // Returns none if too little memory is free now. `log`: records the times of the copies from and to the
-    // host; null: no measurement.
+    // Returns none if too little memory is free now, or if a coroutine waits for memory. `log`: records the
+    // times of the copy to the device, and when the consumer's stream could begin; null: no measurement.
     static std::optional<device_memory> try_take(const std::shared_ptr<device_account>& from, const stream& s,
                                                  std::size_t bytes, std::shared_ptr<transfer_log> log) {
         device_memory there(from, s, bytes, std::move(log));
@@ -190,7 +193,7 @@ class device_memory {
         return there;
     }
 
-    // Waits while too little memory is free. Returns none if `stop` was requested.
+    // Waits while too little memory is free. Returns none if `stop` was requested before memory was free.
     static task<std::optional<device_memory>> take(std::shared_ptr<device_account> from, stream s,
                                                    std::size_t bytes, std::shared_ptr<transfer_log> log,
                                                    stop_token stop);
@@ -208,21 +211,22 @@ class device_memory {
     bool on_device() const noexcept { return !of()->on_host(); }
     const std::shared_ptr<core>& of() const noexcept { return account_->of(); }
 
-    // Queues the copy from a block of the same size, and events that record the times of the copy. If this
+    // Queues the copy from a block of the same size, its end, and, for a log, its begin. If fill_from()
     // throws, no pending work uses a block that `from` still owns.
     void fill_from(lease& from);
 
-    // Queues a copy to page-locked memory, on the memory's stream. If it throws, the copy may be pending.
+    // Queues a copy to page-locked memory, on the stream of the device memory. `log`: of the copy; null: no
+    // measurement. If queue_copy_to() throws, the copy may be pending.
     void queue_copy_to(std::byte* to, transfer_log* log) const;
 
-    // The event recorded behind the copy to the device; null: there was no copy.
+    // The event recorded behind the copy to the device; null: there was no copy, or there is no device.
     const shared_event& copied() const noexcept { return copied_; }
 
-    // Waits for the copy to the device; if there was none, for all work queued on the memory's stream.
+    // Waits for the copy to the device; if there was no copy, for all work queued on the memory's stream.
     awaited_work<recorded_work> filled() const;
 
-    // Makes later work of `to` wait for the copy or, without one, for the work of the memory's stream. From
-    // then on the memory belongs to `to`.
+    // Makes later work of `to` wait: at the first hand-over of copied memory for the copy, else for all work
+    // queued on the memory's stream. From then on the memory belongs to `to`. Does nothing without a device.
     void hand_over(const stream& to);
 
   private:
@@ -233,7 +237,7 @@ class device_memory {
 
     // Records the begin of a copy that will end at `end`.
     std::shared_ptr<copy_times> begin_copy(shared_event end) const;
-    // If this throws, no copy is pending.
+    // If end_copy() throws, no copy is pending.
     void end_copy(const pooled_event& end) const {
         const cudaError_t code = cudaEventRecord(end.get(), stream_.get());
         if (code == cudaSuccess) return;
@@ -249,7 +253,7 @@ class device_memory {
     }
 
     std::shared_ptr<device_account> account_;
-    stream stream_;  // the memory is freed behind its work
+    stream stream_;  // the memory is freed behind this stream's work
     void* data_ = nullptr;
     std::size_t bytes_;
     shared_event behind_;  // recorded by the destructor; the memory is free when this event is over

@@ -22,7 +22,8 @@
 
 namespace weir::cuda {
 
-/// An array in device memory: the result of `to_device`, whose copy may be pending.
+/// An array in device memory: the result of `to_device`, whose copy may be pending, or of
+/// `device_pool::acquire`.
 ///
 ///     batch.hand_over(training);                   // later work of the stream waits for the copy
 ///     train<<<grid, block, 0, training.get()>>>(batch.data(), batch.size());
@@ -31,10 +32,11 @@ namespace weir::cuda {
 /// Lifetime: the memory is freed in the order of the stream that it was handed over to, behind all work
 ///           queued there before the destruction. So no copy overwrites memory that a kernel of this stream
 ///           still reads. For work on another stream, keep this object until that work is done. Without
-///           `hand_over` the memory is freed behind the copy. If the stream is captured into a graph at the
-///           destruction, the memory is freed after the capture; or never, if the context ends before. Keep
-///           this object as long as a graph uses its address. May outlive its context and pool, but not a
-///           borrowed stream, nor a capture of such a stream.
+///           `hand_over` the memory is freed behind the copy, or behind the work of the stream given to
+///           `acquire`. If the stream is captured into a graph at the destruction, the memory is freed after
+///           the capture; or never, if the context ends before. Keep this object as long as a graph uses its
+///           address. May outlive its context and pool, but not a borrowed stream, nor a capture of such a
+///           stream.
 /// Threads:  as a `std::vector`.
 template <class T>
 class device_buffer {
@@ -51,15 +53,16 @@ class device_buffer {
 
     /// Makes work that is queued on `consumer` from now on wait for the copy, on the device; the memory is
     /// freed behind that work. The host doesn't wait. After a second call, work of the second consumer also
-    /// waits for the work that the first one has queued; the first one must not queue more work that uses the
-    /// batch.
+    /// waits for the work that the first consumer has queued; the first consumer must not queue more work
+    /// that uses the batch. Memory of `device_pool::acquire` has no copy: `consumer` waits for the work of
+    /// its previous stream.
     /// Errors: `weir::cuda::error`; `std::invalid_argument` for a stream of another GPU.
     void hand_over(const stream& consumer) { memory_.hand_over(consumer); }
 
-    /// \returns  awaitable of nothing: waits until the copy is done; for memory of a `device_pool`, until all
-    ///           work queued on its stream is done.
+    /// \returns  awaitable of nothing: waits until the copy is done; for memory of `device_pool::acquire`,
+    ///           until all work queued on its stream is done.
     /// Suspends: always, except on the host. Resumes: on the coroutine's executor. Errors: those of
-    ///           `event::done`.
+    ///           `event::done`; for memory of `acquire` those of `stream::done`.
     [[nodiscard("co_await this, or nothing is done")]] auto copied() const { return memory_.filled(); }
 
     /// \returns the memory. For other headers of weir only.
@@ -145,7 +148,7 @@ class device_pool {
 
     /// A pool of memory from an allocator. In a context without a device, ordinary memory is used instead.
     /// \param from       outlives all memory allocated by it.
-    /// \param max_bytes  as above.
+    /// \param max_bytes  as in the other constructor.
     device_pool(context& gpu, device_allocator& from, std::size_t max_bytes = 0,
                 std::string name = "device memory")
         : shared_(std::make_shared<detail::device_account>(gpu.shared(), &from, max_bytes, std::move(name))) {
@@ -173,7 +176,8 @@ class device_pool {
     }
 
     [[nodiscard]] std::size_t max_bytes() const noexcept { return shared_->max_bytes(); }  ///< 0: no limit
-    /// \returns how many bytes are in use now, including bytes that pending work still uses. Errors: none.
+    /// \returns how many bytes are in use now, including bytes that pending work still uses. Errors:
+    /// `std::bad_alloc`.
     [[nodiscard]] std::size_t bytes_in_use() const { return shared_->used(); }
 
     /// \returns the state that all buffers of the pool share. For other headers of weir only.

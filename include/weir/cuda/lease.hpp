@@ -28,8 +28,8 @@ namespace weir::cuda {
 
 namespace detail {
 
-// The memory of a pinned_pool: exists until the pool and all leases are destroyed. One allocation; each block
-// begins at a page.
+// The memory of a pinned_pool: exists until the pool and all leases are destroyed, and no copy from a block
+// is pending. One allocation; each block begins at a page.
 class pinned_blocks {
     static constexpr std::size_t page = 4096;
 
@@ -69,7 +69,7 @@ class pinned_blocks {
     clock_executor clock_;
 
   public:
-    channel<std::byte*> free;  // the blocks that no lease has
+    channel<std::byte*> free;  // the blocks that neither a lease nor pending work has
     const std::size_t block_bytes;
     const std::size_t count;
 
@@ -144,7 +144,8 @@ class [[nodiscard("the block goes back at once")]] lease {
         if (block_ != nullptr) pool_->put_back(block_);
     }
 
-    /// \returns the memory, of the size that was asked for; empty after `copy_to` or `return_after`.
+    /// \returns the memory, of the size given to `acquire` or `resize`; empty after `copy_to` or
+    /// `return_after`.
     [[nodiscard]] std::span<std::byte> bytes() const noexcept {
         return block_ == nullptr ? std::span<std::byte>() : std::span(block_, size_);
     }
@@ -153,8 +154,9 @@ class [[nodiscard("the block goes back at once")]] lease {
     void resize(std::size_t size) noexcept { size_ = weir::detail::smaller(size, size_); }
 
     /// Queues a copy of `bytes()` to device memory. The block goes back to its pool when the copy is done.
-    /// Errors: `weir::cuda::error`: then no copy is pending. `std::logic_error` if the stream's context is
-    ///         gone; `std::invalid_argument` for a stream of a GPU if the block is ordinary memory.
+    /// Errors: `weir::cuda::error`; `std::logic_error` if the stream's context is gone;
+    ///         `std::invalid_argument` for a stream of a GPU if the block is ordinary memory. Then no copy is
+    ///         pending, and the lease keeps the block.
     void copy_to(const stream& s, void* to) {
         queue_copy(s, to);
         give_away(s);

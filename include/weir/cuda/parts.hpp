@@ -21,19 +21,21 @@
 
 namespace weir::cuda {
 
-/// Several parts of a batch, which `to_device` copies by one copy: the result of `parts`.
+/// Several parts of a batch, for `to_device` or `to_host`: the result of `parts`.
 template <class... Parts>
 struct parts_of {
     std::tuple<Parts...> each;  ///< the arguments of `parts`
 };
 
-/// Selects several parts of a batch, for instance of a struct of tensors. They are packed into one block and
-/// copied by one copy: the results of `to_device` have `device_buffers`.
+/// Selects several parts of a batch, for instance of a struct of tensors. `to_device` packs the parts into
+/// one block, makes one copy, and gives `device_buffers`. `to_host` copies several `device_buffer`s into one
+/// block.
 ///
 ///     to_device(gpu, pool, {}, weir::cuda::parts(&batch::pixels, &batch::labels))
 ///
-/// \param each  a pointer to a member, or a function of the batch that returns a contiguous range.
-/// \returns what `to_device` takes as a part. Errors: those of copying a function.
+/// \param each  a pointer to a member, or a function of the batch: for `to_device` its result is a contiguous
+///             range, for `to_host` a reference to a `device_buffer`.
+/// \returns what `to_device` and `to_host` take as a part. Errors: those of copying a function.
 template <class... Parts>
 [[nodiscard]] constexpr parts_of<Parts...> parts(Parts... each) {
     return {std::tuple<Parts...>(std::move(each)...)};
@@ -42,8 +44,8 @@ template <class... Parts>
 /// A batch on the host, and the copy of its parts on the device.
 template <class Batch, class... Ts>
 struct device_batch {
-    Batch host;  ///< the batch, with the parts that were copied; but a copied `pinned_buffer` is empty
-    /// The copy of the parts, on the device.
+    Batch host;  ///< the batch, with the copied parts; but a copied `pinned_buffer` or `lease` is empty
+    /// The copy of the parts, on the device; on the host in a context without a device.
     std::conditional_t<sizeof...(Ts) == 1, device_buffer<std::tuple_element_t<0, std::tuple<Ts...>>>,
                        device_buffers<Ts...>>
         data;

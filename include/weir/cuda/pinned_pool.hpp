@@ -42,7 +42,7 @@ class [[nodiscard("the block goes back at once")]] pinned_buffer {
     /// \param size   in elements. Their values are the bytes of the block: nothing is initialized.
     pinned_buffer(lease block, std::size_t size) noexcept : block_(std::move(block)), size_(size) {}
 
-    /// The first element; null after `release`.
+    /// The address of the first element; null after `release`.
     [[nodiscard]] T* data() const noexcept {
         return static_cast<T*>(static_cast<void*>(block_.bytes().data()));
     }
@@ -54,7 +54,8 @@ class [[nodiscard("the block goes back at once")]] pinned_buffer {
     /// As of a `std::vector`.
     [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
 
-    /// Keeps the first elements, and of the block their bytes. \param size  in elements, at most `size()`.
+    /// Keeps the first elements: the `lease` of `release` has only their bytes.
+    /// \param size  in elements, at most `size()`.
     void resize(std::size_t size) noexcept {
         size_ = weir::detail::smaller(size, size_);
         block_.resize(size_ * sizeof(T));
@@ -112,7 +113,8 @@ class pinned_pool {
     /// \param block_bytes  the size of each block, at least 1.
     /// \param blocks       the number of blocks, at least 1: for batches that are being filled or copied.
     /// \param name         for the statistics.
-    /// Errors: `weir::cuda::error` if the memory can't be allocated; `std::invalid_argument`.
+    /// Errors: `weir::cuda::error` if the memory can't be allocated; `std::invalid_argument` if a number is
+    /// 0.
     pinned_pool(context& gpu, std::size_t block_bytes, std::size_t blocks, std::string name = "pinned")
         : shared_(std::make_shared<detail::pinned_blocks>(gpu.shared(), block_bytes, blocks)),
           name_(std::move(name)) {}
@@ -212,7 +214,8 @@ class pinned_pool {
 
 namespace detail {
 
-// Refuses blocks of ordinary memory. `use`: the stage, and how the stage uses the blocks, for the message.
+// Refuses blocks of ordinary memory for a GPU. `use`: the stage, and how the stage uses the blocks, for the
+// message.
 inline void check_blocks(const pinned_pool& blocks, const context& gpu, const char* use) {
     if (gpu.on_host() || blocks.page_locked()) return;
     throw std::invalid_argument(std::string("weir: ") + use +

@@ -34,8 +34,8 @@ struct context_options {
     /// The time of polling without a pause after work was queued or has ended, while it is unknown how long
     /// such work takes.
     duration spin = std::chrono::microseconds(20);
-    duration period = std::chrono::microseconds(50);  ///< interval of polling after `spin`, and of work that
-                                                      ///< takes longer than usual
+    duration period = std::chrono::microseconds(50);    ///< interval of polling after `spin`, for work that
+                                                        ///< takes longer than usual, and for captures
     duration watchdog = std::chrono::milliseconds(10);  ///< interval of polling with `host_function`
 };
 
@@ -46,7 +46,7 @@ namespace detail {
 class device_status {
   public:
     cudaError_t get() const noexcept {
-        // relaxed: no other data is passed with the code
+        // relaxed, here and in set(): no other data is passed with the code
         return static_cast<cudaError_t>(code_.load(std::memory_order_relaxed));
     }
     void set(cudaError_t code) noexcept {
@@ -54,7 +54,7 @@ class device_status {
         code_.compare_exchange_strong(none, static_cast<int>(code), std::memory_order_relaxed);
     }
 
-    // relaxed, too
+    // relaxed, here and in set_refusal(): as in get()
     cudaError_t refusal() const noexcept {
         return static_cast<cudaError_t>(refusal_.load(std::memory_order_relaxed));
     }
@@ -68,14 +68,15 @@ class device_status {
 };
 
 // Learns how long operations on a device take, by their number of bytes. Copies have bytes; the rate of a
-// large copy gives the times of other large sizes. All other operations have 0 bytes. So the thread that
-// polls the device sleeps until shortly before the usual end, and then polls without a pause for a bounded
-// time. Instants and times in ns.
+// large copy gives the times of other large sizes. All other operations have 0 bytes. By these times, the
+// thread that polls the device sleeps until shortly before the usual end of an operation, and then polls
+// without a pause for a bounded time. Instants and times in ns.
 class usual_times {
   public:
     static constexpr std::int64_t unknown = 0;
 
-    // How long an operation of so many bytes takes; rather too short than too long.
+    // Returns how long an operation of so many bytes usually takes, rather too short than too long;
+    // `unknown`: no such operation, and no large copy for its rate, has ended yet.
     std::int64_t of(std::size_t bytes) const noexcept {
         const std::int64_t known = times_[std::bit_width(bytes)];
         if (known != unknown || bytes < least_of_rate) return known;
@@ -83,7 +84,7 @@ class usual_times {
     }
 
     // Records that an operation has ended `took` after its begin. `gap`: the time since the previous poll;
-    // the operation may have ended so much earlier.
+    // the operation may have ended up to `gap` earlier.
     void learn(std::size_t bytes, std::int64_t took, std::int64_t gap) noexcept {
         if (took <= 0) return;
         std::int64_t& known = times_[std::bit_width(bytes)];
@@ -107,12 +108,12 @@ class usual_times {
         return now < begun + usual + (lead + usual / 8) ? now : now + period;
     }
 
-    // How long before the usual end a thread wakes up: it wakes up late, above all by the time that the
-    // processor takes to leave its idle state.
+    // A thread that sleeps is to wake up at least `lead` before the usual end. Threads wake up late, above
+    // all by the time that the processor takes to leave its idle state.
     static constexpr std::int64_t lead = 100'000;
 
   private:
-    static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;  // bytes: larger copies tell the rate
+    static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;  // bytes of the least large copy
 
     // The usual time of operations, by the number of bits of their number of bytes (std::bit_width).
     std::int64_t times_[std::numeric_limits<std::size_t>::digits + 1]{};
@@ -135,8 +136,8 @@ class reactor final : private mailbox::reader {
     // The loop of the context's thread: ends when mailbox::ask_to_end() was called and all is finished.
     void run() noexcept {
         box_.guard([this](std::int64_t now) {
-            // If the device is broken, the worker that found this may be busy from now on: this thread
-            // finishes the other completions.
+            // If the device is broken, the worker that found the error may be busy from now on: the context's
+            // thread finishes the other completions.
             const bool has_to_look =
                 box_.has_work_for_guard() || box_.is_ending() || broken_.get() != cudaSuccess;
             if (!has_to_look) return never;
@@ -185,7 +186,8 @@ class reactor final : private mailbox::reader {
         return c;
     }
 
-    // Finishes all completions whose operations are over. Returns whether there were any.
+    // Finishes all completions whose operations are over, except, on an executor's thread, those that need
+    // the context's thread. Returns whether there were any.
     bool finish_all(std::int64_t now, bool by_guard) noexcept {
         bool news = false;
         const bool asks_all = now >= next_watch_;
@@ -230,7 +232,7 @@ class reactor final : private mailbox::reader {
     std::int64_t next_look_at(const completion& c, std::int64_t now, bool by_guard) const noexcept {
         if (c.needs_context_thread()) return by_guard ? now + options_.period.count() : never;
         if (c.has_host_function) return next_watch_;
-        if (c.begun == 0) return never;  // the stream's operation before it is polled
+        if (c.begun == 0) return never;  // the operation before `c` in its stream is polled
         const std::int64_t usual = is_predictable(c) ? times_.of(c.bytes) : usual_times::unknown;
         if (usual != usual_times::unknown) {
             return usual_times::next_look(c.begun, usual, now, options_.period.count());
@@ -240,7 +242,7 @@ class reactor final : private mailbox::reader {
 
     // `asks_all`: also polls completions with a host function.
     bool is_over(completion& c, bool asks_all) noexcept {
-        if (c.event == nullptr && !c.captured) return true;  // a call that `then` makes: nothing to wait for
+        if (c.event == nullptr && !c.captured) return true;  // nothing to wait for: needs_context_thread()
         c.result = broken_.get();
         if (c.result != cudaSuccess) return true;
         // When the context ends, the end of a capture is not waited for: the thread that captures may be the

@@ -29,8 +29,8 @@ namespace weir::cuda {
 }
 
 /// \returns true for an error after which this process can't use the device: every later call fails with the
-///          same error. These are the errors of which CUDA's documentation says this, and uncorrectable
-///          errors of the device's memory and links.
+///           same error. So CUDA's documentation describes these errors; uncorrectable errors of the device's
+///           memory and links are added.
 [[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept {
     switch (static_cast<int>(code)) {
         case cudaErrorECCUncorrectable:
@@ -63,9 +63,9 @@ constexpr bool ends_all_work(cudaError_t code) noexcept {
     return is_sticky(code) || code == cudaErrorContextIsDestroyed || code == cudaErrorCudartUnloading;
 }
 
-// Returns `code`. If it is an error, clears the thread's last error (cudaGetLastError), so that the user's
-// code doesn't find it there. Since CUDA 13 cudaErrorNotReady is never the last error: then nothing is
-// cleared, as the last error is that of a user's call.
+// Returns `code`. If `code` is an error, clears the thread's last error (cudaGetLastError), so that the
+// user's code doesn't find `code` there. Since CUDA 13 cudaErrorNotReady is never the last error: for this
+// code, another last error, that of a user's call, stays.
 inline cudaError_t without_last_error(cudaError_t code) noexcept {
     if (code == cudaSuccess) return code;
     if (code != cudaErrorNotReady || cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
@@ -79,7 +79,7 @@ class error : public std::system_error {
   public:
     /// \param call   the name of the runtime's function, a literal.
     /// \param stage  the name of the stage that made the call; empty: no stage.
-    /// \param hint   a sentence for the message: how to avoid the error.
+    /// \param hint   a sentence for the message: how to avoid the error; empty: none.
     error(cudaError_t code, const char* call, std::string stage = {}, const std::string& hint = {})
         : std::system_error(static_cast<int>(code), error_category(), text(code, call, stage, hint)),
           call_(call), stage_(std::move(stage)) {}
@@ -87,7 +87,7 @@ class error : public std::system_error {
     /// \returns the error code of the CUDA runtime.
     [[nodiscard]] cudaError_t status() const noexcept { return static_cast<cudaError_t>(code().value()); }
     [[nodiscard]] const char* call() const noexcept { return call_; }  ///< for example cudaMemcpyAsync
-    [[nodiscard]] const std::string& stage() const noexcept { return stage_; }  ///< its name; may be empty
+    [[nodiscard]] const std::string& stage() const noexcept { return stage_; }  ///< its name; empty: none
     /// \returns true if this process can't use the device any more.
     [[nodiscard]] bool sticky() const noexcept { return is_sticky(status()); }
 
@@ -117,10 +117,10 @@ class device {
     /// \returns the GPU with the number of the process's local rank (among the processes on this machine):
     ///          see `shard::local_rank_from_environment()`. If the process sees only one GPU, that GPU.
     ///
-    /// Preferably the launcher shows each process only its GPU (`CUDA_VISIBLE_DEVICES`). Otherwise a thread
-    /// that never called `cudaSetDevice`, and makes a call that needs a current device, uses GPU 0: so each
-    /// process takes some of the memory of GPU 0. Headers of weir make such calls on the context's thread
-    /// only, and never change the current device of another thread.
+    /// Preferably the launcher shows each process only its GPU (`CUDA_VISIBLE_DEVICES`). In a process that
+    /// sees several GPUs, a thread that never called `cudaSetDevice` uses GPU 0 for calls that need a current
+    /// device: so each process takes some of the memory of GPU 0. Headers of weir make such calls on threads
+    /// of the context only, and never change the current device of another thread.
     ///
     /// Errors: `std::invalid_argument` if the rank is no number.
     [[nodiscard]] static device from_environment() {
@@ -128,7 +128,7 @@ class device {
         return device(count() == 1 ? 0 : rank);
     }
 
-    /// \returns the number of GPUs; 0 without a driver.
+    /// \returns the number of GPUs that this process sees; 0 without a driver, or if the query fails.
     [[nodiscard]] static int count() noexcept {
         int found = 0;
         return detail::without_last_error(cudaGetDeviceCount(&found)) == cudaSuccess ? found : 0;
@@ -147,7 +147,7 @@ namespace detail {
 // of its thread are exempt (relaxed mode). That is safe because the library uses no captured stream.
 class exempt_from_captures {
   public:
-    // An error of the mode's exchange is ignored: a later call reports it, or isn't affected.
+    // An error of the mode's exchange is ignored: if the error affects later calls, these report it.
     exempt_from_captures() noexcept
         : changed_(without_last_error(cudaThreadExchangeStreamCaptureMode(&mode_)) == cudaSuccess) {}
     exempt_from_captures(const exempt_from_captures&) = delete;
@@ -161,9 +161,9 @@ class exempt_from_captures {
     bool changed_;
 };
 
-// Returns `cudaErrorStreamCaptureUnsupported` if the stream, or one that it waits for, is captured: work
-// queued now would go into a graph, and run at each launch of that graph. Otherwise returns the query's
-// result.
+// Returns `cudaErrorStreamCaptureUnsupported` if the stream, or a stream that the default stream `stream`
+// waits for, is captured: work queued now would go into a graph, and run at each launch of that graph. If no
+// stream is captured, returns the result of cudaStreamIsCapturing.
 inline cudaError_t captured_or_not(cudaStream_t stream) noexcept {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaError_t code = without_last_error(cudaStreamIsCapturing(stream, &status));
@@ -211,8 +211,9 @@ inline cudaError_t copy_one_by_one(std::span<const piece> pieces, cudaStream_t s
 }
 
 #if CUDART_VERSION >= 12080
-// Queues all copies by one call. cudaMemcpyBatchAsync refuses the legacy default stream and copies of 0
-// bytes, and drivers before 12.8 lack it. Host memory is allocated first: if that throws, no copy is queued.
+// Queues all copies by one call, or one by one: cudaMemcpyBatchAsync refuses the legacy default stream and
+// copies of 0 bytes, and drivers before 12.8 lack the function. Host memory is allocated first: if that
+// throws, no copy is queued. After an error code, some copies may be queued.
 inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) {
     if (stream == nullptr || stream == cudaStreamLegacy) return copy_one_by_one(pieces, stream);
     std::vector<void*> to;

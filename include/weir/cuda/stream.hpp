@@ -34,8 +34,8 @@ class pooled_event {
     cudaEvent_t get() const noexcept { return event_; }
     const std::shared_ptr<core>& of() const noexcept { return core_; }
 
-    // True if the work before the event is done, or the device is broken. False for any other error of the
-    // query.
+    // True if the work before the event is done, the device is broken, or there is no device. False while the
+    // work is pending, and for any other error of the query.
     bool is_over() const noexcept {
         if (event_ == nullptr) return true;
         const exempt_from_captures asking;
@@ -53,7 +53,7 @@ class pooled_event {
 };
 
 // The operation of `event::done`: waits for a recorded event. The event is always polled: a host function
-// would need a stream. The awaitable owns the event.
+// would need a stream. The awaitable shares the event.
 struct recorded_work {
     std::shared_ptr<pooled_event> event;
     static constexpr const char* call = "cudaEventQuery";
@@ -134,13 +134,13 @@ class event {
     /// Suspends: always, except in a context without a device, where all work is done at once. Events are
     ///           polled, also with `completion_by::host_function`.
     /// Resumes:  on the coroutine's executor.
-    /// Errors:   `weir::cuda::error` if the device is broken; `std::logic_error` if the context is gone.
+    /// Errors:   `weir::cuda::error` if the device breaks before; `std::logic_error` if the context is gone.
     [[nodiscard("co_await this, or nothing is done")]] auto done() const {
         return detail::until_over(shared_->of(), shared_);
     }
 
-    /// \returns true if all work queued before the event is done, or the device is broken; false otherwise,
-    ///          or if the query fails. Doesn't wait, and doesn't change the last error of the runtime.
+    /// \returns true if all work queued before the event is done, or the device is broken; false if work is
+    ///          pending, or the query fails. Doesn't wait, and doesn't change the runtime's last error.
     [[nodiscard]] bool ready() const noexcept { return shared_->is_over(); }
 
     [[nodiscard]] cudaEvent_t get() const noexcept { return shared_->get(); }  ///< null without a device
@@ -273,22 +273,22 @@ struct copies_work {
 /// \returns  awaitable of nothing: waits until the copy is done.
 /// Suspends: always, except in a context without a device, which copies at once. If the host memory is
 ///           page-locked, as that of a `pinned_pool`, the device copies alone, and at its full rate. For
-///           ordinary host memory, and from host to host, the runtime may block until the copy is done. Then
-///           a new thread makes the call, so that no worker blocks.
+///           ordinary host memory, and from host to host, the runtime may block until the copy is done: a new
+///           thread makes such a call, so that no worker blocks.
 /// Resumes:  on the coroutine's executor; if a coroutine of another library has none: see `channel`.
 /// Errors:   `weir::cuda::error`: then no copy is pending. `std::logic_error` if the context is gone.
 ///           `std::system_error` if a thread is needed, and can't be started.
 /// Stops:    see `stream::done`.
 /// Lifetime: both pieces of memory until the copy is done.
-/// Cost:     that of `stream::done`, and two queries of the kind of memory; for ordinary memory a thread,
-///           some 30 us.
+/// Cost:     that of `stream::done`, and two queries of the kind of memory; for a call that may block a
+///           thread, some 30 us.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s, void* to,
                                                                     const void* from, std::size_t bytes) {
     return detail::awaited_work<detail::copy_work>(s.shared()->of(), {s.shared(), {to, from, bytes}});
 }
 
 /// The same as `copy` above, for many small copies, which must not overlap: one call of the runtime, from
-/// toolkit 12.8 on.
+/// toolkit and driver 12.8 on, except on the default stream.
 /// Lifetime: the list of pieces, too, until the copies are done.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s,
                                                                     std::span<const piece> pieces) {

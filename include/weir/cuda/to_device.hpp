@@ -39,14 +39,15 @@ struct to_device_options {
     /// next ones are packed. Each of these batches holds a block of the `pinned_pool`.
     std::size_t depth = 2;
     hand_on when = hand_on::at_once;  ///< when the next stage gets a batch
-    std::size_t capacity = 2;         ///< in items, of the queue behind the stage; they lie on the device
+    std::size_t capacity = 2;         ///< of the queue behind the stage, in items, which lie on the device
     /// The stream of the copies; may have other users, too. None: each run makes a stream.
     std::optional<stream> on = std::nullopt;
     /// The pool of device memory for the batches; limits how much is used. Null: the memory comes from the
     /// context, without a limit. Outlives the runs.
     device_pool* memory = nullptr;
     /// Whether events record when each copy begins and ends, and when the consumer's stream could continue:
-    /// three events a batch. If false, or in a run without statistics, `stage_stats::transfers` is empty.
+    /// three events a batch. If false, without a device, or in a run without statistics,
+    /// `stage_stats::transfers` is empty.
     bool timed = true;
 };
 

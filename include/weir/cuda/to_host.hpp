@@ -79,7 +79,7 @@ inline task<std::optional<lease>> fetch(copying_run& s, std::span<fetched> from,
 }
 
 // The function of a slot (a worker of the stage). `Part`: selects the part of an item to copy. `Vectors`:
-// whether the results are std::vector; otherwise they stay in page-locked memory.
+// whether the results are std::vector; false: the results are in page-locked memory.
 template <class Part, bool Vectors>
 class fetching_slot {
     static constexpr bool is_whole = std::is_same_v<Part, std::identity>;
@@ -162,15 +162,17 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 }  // namespace detail
 
 /// The stage that copies each `device_buffer` back to the host, into a block of page-locked memory. The copy
-/// waits for all work on the buffer's stream: the stream of its last `hand_over`, or else that of
-/// `device_pool::acquire`.
+/// waits for all work on the buffer's stream: the stream of its last `hand_over`, or that of
+/// `device_pool::acquire`. The copy of a result of `to_device` without `hand_over` waits for the copy to the
+/// device only.
 ///
 ///     auto p = std::move(inputs) | weir::pipe(infer) | weir::cuda::to_host(gpu, results) | weir::sink();
 ///     for (auto& result : run) write(result.data(), result.size());  // a pinned_buffer: the block is yours
 ///
 /// \param pool  blocks large enough for the largest item: `depth` of them, and one for each result that is in
-///              use behind this stage. While no block is free, the stage waits. Not the pool into which
-///              batches are collated: these may wait for device memory that items here still hold.
+///             use behind this stage. While no block is free, the stage waits. Not the pool into which
+///             batches are collated: such batches may wait for device memory that items of this stage still
+///             hold.
 /// \param part  selects the `device_buffer` or `device_buffers` of an item: a pointer to a member, or a
 ///              function that returns a reference. Several `device_buffer`s, by `parts`, are copied into one
 ///              block. Default: the item itself.

@@ -24,9 +24,9 @@ namespace weir::cuda::detail {
 using shared_event = std::shared_ptr<pooled_event>;
 
 // The events of one batch that a stage copies. `begin` and `end` are recorded before and after its copy.
-// `idle` and `start` exist if the batch is handed over to a consumer's stream. `idle`: that stream has done
-// its work on the batch before (null: this is the first). `start`: the stream can begin with this batch. The
-// copy is exposed, not hidden, while the stream waits for it.
+// `start` exists if the batch is handed over to a consumer's stream: the stream can begin with this batch.
+// `idle`: that stream has done its work on the batch before (null: unknown, as for the first batch). The copy
+// is exposed, not hidden, while the stream waits for it.
 //
 //     copying stream   ----[begin ===copy=== end]--------------
 //     consumer         ==batch before==[idle ........ start]==this batch==
@@ -40,8 +40,8 @@ struct copy_times {
 // close events: cudaEventElapsedTime returns a float, which is too coarse for long times.
 class transfer_log {
   public:
-    // Calls harvest() only when there are twice as many copies as harvest() left the last time. So each copy
-    // is queried a few times, even if the consumer's stream is far behind.
+    // Calls harvest() only when there are more than twice as many copies as harvest() left the last time. So
+    // each copy is queried a few times, even if the consumer's stream is far behind.
     void add(std::shared_ptr<copy_times> copy) {
         const std::scoped_lock held(lock_);
         if (copies_.size() >= most_) harvest();
@@ -154,8 +154,9 @@ class measured_wait {
 };
 
 // Makes the function of each slot (worker) of a `to_device` or `to_host` stage. All slots of a run share a
-// state, whose member `log` is null or the run's transfer_log. A copy of this object is for another run: it
-// has a new state, with a new stream and new statistics. `MakeState`: returns a shared_ptr to a new state.
+// state, whose member `log` is null or the run's transfer_log. A copy of this object is for another run: the
+// copy has a new state, with new statistics and, unless the options name a stream, a new stream. `MakeState`:
+// returns a shared_ptr to a new state.
 template <class Slot, class Part, class MakeState>
 class slots_of_run {
   public:
