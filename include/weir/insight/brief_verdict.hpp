@@ -14,16 +14,16 @@
 namespace weir {
 
 /// Makes the verdict that tables, log lines and all other reports show: what limits the rate of a run. As
-/// `explain`, but with fewer items in each simulation, and with `predict_options::resamples` only for the two
-/// most likely causes.
+/// `explain`, but with fewer items in each simulation, with `predict_options::resamples` only for the two
+/// most likely causes, and without `what_if_options::calibrate`.
 ///
 ///     if (const auto v = weir::brief_verdict(run.stats())) std::cerr << v->sentence << '\n';
 ///
 /// \param stats  of a whole run, or of a lap: the difference of two `run::stats`.
 /// \returns the verdict. None if the consumer has got fewer than 20 items; if a stage has finished 1 to 19
-///          invocations; or if the simulations would take longer than 0.1 s, or than `stats.elapsed`.
-///          `explain` has no such limits. None if the run can't be predicted, and the states of its slots
-///          (workers of stages) tell nothing.
+///          invocations; or if the simulations would take longer than 0.1 s, or than `stats.elapsed`. None
+///          if the run can't be predicted, and the states of its slots (workers of stages) tell nothing.
+///          `explain` returns a verdict in these cases, too; its cause may be `limit_cause::unsure`.
 /// Errors: `std::bad_alloc`. Cost: about 10 to 20 ms for five stages.
 [[nodiscard]] std::optional<verdict> brief_verdict(const pipeline_stats& stats);
 
@@ -36,11 +36,11 @@ duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept;
 // Returns the sentence of `brief_verdict`; an empty string if there is no verdict.
 std::string brief_sentence(const pipeline_stats& stats);
 
-// In a program that refers to `is_set`, its initialization before `main` makes WEIR_DIAGNOSE=1 print the
-// brief verdict at the end of a run. A template, so that other programs don't compile the brief verdict.
+// In a program that refers to `is_set`, the initialization of `is_set` before `main` makes WEIR_DIAGNOSE=1
+// print the brief verdict at the end of a run. A template, so that other programs don't compile that verdict.
 template <class T>
 struct verdict_of_diagnosis {
-    // release; pairs with conclusion_text()
+    // Release: pairs with the acquire load in conclusion_text(). Only the pointer is published.
     static inline const bool is_set =
         (the_verdict_of_diagnosis.store(&brief_sentence, std::memory_order_release), true);
 };

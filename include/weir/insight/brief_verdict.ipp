@@ -33,7 +33,8 @@ WEIR_INLINE double tasks_per_item(const pipeline_stats& stats) noexcept {
 }
 
 // The number of items of one simulation. Of the 240 pipelines in tests/programs/explain, 9 could not be
-// explained with 1000 items, 7 with 2000, and 33 with 500. Less than 1000 if an item needs many invocations.
+// explained with 1000 items, 7 with 2000, and 33 with 500. Fewer, but at least 40, if an item needs more than
+// 20 invocations.
 WEIR_INLINE std::uint64_t items_of_brief_simulation(const pipeline_stats& stats) noexcept {
     constexpr double most_tasks = 20'000;
     constexpr double most = 1'000;
@@ -56,8 +57,8 @@ WEIR_INLINE bool has_same_cause(const setting_change& a, const setting_change& b
     return cause == cause_of(b.kind) && (cause == limit_cause::room || a.stage == b.stage);
 }
 
-// Fills in `predicted_change::gains`. Only the best change of each of the two most likely causes is
-// resampled. All other changes bring less: in each resample, they get the gain of their prediction.
+// Fills in `predicted_change::gains`. Resampled are the change with the greatest gain, and the best change
+// with another cause. Each other change counts in all resamples with the gain of its prediction.
 WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, what_if_options& options) {
     std::vector<setting_change> changes;
     for (const predicted_change& each : result.changes) {

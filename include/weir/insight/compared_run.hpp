@@ -21,13 +21,13 @@ namespace weir::detail {
 struct compared_stage {
     std::string name;
     std::size_t concurrency = 1;  // the number of slots, the workers of the stage
-    std::size_t capacity = 0;     // of the queue behind the stage, in items; 0 if unknown
+    std::size_t capacity = 0;     // of the queue behind the stage, in items; 0 if unknown or none
     bool keeps_order = false;
     std::size_t threads = 0;  // of the stage's executor; 0 if unlimited or unknown
-    double batch_size = 0;    // the average; 0 if the stage makes no batches
+    double batch_size = 0;    // as `stage_settings::batch_size`; 0: makes no batches, or unknown
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
-    // The share of the slots' time in which the stage works or awaits; none if unknown.
+    // The share of the slots' time in `run` and `await`; none if made from a recording, or if always off.
     std::optional<double> busy = std::nullopt;
     time_sample times = {};
     slot_times states = {};
@@ -60,20 +60,21 @@ struct stage_pair {
     bool has_times() const noexcept { return before->times.time.mean > 0 || after->times.time.mean > 0; }
 };
 
-// Stages of the same name, in the order of the first run. Of several stages of one name, the first is paired
-// with the first, and so on.
+// Stages of the same name, in the order of the first run. Of several stages of one name, the first ones are
+// paired, then the second ones, and so on. Stages without a counterpart are left out.
 std::vector<stage_pair> pairs_of(const compared_run& before, const compared_run& after);
 
 // Sentences on settings that differ, "concurrency of decode: 2 -> 4", and on stages that only one run has.
+// A consumer that only one run has is left out.
 std::vector<std::string> changed_settings(const compared_run& before, const compared_run& after,
                                           const std::vector<stage_pair>& pairs);
 
-// The states whose share of the slots' time differs by more than chance, and by at least 2 %; by 5 %,
-// whatever chance does, if a run can't be simulated.
+// The states whose share of the slots' time differs by more than chance, and by at least 2 % of the time. If
+// a run can't be simulated, chance is unknown: those whose share differs by at least 5 % of the time.
 std::vector<state_difference> changed_states(const compared_run& before, const compared_run& after,
                                              const std::vector<stage_pair>& pairs);
 
-// The sentence of the verdict of `explain` on the run's `model`, or why there is none.
+// The sentence of the verdict of `explain` on the run's `model`, or why there is no verdict.
 std::string verdict_on(const compared_run& run);
 
 }  // namespace weir::detail

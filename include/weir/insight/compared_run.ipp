@@ -25,8 +25,9 @@ WEIR_INLINE std::string without_library(const char* message) {
     return std::string(text.starts_with(library_prefix) ? text.substr(library_prefix.size()) : text);
 }
 
-// Adds the consumer. If only the average of its times is known, their deviation counts as 1.5 times the
-// average: more than in an exponential distribution (1), or in a log-normal one with sigma 1 (1.31).
+// Adds the consumer, unless it takes no time. If only the average of its times is known, the deviation counts
+// as 1.5 times the average: more than in an exponential distribution (1), or in a log-normal one with sigma 1
+// (1.31).
 WEIR_INLINE void compared_run::add(const recorded_stage& consumer) {
     constexpr double unknown_variation = 1.5;
     compared_stage next{.name = "consumer", .num_tasks = num_items};
@@ -135,8 +136,8 @@ WEIR_INLINE std::string change_text(std::size_t before, std::size_t after) {
     return number(before) + " -> " + number(after);
 }
 
-// Whether the sizes of batches differ by more than incomplete last batches explain. These count in the
-// average `compared_stage::batch_size`.
+// Whether the sizes of batches differ by more than an incomplete last batch of each run explains: such a
+// batch lowers the average `compared_stage::batch_size`.
 WEIR_INLINE bool has_other_batches(const compared_stage& a, const compared_stage& b) noexcept {
     const auto uncertain = [](const compared_stage& of) {
         return of.num_tasks == 0 ? 0 : of.batch_size * of.batch_size / static_cast<double>(of.num_tasks);
@@ -178,7 +179,8 @@ WEIR_INLINE std::vector<std::string> changed_settings(const compared_run& before
     return all;
 }
 
-// The shares of the states of one stage's slots, in the order of `states_by_number`.
+// For each state, in the order of `states_by_number`: its share of the time of a stage's slots without `off`,
+// or the variance of this share.
 using shares_by_state = std::array<double, slot_states>;
 
 WEIR_INLINE shares_by_state shares_of(const slot_times& times) noexcept {

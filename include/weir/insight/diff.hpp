@@ -11,7 +11,7 @@ namespace weir {
 
 /// The options of `diff`.
 struct diff_options {
-    /// The probability, from 0 to 1, that `diff` names some difference though both runs are equal.
+    /// The greatest probability that `diff` names a difference though both runs are equal; above 0, below 1.
     double level = 0.002;
     /// A smaller change of a time or rate is not named, even if the change is certain: the same program on
     /// the same machine changes by so much from run to run. As a share: 0.03 is 3 %.
@@ -32,21 +32,22 @@ struct diff_options {
 /// A change of a time is not named if it is less than 0.2 % of the slots' time, as for a source that takes
 /// 60 ns per item. For a consumer of which only the average time is known, this limit is 5 %.
 ///
-/// Stages are matched by name. If one run lacks a stage, `run_difference::settings` says so, and the others
-/// are compared.
+/// Stages are matched by name. If one run lacks a stage, `run_difference::settings` names the stage, and the
+/// other stages are compared.
 ///
 /// \param before  the statistics of the first run, or its recording.
 /// \param after   those of the second run.
-/// \returns the difference. If nothing is named, `stage_difference::detectable` says which change would be.
+/// \returns the difference. If no difference is named, `stage_difference::detectable` says which change of a
+///          time would be.
 /// Errors: `std::invalid_argument` for options that make no sense. Statistics that can't be compared are no
 ///         error: see `run_difference::refused`.
-/// Cost:   two calls of `explain`, and 32 simulations if anything changed.
+/// Cost:   two calls of `explain` if `diff_options::explain`, and 32 simulations if anything changed.
 /// Source: B. L. Welch, "The generalization of Student's problem when several different population variances
 ///         are involved", Biometrika 34 (1947).
 [[nodiscard]] run_difference diff(const pipeline_stats& before, const pipeline_stats& after,
                                   const diff_options& options = {});
 
-/// The same as `diff` above, for two recordings. These have no states of slots: the states are those of
+/// The same as `diff` above, for two recordings. A recording has no states of slots: the states are those of
 /// predictions.
 [[nodiscard]] run_difference diff(const recording& before, const recording& after,
                                   const diff_options& options = {});

@@ -18,13 +18,13 @@ namespace weir {
 
 namespace detail {
 
-// A normal variable whose mean is so many standard errors above a limit exceeds the limit in 95 of 100 cases.
+// A normal variable whose mean is 1.645 standard deviations above a limit exceeds it in 95 of 100 cases.
 inline constexpr double power_distance = 1.645;
 inline constexpr std::uint64_t fewest_compared = 10;  // successful invocations of a stage in each run
 
 // The distances, in standard errors, beyond which a difference is named. A stage has a test of the average
-// and one of the typical time. The test with the smaller error gets most of the level (`likely`), as it
-// shows smaller changes. `rest`: for the tests of failures and of the rate.
+// and one of the typical time. The test with the smaller error gets most of the level (`likely`), as this
+// test shows smaller changes; `unlikely` is for the other one. `rest`: for the tests of failures and rate.
 struct test_distances {
     double likely, unlikely, rest;
 
@@ -60,7 +60,7 @@ WEIR_INLINE void compare_times(stage_difference& to, const compared_stage& a, co
         return each.distance() > (is_likely ? from.likely : from.unlikely) &&
                is_large(each.share(), least_change);
     };
-    // The least change that matters, as a share of the time of the slots.
+    // The least change that matters, as a share of the slots' time; the second if only averages are known.
     constexpr double least_share = 0.002, least_share_unless_sampled = 0.05;
     const double busy = larger(1e-9, larger(a.busy.value_or(1), b.busy.value_or(1)));
     const double least = has_typical ? least_share : least_share_unless_sampled;
@@ -96,7 +96,7 @@ WEIR_INLINE void compare_failures(stage_difference& to, const compared_stage& a,
     to.failures_changed = failed >= fewest_failures && size > 0 && size >= from.rest * error;
 }
 
-// The rate is at most as uncertain as the mean time of the stage that varies most.
+// The relative error of a rate is at most that of the least certain mean time of a stage.
 WEIR_INLINE void compare_rates(run_difference& to, const compared_run& a, const compared_run& b,
                                const test_distances& from, double least_change) {
     to.rate_before = a.rate;

@@ -1,4 +1,4 @@
-// weir insight: measures the rate of a pipeline, that of its consumer without it, and that of both together
+// weir insight: measures three rates: of a pipeline alone, of its consumer alone, and of both together
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_HEADSPACE_HPP
 #define WEIR_INSIGHT_HEADSPACE_HPP
@@ -16,13 +16,13 @@
 
 namespace weir {
 
-/// The options of `headspace`. Each of its three measurements ends after `items` items, after `time`, or when
-/// the pipeline ends.
+/// The options of `headspace`. Each of its three measurements ends after `items` items or after `time`; the
+/// two with the pipeline also end when the pipeline ends.
 struct headspace_options {
     std::uint64_t items = 1'000;               ///< the most items of a measurement; at least 2
     duration time = duration(10'000'000'000);  ///< the longest time of a measurement, by the executor's clock
-    std::size_t kept = 16;                     ///< items that the first measurement keeps; at least 1
-    std::uint64_t skipped = 10;  ///< the first items, which the rate leaves out; at most half of the items
+    std::size_t kept = 16;                     ///< the most items that are kept in memory; at least 1
+    std::uint64_t skipped = 10;  ///< first items that the rate leaves out, up to half of those that come
 };
 
 /// The result of `headspace`: three rates, in items per second, and what follows from these rates. A measured
@@ -58,7 +58,7 @@ class paced_items {
   private:
     const headspace_options& limits_;
     const time_point begin_;
-    std::vector<time_point> first_;  // of the skipped items, and of the first item behind them
+    std::vector<time_point> first_;  // when the skipped items were got, and the first item behind them
     time_point last_{};
     std::uint64_t count_ = 0;
 };
@@ -80,7 +80,8 @@ double measure_run(Executor& ex, Run& run, const headspace_options& limits, cons
     return pace.rate(whose);
 }
 
-// The same for a consumer that is a coroutine; `pace` gets the instants. `Result`: its type of task.
+// Passes the items of a run to a consumer that returns a task, until a limit or the end. `pace` gets the
+// instants. `Result`: the type of the consumer's task, and of this coroutine.
 template <class Result, class T, class Executor, class Run, class Consumer>
 Result consume_run(Executor& ex, Run& run, Consumer& consumer, paced_items& pace) {
     while (pace.left_at(ex.now()) > duration(0)) {
@@ -97,7 +98,7 @@ class call_times {
     call_times(const headspace_options& limits, time_point begin) : pace_(limits, begin) {
         pace_.got_at(at_);
     }
-    // Whether a limit is left. The time in which items are copied counts for `headspace_options::time`.
+    // False if a limit is reached. The time in which items are copied counts for `headspace_options::time`.
     bool has_time(time_point now) const noexcept { return pace_.left_at(now) > duration(0); }
     void add(duration call) {
         at_ = saturating_add(at_, call);
@@ -176,7 +177,7 @@ headspace_result measure_headspace(Executor& ex, Start& start, Consumer& consume
     return headspace_of(measured, alone, pipeline, kept.size());
 }
 
-// Starts a run of a pipeline, or calls the function that does.
+// Starts a run of a pipeline, or calls the user's function that starts one.
 template <class Pipeline, class Executor>
 struct run_starter {
     Pipeline* from;

@@ -17,7 +17,7 @@ namespace weir {
 
 /// What limits the rate of a pipeline. A slot is a worker of a stage.
 enum class limit_cause : std::uint8_t {
-    stage,       ///< a stage: its function works or awaits nearly all the time
+    stage,       ///< a stage: its function takes too long, or the stage has too few slots
     room,        ///< the queues: their capacity is too small for times that vary from item to item
     order,       ///< a stage that keeps the order of its items: finished items wait for earlier ones
     batch,       ///< the size of the batches that an aggregate makes
@@ -31,9 +31,9 @@ enum class limit_cause : std::uint8_t {
     bytes,       ///< a limit of bytes: `stage_options::max_bytes`, `run_options::max_bytes`
     blocks,      ///< memory: a stage waits for a free block of a memory pool, or for memory of a device
     copies,      ///< copies to or from the memory of a device
-    overhead,    ///< the library's time to move an item: the functions take no longer than that
-    balanced,    ///< no single cause: no change brings 5 %, or several stages are always busy
-    unsure,      ///< unknown: the statistics don't tell
+    overhead,    ///< the library's time to move an item: no function takes longer than 1 us on average
+    balanced,  ///< no single cause: no change brings 5 %; or two stages, or one and the consumer, rarely wait
+    unsure,    ///< unknown: the statistics don't tell
 };
 
 /// \returns the name of the cause in reports: the enumerator's name, but "workers" for `threads`.
@@ -45,13 +45,13 @@ namespace detail {
 // A limit that the statistics of a run show without a simulation.
 struct visible_limit {
     limit_cause cause = limit_cause::unsure;
-    std::string stage = {};     // the name of the stage that limits; empty if the cause has none
-    double lost = 0;            // the share of the time in which the consumer waits; 0 from deeper_limit()
+    std::string stage = {};  // the name of the stage that limits; empty if the cause has none
+    double lost = 0;  // the share of time in which the consumer waits; 1: no sink; 0: from deeper_limit()
     std::string sentence = {};  // the figures that show the limit, and what to do
 };
 
-// `verdict::sure` of a verdict from limit_by_states(): the share of cases in which this function is right,
-// about.
+// `verdict::sure` of a verdict from limit_by_states(): about the share of cases in which this function is
+// right.
 inline constexpr double sure_of_states = 0.7;
 
 // \returns "awaits 98 % of the time" or "is at work 60 % of the time": the larger of these shares of the time

@@ -58,7 +58,7 @@ WEIR_INLINE bool calls_function(const stage_stats& stage) {
     return !stage.per_slot.empty() && stage.kind != "sink";
 }
 
-// The queue from which the consumer takes items: that behind the sink. Null if the last stage is no sink.
+// The queue behind the sink, from which the consumer takes items. Null without a sink or such a queue.
 WEIR_INLINE const channel_stats* last_queue(const pipeline_stats& stats) {
     if (stats.stages.empty() || stats.stages.back().kind != "sink" || stats.channels.empty()) return nullptr;
     const std::vector<std::size_t>& outputs = stats.stages.back().outputs;
@@ -66,7 +66,7 @@ WEIR_INLINE const channel_stats* last_queue(const pipeline_stats& stats) {
     return at < stats.channels.size() ? &stats.channels[at] : nullptr;
 }
 
-// The share of the time in which the consumer does not wait for an item.
+// The share of the time in which the consumer does not wait for an item; 0 without a sink.
 WEIR_INLINE double busy_consumer(const pipeline_stats& stats) {
     const channel_stats* const last = last_queue(stats);
     return last == nullptr ? 0 : 1 - smaller(1.0, share_of_time(last->get_blocked, stats.elapsed));
@@ -75,7 +75,7 @@ WEIR_INLINE double busy_consumer(const pipeline_stats& stats) {
 inline constexpr double much = 0.3;  // the share of a stage's time above which waits or failures are named
 
 // \returns `limit_cause::blocks` if the waits for a free block, or those for memory of the device, take more
-//          than the share `much` of `whole`. The sentence names the longer of the two.
+//          than the share `much` of `whole`; else none. The sentence names the longer of the two waits.
 WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& stage, duration whole) {
     if (!stage.transfers) return std::nullopt;
     const double block = share_of_time(stage.transfers->block_wait, whole);
@@ -89,7 +89,7 @@ WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& sta
                                  is_block ? "blocks" : "memory", ", or let go of its results earlier"})};
 }
 
-// \returns why invocations take long if not for their own work: waits for memory, copies, retries, failures.
+// \returns why invocations take long if not for their own work: waits, copies, retries, failures; else none.
 WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stage) {
     const auto limit = [&stage](limit_cause cause, std::initializer_list<std::string_view> what) {
         return visible_limit{cause, stage.name, 0, concat({"stage '", stage.name, "' ", concat(what)})};
@@ -132,9 +132,9 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
-// \returns why more threads would not help: all processors are busy, or work for less than 3/4 of the time in
-// which functions have threads. Then preempted threads wait for processors. Or a function blocks, if there
-// are few preemptions, or processors work for less than 1/10; a reason only if functions lack threads.
+// \returns why more threads would not help: nearly all processors are busy; or they work for at most 3/4 of
+// the time in which functions have threads: preempted threads wait for processors. With few preemptions, or
+// work for less than 1/10, a function blocks: none unless `lacks_threads`. None, too, without these figures.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;

@@ -36,8 +36,9 @@ namespace weir {
 /// rate. For tasks below about 200 us, the overhead makes predictions of changed settings more accurate.
 ///
 /// \param from  a recording with `rate`.
-/// \returns the recording with a `recorded_stage::overhead`, the same for all stages. The overhead is 0 if
-///          the measured rate is not below `prediction::low`, or if no overhead explains that rate.
+/// \returns the recording with a `recorded_stage::overhead`, the same for all stages; 0 if no overhead
+///          explains the measured rate. The recording as it is, if the measured rate is unknown, or if it is
+///          not below both `prediction::low` and the mean of the predicted rates.
 /// Errors: as `predict`.
 /// Cost:   that of at most `15 + resamples` simulations.
 [[nodiscard]] recording calibrated(recording from, const predict_options& options = {});

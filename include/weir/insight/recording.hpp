@@ -28,7 +28,7 @@ struct recorded_stage {
     std::uint64_t num_failures = 0;         ///< how many of these failed
 
     /// Whether predictions use the sample in sequence: item k, counted from 0, takes the times and results
-    /// `tasks[k % size]`. Otherwise the order is random.
+    /// `tasks[k % size]`. If false, the order is random.
     bool in_sequence = false;
 
     /// Whether `tasks` are quantiles of the times of all invocations, at equal steps of probability, as
@@ -71,13 +71,13 @@ struct recording {
 ///
 /// \param stats  of a whole run, or of a lap: the difference of two `run::stats`.
 /// \returns the recording.
-/// Errors: `std::invalid_argument` if the run can't be predicted, because it has branches or no histograms;
-///         the message says why. `std::bad_alloc`.
+/// Errors: `std::invalid_argument` if the run can't be predicted, for example because it has branches or no
+///         histograms, or because no item has reached the consumer; the message says why. `std::bad_alloc`.
 [[nodiscard]] recording record_of(const pipeline_stats& stats);
 
 namespace detail {
 
-// Whether some invocation of the sample has a result. True without a sample: then each one has.
+// Whether some invocation of the sample has a result. True without a sample: each invocation then has one.
 bool gives_items(const recorded_stage& stage) noexcept;
 
 }  // namespace detail

@@ -74,7 +74,8 @@ WEIR_INLINE double nanoseconds(const task_sample& one) {
 }
 
 // \returns the factor that makes the mean time of a sample equal to `mean`, the mean of all invocations in
-//          ns. `failed`: whether it is for the invocations that failed, or for those that succeeded.
+//          ns; 1 if one of these means is 0. `failed`: whether both means are those of failed invocations, or
+//          those of successful ones.
 WEIR_INLINE double factor_to(double mean, bool failed, const task_samples& samples) {
     double sum = 0;
     double count = 0;
@@ -87,7 +88,7 @@ WEIR_INLINE double factor_to(double mean, bool failed, const task_samples& sampl
 }
 
 // Replaces invocations by others of the sample, at random, until the sum of their results differs by less
-// than half a result from the sum that has the mean `wanted`.
+// than half a result from the sum that has the mean `wanted`, or until the attempts are used up.
 WEIR_INLINE void correct_results(std::vector<recorded_task>& tasks, double wanted) {
     const std::vector<recorded_task> all = tasks;
     const auto n = static_cast<double>(tasks.size());
@@ -106,8 +107,9 @@ WEIR_INLINE void correct_results(std::vector<recorded_task>& tasks, double wante
     }
 }
 
-// The tasks of the samples that a run kept of a stage. If they lack some of its invocations, they are changed
-// so that the means of times and results are those of all. `results`: the mean number of results.
+// The tasks of the samples that a run kept of a stage. If the samples lack some invocations, the tasks are
+// changed so that the means of times and results are those of all invocations. `results`: the mean number of
+// results of all invocations.
 WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, double results) {
     const task_samples& samples = *stage.samples;
     const bool has_all = samples.one_in == 1;
@@ -127,8 +129,8 @@ WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, d
     return tasks;
 }
 
-// \returns the largest size, if about 9 in 10 batches or more have it; then `sizes` is empty. Otherwise
-//          returns the average, and stores the sizes in the sample in `sizes`.
+// \returns the largest size, if about 9 in 10 batches or more have it; `sizes` then stays empty. If fewer
+//          have it, returns the average, and stores the sizes of the sampled batches in `sizes`.
 WEIR_INLINE std::size_t sampled_batch_size(const task_samples& batches, std::vector<std::uint32_t>& sizes) {
     std::uint64_t sum = 0;
     std::uint32_t most = 1;
@@ -198,7 +200,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     const std::size_t n = stats.stages.size();
     if (n < 2) detail::refuse_recording("it has no statistics");
     if (stats.num_items == 0) detail::refuse_recording("no item has reached the consumer");
-    // `pools[i]`: the threads of the executor of stage i, if stage i is the first stage with this executor.
+    // `pools[i]`: the threads of the executor of stage i if no earlier stage has this executor; else 0.
     all.settings.pools = std::vector<std::size_t>(n);
     const bool has_sink =
         detail::role_of(stats.stages.back()) == stage_role::sink;  // else a for_each is last

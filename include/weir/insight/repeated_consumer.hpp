@@ -53,8 +53,8 @@ struct consumer_of {
         is_awaitable && requires(typename std::remove_cvref_t<result>::promise_type p) { p.return_void(); };
 };
 
-// A kept item for one call of the consumer: a copy if the item can be copied, as the consumer may change it;
-// otherwise a reference to the item.
+// A kept item for one call of the consumer: a copy, as the consumer may change its argument; or a reference
+// to the kept item, if items can't be copied.
 template <class T>
 class kept_item {
   public:

@@ -29,7 +29,7 @@ struct state_difference {
 struct stage_difference {
     std::string stage = {};          ///< the name of the stage
     bool has_changed = false;        ///< whether the times differ by more than chance, and enough: see `diff`
-    bool is_typical = false;         ///< whether `before`, `after`, `change` are of the geometric mean
+    bool is_typical = false;         ///< `before`, `after`, `change`: whether they are of the geometric mean
     bool is_exact = false;           ///< the times of both runs are exact: all were recorded, not a sample
     std::uint64_t num_before = 0;    ///< successful invocations in the first run
     std::uint64_t num_after = 0;     ///< the same in the second run
@@ -42,13 +42,13 @@ struct stage_difference {
     std::optional<double> detectable = std::nullopt;
     double failed_before = 0;       ///< the share of invocations that failed in the first run; 0 to 1
     double failed_after = 0;        ///< the same in the second run
-    bool failures_changed = false;  ///< whether they differ beyond chance, with 10 failures or more
+    bool failures_changed = false;  ///< whether these differ beyond chance; false below 10 failures in all
 };
 
 /// The result of `diff`.
 struct run_difference {
     std::string refused = {};                   ///< why the runs can't be compared; empty if they can be
-    std::vector<std::string> settings = {};     ///< what was set differently: "concurrency of decode: 2 -> 4"
+    std::vector<std::string> settings = {};     ///< as "concurrency of decode: 2 -> 4", or a missing stage
     std::vector<stage_difference> stages = {};  ///< stages of both runs that take time; the consumer, too
     std::vector<state_difference> states = {};  ///< the states that changed; only if `has_difference`
     bool rate_changed = false;        ///< whether the rates differ beyond chance, by `least_change` or more
@@ -66,7 +66,8 @@ struct run_difference {
     [[nodiscard]] std::string sentence() const;
 
     /// \returns everything in lines of text: the sentence; the rates; the states that changed; the verdicts;
-    ///          and which changes the runs are long enough to show.
+    ///          and which changes the runs are long enough to show. Only the sentence if the runs can't be
+    ///          compared.
     [[nodiscard]] std::string text() const;
 
     /// Writes what `text` returns.

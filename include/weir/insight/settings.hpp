@@ -32,8 +32,8 @@ struct stage_settings {
     stage_role role = stage_role::function;  ///< what the stage does
     std::size_t concurrency = 1;             ///< the number of slots (workers), at least 1
     std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
-    /// The number of items of average size that fit into the queue's limit of bytes; 0 if it has no such
-    /// limit.
+    /// The number of items of average size that fit into the limit of bytes of the queue behind the stage; 0:
+    /// no such limit.
     std::size_t byte_room = 0;
     /// See `stage_options::output_order`.
     weir::output_order output_order = weir::output_order::completion;
@@ -57,7 +57,7 @@ struct pipeline_settings {
     /// The number of threads of each thread pool that calls functions; 0 for as many as there are slots.
     std::vector<std::size_t> pools = {0};
 
-    /// The number of items that the source makes; none if the source does not end.
+    /// The number of items that the source makes; none if it is unknown, or if the source does not end.
     std::optional<std::uint64_t> num_items = std::nullopt;
 
     /// \returns the stage with this name, to be changed.
@@ -77,8 +77,8 @@ struct predict_options {
     std::uint64_t skipped = 200;         ///< the first items, which the rate leaves out; 1 to `items - 1`
     duration until = (duration::max)();  ///< the simulated time after which a simulation ends
     std::uint64_t seed = 1;              ///< of the random draws of times: the same seed draws the same times
-    /// The number of resamples: further simulations, each with times drawn at random from the recorded ones.
-    /// Their rates give `prediction::low` and `high`. With 0, no resamples are made.
+    /// The number of resamples: further simulations, each of a sample as large as the recorded one, drawn
+    /// from it at random with replacement. Their rates give `prediction::low` and `high`.
     std::size_t resamples = 0;
 };
 

@@ -78,7 +78,7 @@ class simulated_pipeline {
     };
     struct queue {
         std::size_t capacity = 1;
-        index put_in_order_by = none;  // the stage before the queue if that keeps the order of items
+        index put_in_order_by = none;  // the index of the stage before the queue if it keeps an order
         bool is_closed = false;
         fifo<item> items;
         fifo<index> putters, getters;  // slots that wait for room, and slots that wait for an item
@@ -129,14 +129,16 @@ class simulated_pipeline {
     simulated_pipeline(const pipeline_settings& settings, std::span<const recorded_stage> recorded,
                        const predict_options& options, bool is_resample);
 
-    // The times and results of invocation `k` of a stage, taken from the stage's sample.
+    // The times and results of a stage's invocation for item number `k`: from the stage's sample, with
+    // `stage_settings::time_factor` and `recorded_stage::overhead`.
     recorded_task draw(const stage& of, std::uint64_t k) const noexcept;
     // Adds the time in the slot's current state to the stage's times, and changes the state to `next`.
     void enter(slot& me, slot_state next) noexcept;
     // Adds the time since the last change of a queue to the queue's times. Called before each change of the
     // queue.
     void settle(queue& q) noexcept;
-    // Puts an item, or adds the slot `who` to the `putters` if the queue is full. Returns whether it was put.
+    // Puts an item, or adds the slot `who` to the `putters` if the queue is full or others wait for room.
+    // Returns whether the item was put.
     bool put(queue& to, item what, index who);
     // Passes an item to the first of the queue's `getters`, or else adds it to the queue. The caller has
     // called settle().
@@ -144,12 +146,13 @@ class simulated_pipeline {
     static void add(std::vector<event>& heap, const event& one);
     // Removes the first of the events, and returns its slot.
     static index remove_first(std::vector<event>& heap);
-    // Makes the slot `who` continue when `time` has passed.
+    // Makes the slot `who` continue when `time` has passed, at the latest at `end_`.
     void wake_after(instant time, index who);
     // Makes the slot `who` continue with `next` at the current instant.
     void wake(index who, phase next);
 
-    // Makes `stage::batch` an empty batch, and draws its size from `recorded_stage::batch_sizes`.
+    // Makes `stage::batch` an empty batch, and sets `full_size`: drawn from `recorded_stage::batch_sizes`,
+    // scaled to the mean `stage_settings::batch_size`; without recorded sizes, `batch_size`.
     void begin_batch(stage& of);
     item make_batch();
     // Frees a batch and the batches in it; nothing for a single item.

@@ -11,7 +11,7 @@
 namespace weir::detail {
 
 // Simulates one run. The slots (workers of stages) that continue at one instant are handled in any order: no
-// statistic depends on it, because free threads are assigned only when all have been handled.
+// statistic depends on this order, because free threads are assigned only when all slots have been handled.
 class simulator : private simulated_pipeline {
   public:
     // Lifetime: all arguments outlive the simulator. `settings` has passed check_settings().
@@ -29,7 +29,8 @@ class simulator : private simulated_pipeline {
     // even if a stage drops all items.
     static constexpr std::uint64_t most_made = 10'000'000;
 
-    // Runs the steps of the slot with the index `who` until the slot waits or ends.
+    // Runs the steps of the slot with the index `who` until the slot is in an invocation, waits, or ends, or
+    // until the simulation is over.
     void proceed(index who);
 
     // The steps of a slot: one function for each `phase`, and begin_work(), the part of begin() that starts
@@ -47,10 +48,10 @@ class simulator : private simulated_pipeline {
 
     // In a stage that keeps the order of its items: whether the slot need not wait for the turn of its item.
     // True if it is the item's turn. True, too, if the item has at most one result, and the queue has room
-    // for it and for one result of each earlier item: then the result is moved to `stage::early`.
+    // for this result and for one of each earlier item that hasn't left: the result moves to `stage::early`.
     bool is_turn_or_early(slot& me, stage& of, queue& to);
-    // Called when the item whose turn it was has left: the early results directly behind it leave, too, up to
-    // the first item that is not finished.
+    // Called when the item whose turn it was has left. The early results directly behind this item leave,
+    // too, up to the first item that is not finished; then look_in_line() runs.
     void leave_in_order(stage& of, queue& to);
     // Continues the slots of `stage::in_line` for which is_turn_or_early() has become true.
     void look_in_line(stage& of, queue& to);

@@ -12,9 +12,9 @@
 
 namespace weir::detail {
 
-// std::log for numbers above 0; and the x that a standard normal variable exceeds with probability `p`, which
-// is at most 0.5. Not from <cmath>, which takes long to compile.
-// Source of the second: Abramowitz and Stegun, "Handbook of mathematical functions" (1964), 26.2.23.
+// natural_log: std::log for finite numbers above 0. normal_tail: the x that a standard normal variable
+// exceeds with probability `p`, above 0 and at most 0.5. Not from <cmath>, which takes long to compile.
+// Source of normal_tail: Abramowitz and Stegun, "Handbook of mathematical functions" (1964), 26.2.23.
 double natural_log(double x) noexcept;
 double normal_tail(double p) noexcept;
 
@@ -39,7 +39,8 @@ class moments {
     double squares_ = 0;
 };
 
-// A mean, the variance of the values, and the number of independent values, which is 0 if the mean is exact.
+// A mean, the variance of the values (0 if the mean is exact), and the number of independent values: 0 if the
+// mean is unknown.
 struct uncertain_mean {
     double mean = 0;
     double variance = 0;
@@ -48,7 +49,8 @@ struct uncertain_mean {
     double squared_error() const noexcept { return count > 0 ? variance / count : 0; }
 };
 
-// The times of the successful invocations of a stage in one run.
+// The times of a stage's invocations in one run. `num_tasks` counts the successful ones. Times of failed ones
+// are only in the means if the sample of a recording has such times.
 struct time_sample {
     std::uint64_t num_tasks = 0;
     bool is_exact = false;         // the times are those of all invocations in sequence, not a sample
@@ -93,7 +95,7 @@ time_change change_of(const time_sample& before, const time_sample& after) noexc
 
 // Returns the index of the first stage whose mean time has changed between two recordings, the consumer being
 // the last; or the number of stages if no time has changed. Returns 0, too, if the recordings have different
-// numbers of stages. A change is more than 10 % of the mean plus five standard errors of the mean. Stages
+// numbers of stages. A change is more than 10 % of the larger mean plus five times the larger error. Stages
 // whose invocations take less than 5 % of the time of `now` don't count. For the consumer, 30 % replaces
 // both shares: its time includes waits of its thread for a processor.
 std::size_t find_other_times(const recording& before, const recording& now);

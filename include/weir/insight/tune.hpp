@@ -46,7 +46,7 @@ enum class tuning_outcome {
     open,        ///< not yet clear: another lap is measured
     kept,        ///< the changes stay
     taken_back,  ///< the rate was too low: the settings before are restored
-    outdated,    ///< not judged: the times of a stage or the consumer have changed, so the tuner begins anew
+    outdated,    ///< no change was on trial, and times have changed: the tuner begins anew
 };
 
 /// One step of a tuner, at the end of a lap (a part of the run that is measured by itself).
@@ -56,7 +56,7 @@ struct tuning_step {
     double rate = 0;                                ///< items per second that the consumer got in the lap
     tuning_outcome outcome = tuning_outcome::none;  ///< of the changes of earlier steps
     std::vector<setting_change> changes = {};       ///< that the step makes, in this order
-    double predicted = 0;       ///< the predicted rate with the last changes, items per second; 0 if none
+    double predicted = 0;       ///< with the changes on trial, items per second; 0 if none is on trial
     std::string sentence = {};  ///< all of this in a sentence, without a full stop
 };
 
@@ -71,7 +71,7 @@ struct tuning_step {
 /// - A change is made if the predicted rate is greater by `worthwhile`. Once a change was kept and 40 times
 ///   `fewest_items` are measured, half of `worthwhile` is enough.
 /// - A change is also made if the predicted loss is below 1 %, and if the change frees slots or threads, or
-///   much room: at least 8 items and a quarter.
+///   much room: for at least 8 items, and a quarter of all room. A run above its budget is always reduced.
 /// - A change that doesn't raise the rate, or lowers the rate while it frees something, is taken back after
 ///   one lap or two. Then the tuner waits some laps, and makes one change at a time.
 /// - If the times of a stage or of the consumer change while no change is on trial, the tuner begins anew.
@@ -116,7 +116,7 @@ class tuner {
         double rate = 0;           // the rate before the changes
         double predicted = 0;      // the predicted rate with the changes
         bool has_to_stay = false;  // the changes need not raise the rate, only keep it: they free something,
-                                   // or bring less than can be measured
+                                   // or are predicted to bring less than `worthwhile`
         int laps = 0;              // laps measured since the changes
     };
 
@@ -128,7 +128,8 @@ class tuner {
     // Sets `target_` and `trial_` if better settings are predicted. `noise`: how much the rate of the lap
     // varies by chance, as a share.
     void plan(tuning_step& next, const recording& times, double noise);
-    // The settings with the one change towards `best` that has the greatest predicted rate.
+    // The settings with the one change towards `best` that has the greatest predicted rate; the current ones
+    // if each change exceeds the budget, or was taken back before.
     pipeline_settings best_single(const pipeline_settings& best, const recording& times) const;
     // Adds to `next` the changes towards `target_` that the budget allows now.
     void approach(tuning_step& next, const pipeline_stats& now, const pipeline_stats& lap,
@@ -144,7 +145,7 @@ class tuner {
     std::vector<std::string> fixed_slots_, fixed_room_;  // stages that refused changes
     bool is_pool_fixed_ = false;
     pipeline_stats before_;                    // the statistics at the beginning of the lap
-    pipeline_stats origin_;                    // plans use the times measured since then
+    pipeline_stats origin_;                    // plans use the times measured after these
     std::optional<recording> reference_;       // the times with which those of the lap are compared
     std::optional<pipeline_settings> target_;  // the settings that approach() reaches step by step
     std::optional<trial> trial_;
@@ -156,7 +157,7 @@ class tuner {
     std::uint64_t interval_ = 1;               // between plans, in laps
 };
 
-/// Tunes a run to its end, or as long as `next_lap` returns true.
+/// Tunes a run as long as `next_lap` returns true.
 ///
 ///     const auto log = weir::tune(run, {.max_slots = 16}, [&] { return train_for(1s); });
 ///

@@ -12,12 +12,12 @@
 
 namespace weir::detail {
 
-// Throws std::invalid_argument unless `now` are later statistics of the run of `before`. `before` without
-// stages: there are no earlier ones.
+// Throws std::invalid_argument unless `now` can be later statistics of the run of `before`: of the same
+// stages, with no less time and no fewer items. `before` without stages: there are no earlier statistics.
 void check_same_run(const pipeline_stats& before, const pipeline_stats& now);
 
-// Whether the numbers of slots, the capacities and the threads are the same. Other settings are estimates,
-// which differ from lap to lap.
+// Whether the numbers of slots, the capacities and the threads are the same. Other settings don't count: they
+// are estimates, which differ from lap to lap.
 bool are_same(const pipeline_settings& a, const pipeline_settings& b);
 bool has_settings(const std::vector<pipeline_settings>& all, const pipeline_settings& one);
 
@@ -26,7 +26,8 @@ pipeline_settings reduced(const pipeline_settings& from, const pipeline_settings
 
 // Brings settings within the limits: lowers the threads; and, again and again, the greatest number of slots
 // or capacity.
-// Errors: std::invalid_argument if one slot for each stage and room for one item in each queue are too much.
+// Errors: std::invalid_argument if the settings exceed the limits though no number can be lowered: each is 1,
+//         or fixed.
 pipeline_settings fitted(pipeline_settings settings, const plan_limits& limits);
 
 // The resources that a run uses at the end of a lap. Slots that were removed and have not ended yet count,

@@ -152,7 +152,8 @@ class plan_search {
         }
     }
 
-    // The settings with more of one thing: more slots (an eighth and one more), or twice the room.
+    // The settings with more of one thing: more slots of a stage (an eighth and one more), or twice the room
+    // of a queue or of all queues.
     std::vector<pipeline_settings> larger_ones() const {
         std::vector<pipeline_settings> all;
         const auto add = [&](const pipeline_settings& next) {

@@ -18,18 +18,20 @@ struct verdict {
     limit_cause cause = limit_cause::unsure;  ///< what limits the rate
     std::string stage = {};                   ///< the stage, or that before the limiting queue; may be empty
     double lost = 0;                          ///< the share of the run's time that the change saves, 0 to 1
-    std::optional<setting_change> change = std::nullopt;  ///< the best change; none: unknown, or none helps
+    std::optional<setting_change> change = std::nullopt;  ///< what to change; none: unknown, or none helps
     double gain = 0;            ///< the increase of the rate by this change, as a share
-    double sure = 0;            ///< the share of `predict_options::resamples` with this cause, 0 to 1
+    double sure = 0;            ///< how likely the cause is, 0 to 1: see `judge`; 0.7 if by states alone
     std::string sentence = {};  ///< all of this in a sentence, without a full stop at its end
 };
 
 /// Judges the result of `what_if`, a list of changes with their predicted gains. The cause is that of the
-/// change with the greatest gain.
+/// change with the greatest gain; `limit_cause::balanced` if this gain is below 5 %. `verdict::change` is
+/// that change, or one that is easier to make, with the same cause and most of the gain. `verdict::sure` is
+/// the share of `predict_options::resamples` with this cause; 1 without resamples.
 ///
 /// \param from  the recording that the result was made from.
-/// \returns the verdict. `verdict::cause` is `limit_cause::unsure` if fewer than 6 in 10 resamples have this
-///          cause, or if the result has no changes.
+/// \returns the verdict. `verdict::cause` is `limit_cause::unsure` if `verdict::sure` is below 0.6, or if the
+///          result has no changes.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] verdict judge(const what_if_result& result, const recording& from);
 
@@ -41,10 +43,10 @@ struct verdict {
 /// Explains a run by its statistics: predicts from the recording that `record_of` makes of them. Looks also
 /// for causes that predictions don't cover, such as `limit_cause::processors` and `limit_cause::copies`.
 ///
-/// A run that can't be predicted is judged by the states of its slots alone. The verdict then is less sure,
-/// has no change, and `lost` is the share of the time in which the consumer waits. `verdict::sentence`
-/// says why the run can't be predicted.
-/// \returns the verdict. `limit_cause::unsure` if even the states tell nothing.
+/// A run that can't be predicted, or whose prediction doesn't fit, is judged by the states of its slots and
+/// the use of processors. The verdict then is less sure, has no change, and `lost` is the share of the time
+/// in which the consumer waits. `verdict::sentence` says why the run can't be predicted.
+/// \returns the verdict. `limit_cause::unsure`, without this reason, if even the states tell nothing.
 /// Errors: `std::bad_alloc`. Cost: that of some 200 simulations, 0.1 s for five stages.
 [[nodiscard]] verdict explain(const pipeline_stats& stats);
 
@@ -54,11 +56,12 @@ namespace detail {
 limit_cause cause_of(change_kind kind) noexcept;
 
 // Replaces the cause of a verdict by the reason behind it, if the statistics show a reason: see deeper_limit.
-// `v.change` remains; but if the reason is `limit_cause::processors`, it becomes that of a faster function.
+// `v.change` remains; but if the reason is `limit_cause::processors`, it becomes the change to a faster
+// function of the stage that needs most processor time, or none.
 void look_deeper(verdict& v, const pipeline_stats& stats, const what_if_result& result,
                  const recording& from);
 
-// The verdict from the states alone. `why`: why the run can't be predicted.
+// The verdict of limit_by_states(). `why`: why the run can't be predicted.
 verdict verdict_of_states(const pipeline_stats& stats, std::string why);
 
 }  // namespace detail

@@ -55,7 +55,7 @@ WEIR_INLINE suspect suspect_of(const setting_change& change) {
     return {cause, cause == limit_cause::room ? std::string_view() : std::string_view(change.stage)};
 }
 
-// The suspect in one resample: that of the change with the greatest gain; `balanced` if it is below 5 %.
+// The suspect in one resample: that of the change with the greatest gain; below 5 %, `balanced`.
 WEIR_INLINE suspect suspect_in(const what_if_result& result, std::size_t resample) {
     const predicted_change* best = nullptr;
     for (const predicted_change& each : result.changes) {
@@ -65,7 +65,8 @@ WEIR_INLINE suspect suspect_in(const what_if_result& result, std::size_t resampl
     return suspect_of(best->change);
 }
 
-// The share of the resamples in which the changes of this suspect bring most, or nearly as much.
+// The share of the resamples in which the changes of this suspect bring most, or nearly as much; of
+// `balanced`: in which no change brings 7 %. 1 without resamples, 0 without changes.
 WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     constexpr double tie = 0.02;
     if (result.changes.empty()) return 0;
@@ -84,8 +85,8 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     return static_cast<double>(same) / static_cast<double>(n);
 }
 
-// Returns the change with the greatest gain. Of several that bring nearly as much, that whose cause is first
-// in `order`: if only the consumer takes time, larger batches would bring as much as a faster consumer.
+// Returns the change with the greatest gain. Of several that bring nearly as much, the one whose cause is
+// first in `order`: if only the consumer takes time, larger batches would bring as much as a faster consumer.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
     constexpr double tie = 0.01;
     constexpr std::array<limit_cause, 8> order{limit_cause::stage,    limit_cause::source,
@@ -157,7 +158,7 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
         case limit_cause::retries:
         case limit_cause::blocks:
         case limit_cause::copies:
-        case limit_cause::overhead:  // causes that deeper_limit finds, with a sentence of its own
+        case limit_cause::overhead:  // causes that no change has: see deeper_limit(), limit_by_states()
         case limit_cause::unsure:
             break;
     }

@@ -43,7 +43,8 @@ struct setting_change {
 
 /// \param from  the recording of the run; `change_kind::consumer` needs its average time of the consumer.
 /// \returns the settings with the change.
-/// Errors: `std::invalid_argument` if no stage has the name, or if value or stage don't fit the kind.
+/// Errors: `std::invalid_argument` if not exactly one stage has the name, if there is no such pool, or if
+///         value or stage don't fit the kind.
 [[nodiscard]] pipeline_settings with_change(pipeline_settings settings, const setting_change& change,
                                             const recording& from);
 
@@ -54,7 +55,7 @@ struct setting_change {
 /// \returns the changes that `what_if` tries by default. For each stage with a function that takes time: half
 ///          the time; twice the slots; completion order. For each queue: more room; no limit of bytes. More
 ///          room in all queues at once. Half and twice the size of batches. Twice the threads of each pool. A
-///          source, and a consumer, that takes no time.
+///          source, and a consumer, that takes no time. A change to what the run has already is left out.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<setting_change> usual_changes(const recording& from);
 
@@ -82,7 +83,7 @@ struct predicted_change {
 struct what_if_result {
     double measured = 0;                    ///< the rate of the run, items per second; 0 if not measured
     prediction today;                       ///< the prediction with the settings of the run, not calibrated
-    duration overhead{};                    ///< of each invocation, as `calibrated` estimates it; 0 if not
+    duration overhead{};                    ///< of each invocation, as `calibrated` estimates it; else 0
     std::string refused;                    ///< why no change is predicted; empty if changes are
     std::vector<predicted_change> changes;  ///< the greatest gain first; empty if `refused` is not
 };

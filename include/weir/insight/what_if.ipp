@@ -17,7 +17,7 @@ namespace weir {
 
 namespace detail {
 
-// \returns the value of a change as a whole number, at least 1. Throws std::invalid_argument for others.
+// \returns the value of a change, a whole number from 1 to 10^9. Throws std::invalid_argument for others.
 // `what`: the noun for the message.
 WEIR_INLINE std::size_t changed_count(const setting_change& change, const char* what) {
     constexpr double most = 1e9;
