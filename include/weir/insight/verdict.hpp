@@ -20,7 +20,7 @@ struct verdict {
     double lost = 0;                          ///< the share of the run's time that the change saves, 0 to 1
     std::optional<setting_change> change = std::nullopt;  ///< what to change; none: unknown, or none helps
     double gain = 0;            ///< the increase of the rate by this change, as a share
-    double sure = 0;            ///< how likely the cause is, 0 to 1: see `judge`; 0.7 if by states alone
+    double sure = 0;            ///< the share of resamples with this cause: see `judge`; by states alone, 0.7
     std::string sentence = {};  ///< all of this in a sentence, without a full stop at its end
 };
 
