@@ -59,9 +59,9 @@ class any_channel : public channel_puts<Policy> {
     // Virtual: a run owns its channels through pointers to this type.
     virtual ~any_channel() = default;
 
-    // `stop`: ends the wait of `w`, which is in line `line`. `forget`: removes `w` from its line, as its
-    // owner gives up. Both then admit puts that waited behind the put `w`: its item may have been too large
-    // for the limit in bytes, while their items fit.
+    // `stop`: ends the wait of `w`, an operation at end `line`. `forget`: removes `w` from its line, as its
+    // owner gives up; false: `w` was not in line. Both then admit puts that waited behind the put `w`: its
+    // item may have been too large for the limit in bytes, while their items fit.
     void stop(waiter& w, side line) noexcept {
         core::stop(w, line);
         if (line == side::put) admit_waiting_puts();
@@ -117,8 +117,9 @@ class any_channel : public channel_puts<Policy> {
         return n;
     }
 
-    // From now on a thread that waits for an item runs coroutines of the channel's executor meanwhile, if a
-    // thread of the executor pauses for that: see `executor::lend_place`. Called before the channel is used.
+    // From now on a thread that waits without a time limit runs coroutines of the channel's executor
+    // meanwhile, if a thread of the executor pauses for that: see `executor::lend_place`. Called before the
+    // channel is used.
     void let_consumers_help() noexcept { core::consumers_help_ = true; }
 
     void close() noexcept;
@@ -129,7 +130,7 @@ class any_channel : public channel_puts<Policy> {
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
     // Merges the queue behind the last stage, the sink, with this queue, the one before that stage. The sink
     // passes items on unchanged, so it then needs no coroutine. Called before the queue is used. `sink`: the
-    // name. `capacity`: that of both queues, plus 1 for the item that the sink holds. `of_sink`,
+    // name of the sink. `capacity`: that of both queues, plus 1 for the item that the sink holds. `of_sink`,
     // `bytes_of_sink`: the limits of the queue behind the sink, in items and in bytes; the limit in bytes is
     // added to that of this queue.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
@@ -146,7 +147,8 @@ class any_channel : public channel_puts<Policy> {
     // `now`: an instant in ns of the channel's clock, not before the last event; empty: the current time.
     // `sink`: receives the figures of the merged sink, if there is one.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr);
-    // The average size of the items that came into the queue; 0: bytes are not counted.
+    // The average size in bytes of the items that came into the queue; 0: no item came, or bytes are not
+    // counted.
     std::size_t item_bytes() {
         const typename core::whole_lock held(*this);
         const byte_gauge& all = core::bytes_;
@@ -196,13 +198,14 @@ class any_channel : public channel_puts<Policy> {
         return before < capacity_ && puts::fits(before, w.item) && putters_.empty();
     }
 
-    // Does the operation of `w` if that is possible without waiting; else returns `pending`.
+    // Does the operation of `w` if that is possible without waiting. Returns `pending` if the operation has
+    // to wait, `closed` if it never will be possible.
     WEIR_ALWAYS_INLINE outcome attempt(side line, waiter& w, wakes& woken) noexcept {
         if (line == side::get) return take(w.item, w.number, w.measured, woken);
         return core::order_ == nullptr ? offer(w.item, w.measured, woken) : puts::offer_in_order(w, woken);
     }
     // A get that does not wait. Constructs the item at `into`, and sets `number`, its place in the order of
-    // the gets.
+    // the gets. Without an item inside, returns `pending`, or `closed` if the channel is closed.
     outcome take(void* into, std::uint64_t& number, slot* measured, wakes& woken) noexcept {
         number = get_end_.count.load(std::memory_order_relaxed);
         get_end_.seen = put_end_.count.load(std::memory_order_relaxed);

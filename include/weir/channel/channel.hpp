@@ -28,7 +28,7 @@ namespace weir {
 ///
 /// Order:    items come out in the order in which they went in. Waiting operations are served first come,
 ///           first served. An item for a waiting get is handed to that get directly.
-/// Suspends: `put` only while the channel is full, `get` only while it is empty; and one in 128 operations
+/// Suspends: `put` only while the channel is full, `get` only while it is empty; and every 128th put and get
 ///           yields: its coroutine goes to the end of its executor's queue.
 /// Resumes:  on the executor of the waiting coroutine, by a post; never inside the call that ended the wait.
 ///           For a coroutine of another library, a member `weir::executor& weir_executor()` of its promise
@@ -39,18 +39,18 @@ namespace weir {
 /// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor. A
 ///           wait throws `std::system_error` if the shared thread can't be started. A wait throws
 ///           `forked_error` in a process that was forked after the start of the shared thread, or of the pool
-///           whose clock the channel uses. A wait throws `stopped` in the function of a stage when the run is
-///           stopped: the item of a put then stays with the caller. An operation that was completed before
-///           the stop returns its result.
+///           whose clock the channel uses. A wait throws `stopped` in the function of a stage that is stopped
+///           or out of time, and in an argument of `when_any` after another has ended: the item of a put then
+///           stays with the caller. An operation that was completed before returns its result.
 /// Lifetime: outlives its operations. The destructor destroys the items inside. With more than 100 channels
 ///           nested as items, inner items are destroyed at the end of the outermost destructor.
 /// Cost:     O(1). One short lock if the capacity is 1 or 2, or if the operation doesn't wait, wakes nobody,
 ///           and doesn't change whether the channel is empty; else at most two. Locks cost next to nothing if
-///           only one thread uses the channel (bench/results.md). Only the constructor, `set_capacity`, and a
-///           histogram with waits in more than 8 octaves (powers of two) allocate. The memory for items is
-///           that of the next power of two of the capacity. An operation that doesn't wait reads the clock
-///           only if the channel becomes or stops being empty. An operation that waits reads the clock once,
-///           and so does the operation that ends the wait.
+///           only one thread uses the channel (bench/results.md). Only the constructor, `set_capacity`,
+///           `stats`, and a histogram with waits in more than 8 octaves (powers of two) allocate. The memory
+///           for items is that of the next power of two of the capacity. An operation that doesn't wait reads
+///           the clock only if the channel becomes or stops being empty. An operation that waits reads the
+///           clock once, and so does the operation that ends the wait.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
 ///           (platform/biased_lock.hpp).
 ///
@@ -88,8 +88,8 @@ class channel final : detail::any_channel<Policy>,
     using policy_type = Policy;
 
     /// \param capacity  in items, at least 1. Statistics use the clock of the executor of the first coroutine
-    ///                  that finds the channel empty or full, and begin then. If that executor is destroyed
-    ///                  before the channel, times stand still from then on.
+    ///                  that waits or changes whether the channel is empty, and begin then. If that executor
+    ///                  is destroyed before the channel, times stand still from then on.
     explicit channel(std::size_t capacity) : base(detail::item_type_of<T>, capacity, nullptr, {}) {}
 
     /// \param clock  the executor whose clock the statistics use; they begin now. Outlives the channel.
@@ -165,7 +165,7 @@ class channel final : detail::any_channel<Policy>,
     ///
     /// \param from  outlives the await; the items that are in have been moved from.
     /// \returns     awaitable of `std::size_t`: the number of items that are in; 0 = the channel is closed, a
-    ///              stop was requested, or `from` is empty.
+    ///              stop ended the wait, or `from` is empty.
     /// Cost: that of one operation, and of moving the items.
     [[nodiscard("co_await this, or nothing is put")]] auto put_some(std::span<T> from) {
         return detail::batch_operation<channel, detail::no_stop, true>(*this, from);
@@ -179,7 +179,7 @@ class channel final : detail::any_channel<Policy>,
     /// \param into  its elements are assigned to, from the first on, partly under the lock: the assignment
     ///              must neither throw nor use the channel.
     /// \returns     awaitable of `std::size_t`: the number of items that were got; 0 = the channel is closed
-    ///              and drained, a stop was requested, or `into` is empty. A stop never loses an item.
+    ///              and drained, a stop ended the wait, or `into` is empty. A stop never loses an item.
     /// Cost: as of `put_some`.
     [[nodiscard("co_await this, or nothing is got")]] auto get_some(std::span<T> into) {
         return detail::batch_operation<channel, detail::no_stop, false>(*this, into);
@@ -213,14 +213,14 @@ class channel final : detail::any_channel<Policy>,
                                                                : channel_status::empty);
     }
 
-    /// For plain threads: adds one item; blocks while the channel is full, at most for `max_wait`. If the
-    /// channel's executor has no threads of its own (virtual time), this thread runs the executor meanwhile,
-    /// and the executor's clock measures `max_wait`.
+    /// For plain threads: adds one item; blocks while the channel is full, at most for `max_wait` by the
+    /// clock that statistics use. If the executor with that clock has no threads of its own (virtual time),
+    /// this thread runs the executor meanwhile.
     ///
     /// \param item  is moved from if it went in, and only then.
     /// \returns     `success`, `closed` or `timed_out`.
-    /// Errors: `deadlock_error` on virtual time, if nothing can run any more; `forked_error` if the executor
-    ///         is a pool that was made before a fork. The item did not go in then.
+    /// Errors: `deadlock_error` on virtual time, if nothing can run any more; `forked_error` in a forked
+    ///         process if the executor is a pool of the parent. The item did not go in then.
     channel_status blocking_put(T&& item, duration max_wait = (duration::max)()) {
         const detail::outcome result = base::block(core::side::put, &item, max_wait);
         return result == detail::outcome::done        ? channel_status::success

@@ -37,8 +37,8 @@ class channel_clock {
 
     bool bound() const noexcept { return bound_; }
 
-    // The executor, which a waiting thread may have to run; null: none. A hint if called without a lock of
-    // the channel.
+    // The executor, which a waiting thread may have to run; null: none is known, or it was destroyed. A hint
+    // if called without a lock of the channel.
     executor* owner() const noexcept {
         executor* const ex = owner_.load(std::memory_order_acquire);  // pairs with bind()
         return ex == nullptr || end_.is_set() ? nullptr : ex;
@@ -54,7 +54,7 @@ class channel_clock {
     }
 
     // The time in ns; 0 before the channel has a clock. INT64_MIN if the executor was destroyed: the times of
-    // the channel stand still then.
+    // the channel stand still then. relaxed: only tells whether there ever was an executor
     std::int64_t now() const noexcept {
         if (const executor* const ex = owner()) return ex->now().time_since_epoch().count();
         if (owner_.load(std::memory_order_relaxed) != nullptr) return INT64_MIN;
@@ -129,8 +129,8 @@ class channel_accounts : public channel_ends<Policy> {
     }
     ~channel_accounts() = default;
 
-    // The current time. For a slot, this is its last clock reading if that reading accounts for all of the
-    // slot's work: the reading is a few instructions old then. Otherwise, or without a slot, reads the clock.
+    // The current time. Returns the last clock reading of the slot if that reading accounts for all of the
+    // slot's work: such a reading is a few instructions old. Reads the clock if not, or without a slot.
     std::int64_t reading(slot* measured) const noexcept {
         if constexpr (Policy::statistics) {
             return measured != nullptr ? reading_of(*measured) : clock_.now();
@@ -153,8 +153,8 @@ class channel_accounts : public channel_ends<Policy> {
                                        : reading_of(me);
     }
 
-    // Gives a channel that was constructed without a clock the one of the first coroutine that needs the
-    // time.
+    // Gives a channel without a clock the clock of `ex`, on which an operation needs the time; statistics
+    // begin now.
     void bind(executor& ex) noexcept {
         if (!clock_.bind(ex)) return;
         if constexpr (Policy::statistics) {
@@ -230,7 +230,7 @@ class channel_accounts : public channel_ends<Policy> {
         ++put_marks_;
         ++get_marks_;
     }
-    // Called by a cancel, which removes all items inside, `items`: they do not count as got.
+    // Called by a cancel. `items`: the number of items and marks inside, which do not count as got.
     void discard(std::uint64_t items) noexcept {
         discarded_ += items - (put_marks_ - get_marks_);
         get_marks_ = put_marks_;

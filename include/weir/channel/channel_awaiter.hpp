@@ -99,8 +99,8 @@ class channel_awaiter : public not_awaited {
     using updates_slot_itself = void;
     using moves_item = void;
 
-    // Resumes by a post to the coroutine's executor, by the thread whose put, get, stop or close ends the
-    // wait; or by this call, if the coroutine only yields. False: the coroutine goes on at once.
+    // Resumes by a post to the coroutine's executor: from the call (a put, get, stop, close, ...) that ends
+    // the wait, or from this call if the coroutine only yields. False: the coroutine goes on at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         if constexpr (has_env<Promise>) {
@@ -109,7 +109,7 @@ class channel_awaiter : public not_awaited {
             return suspend(h, detail::env_of(h));
         }
     }
-    // The operation is done; its coroutine goes to the end of its executor's queue. False: no executor.
+    // The operation is done: posts its coroutine. False: no executor is known, and the coroutine continues.
     template <class Promise>
     bool yield_when_done(std::coroutine_handle<Promise> h) {
         const coroutine_env& env = detail::env_of(h);
@@ -149,7 +149,7 @@ class channel_awaiter : public not_awaited {
         waiter* waiting;
         void operator()() const noexcept { channel->stop(*waiting, line_); }
     };
-    // Initialises the members after `is_prepared_`; called before the first use of them.
+    // Clears the three flags behind `is_prepared_`; called before the first use of these.
     void prepare() noexcept {
         if (is_prepared_) return;
         is_prepared_ = true;
@@ -280,7 +280,7 @@ class channel_awaiter : public not_awaited {
 
     bool must_suspend_ = false;
     [[no_unique_address]] stop_listener<Stop, stop_waiting, typename core::platform> stop_;
-    bool is_prepared_ = false;  // `prepare` has initialised the members from here on
+    bool is_prepared_ = false;  // `prepare` has cleared the three flags below
     bool suspended_;
     bool reports_put_;                                             // `has_waited` ends the put in the trace
     bool listens_to_run_;                                          // `on_run_stop_` has been constructed

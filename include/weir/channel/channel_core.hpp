@@ -78,8 +78,9 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         wake(w);
     }
 
-    // Ends the get of a slot (a worker of a stage) without an item. The caller has set the flag `recalled` of
-    // the slot, as the slot has held its earlier items for the time allowed, or has to leave service.
+    // Ends the get of a slot (a worker of a stage) without an item, if the slot waits. The caller has set the
+    // flag `recalled` of the slot, as the slot has held its earlier items for the time allowed, or has to
+    // leave service.
     void recall(const slot& getter) noexcept {
         waiter* found = nullptr;
         {
@@ -101,7 +102,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         return true;
     }
 
-    // Wakes the owner of a waiter that was unlinked; the waiter may be destroyed by this.
+    // Wakes the owner of a waiter that was unlinked. The owner may then destroy the waiter at any time.
     static void wake(waiter& w) noexcept {
         if (executor* const ex = w.executor) {
             detail::post_woken(*ex, std::coroutine_handle<>::from_address(w.coroutine));
@@ -221,14 +222,14 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
             w.measured->enter(slot_state::runnable, now);
         }
     }
-    // The turn of an early put has come, and there is no room.
+    // The turn of an early put has come, and there is no room: the put joins the line of waiting puts.
     void wait_for_room(waiter& w, std::int64_t now) noexcept {
         early_.remove(w);
         add_waiter(w, side::put, now);
     }
 
-    // Whether `w` may be served. Removes `w` from the line if another operation of its choice (as a `select`)
-    // was served before.
+    // Whether `w` may be served. If `w` belongs to a choice (as a `select`), claims the choice. False: the
+    // choice was claimed before, by another operation, a stop or the time limit; `w` has left the line.
     bool claim_waiter(waiter& w, side line) noexcept {
         if (w.choice == nullptr || w.choice->claim(&w)) return true;
         remove_waiter(w, line, outcome::stopped, reading(nullptr));

@@ -58,8 +58,8 @@ class put_order {
   public:
     enum class place : std::uint8_t { empty, item, nothing };
 
-    // `window`: how many places, from the next one on, may be filled. `places`: the number of places in the
-    // ring, a power of two; 0 until the first call of `resize`.
+    // `window`: how many places, from the place of `next()` on, may be filled. `places`: the number of places
+    // in the ring, a power of two.
     put_order(std::size_t window, std::size_t places) : window_(window), places_(places) {}
 
     std::uint64_t next() const noexcept { return next_; }
@@ -133,19 +133,19 @@ struct alignas(64) channel_end {
     using lock_type = basic_biased_lock<Platform, Level>;
     lock_type lock;
     // The number of items that have passed this end. Written under the lock, with release, when the item is
-    // in its place or out of it; read by the other end with acquire.
+    // in its place or out of it; read by the other end with acquire. (Relaxed is enough under both locks.)
     typename Platform::template atomic<std::uint64_t> count{0};
     std::uint64_t seen = 0;  // the count of the other end when it was last read: a lower bound
 };
 
 // The two ends of a channel, with a lock each (M. Michael, M. Scott, the two-lock queue of "Simple, fast, and
 // practical non-blocking and blocking concurrent queue algorithms", PODC 1996; here with a ring). An
-// operation that concerns one end only takes the lock of that end. Other changes take both locks, first the
+// operation that concerns only one end takes the lock of that end. Other changes take both locks, first the
 // one for putting: changes of the lines of waiters, of whether the channel is closed and, if measured, of
 // whether it is empty. One lock is enough to read these.
 //
-// A channel with one or two places has one lock: the lock for putting guards both ends. There the ends can
-// hardly work at the same time, and most operations concern both. For the gains see bench/results.md.
+// A channel of capacity 1 or 2, or with a merged sink, has one lock: the lock for putting guards both ends.
+// There most operations concern both ends. For the gains see bench/results.md.
 template <class Policy>
 class channel_ends {
     static_assert(policy_like<Policy>,
@@ -210,7 +210,7 @@ class channel_ends {
         record* const owner_;
     };
 
-    // Whether an operation at that end needs both locks. Exact under the lock of the end; else a hint.
+    // True: each put (each get) needs both locks. Exact under the lock of that end; else a hint.
     bool put_needs_both() const noexcept { return put_needs_both_.load(std::memory_order_relaxed); }
     bool get_needs_both() const noexcept { return get_needs_both_.load(std::memory_order_relaxed); }
     // Whether the lock for putting guards both ends. Exact under a lock of the channel; else a hint.

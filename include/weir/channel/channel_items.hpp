@@ -49,7 +49,7 @@ class channel_items : public channel_core<Policy> {
 
     // True if the item has moved; false if the operation needs both locks. Inlined only into functions that
     // are not inlined themselves: a coroutine would keep `me`, which is thread-local, on another thread.
-    // Makes no call if the lock is biased to this thread.
+    // Makes no call if the lock is biased to this thread and no clock has to be read.
     template <class T>
     WEIR_ALWAYS_INLINE bool put_at_once(waiter& w) noexcept {
         record* const me = record::mine();
@@ -71,7 +71,7 @@ class channel_items : public channel_core<Policy> {
         one ? put_end_.lock.leave(me) : get_end_.lock.leave(me);
         return moved;
     }
-    // Not inlined, as they read a clock: inlined, they slow down the other paths (bench/results.md).
+    // Not inlined, as they may read a clock: inlined, they slow down the other paths (bench/results.md).
     template <class T>
     WEIR_NOINLINE bool put_accounted_and_unlock(waiter& w, record* me) noexcept {
         const bool moved = put_accounted<T>(w, me);
@@ -152,7 +152,7 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // Moves as many items as the lock of this end allows. Does not update the hints.
+    // Moves as many items as the lock of this end allows; returns their number. Does not update the hints.
     template <class T>
     std::size_t push_some(T* items, std::size_t most) noexcept {
         if (put_is_accounted() || core::put_needs_both()) return 0;
@@ -266,11 +266,11 @@ class channel_items : public channel_core<Policy> {
         popped(number + 1);
     }
 
-    // release; pairs with the acquire in get_here()
+    // release: the item is in its place; pairs with the acquire in get_here() and pop_some()
     WEIR_ALWAYS_INLINE void pushed(std::uint64_t count) noexcept {
         put_end_.count.store(count, std::memory_order_release);
     }
-    // release; pairs with the acquire in put_here()
+    // release: the place is free; pairs with the acquire in put_here(), push_some() and has_place()
     WEIR_ALWAYS_INLINE void popped(std::uint64_t count) noexcept {
         get_end_.count.store(count, std::memory_order_release);
     }

@@ -26,11 +26,15 @@ namespace weir::detail {
 // |----------------------------------|--------------------------------------------------------------------|
 // | its turn has come, there is room | the item goes in, with the early items that follow without a gap   |
 // | its turn has come, no room       | the put waits in `putters_`, as any put does                       |
-// | early, its place is free         | the item is stored in its place, and the put is done               |
-// | early, otherwise                 | the put waits in `early_`; its slot (worker) is in `wait_turn`     |
+// | early, `may_fill` allows it      | the item is stored in its place, and the put is done               |
+// | early, `may_fill` forbids it     | the put waits in `early_`; its slot (worker) is in `wait_turn`     |
+// | its turn, of a dropped item      | the put is done; early items that follow go in                     |
+// | the channel is closed            | `closed`; the put of a dropped item is done                        |
+// | `block_puts` refuses the number  | `closed`                                                           |
 //
-// The items inside and the places up to the last early item never exceed the capacity together. So an early
-// item has room when its turn comes. Statistics count a wait for room only for a put whose turn has come.
+// The items inside and the places up to the last early item never exceed the capacity together, but after the
+// capacity was lowered. So an early item has a place in the ring when its turn comes. Statistics count a wait
+// for room only for a put whose turn has come.
 template <class Policy>
 class channel_puts : public channel_items<Policy> {
     using core = channel_core<Policy>;
@@ -161,8 +165,8 @@ class channel_puts : public channel_items<Policy> {
     const char* early_contradiction() const noexcept;
 
   private:
-    // The put of a dropped item whose turn has come. False if early items become items of the channel, and
-    // this needs both locks.
+    // The put of a dropped item whose turn has come. False: both locks are needed, as early puts wait, or an
+    // early item goes in where `put_needs_both`, or into an empty channel that is measured.
     bool skip_here(waiter& w, record* me) noexcept;
     WEIR_NOINLINE void enter_ready_here(std::uint64_t gap, slot* measured) noexcept {
         wakes nobody;  // no get waits: otherwise the put would have needed both locks
@@ -177,7 +181,7 @@ class channel_puts : public channel_items<Policy> {
     // ---- the caller holds both locks
 
     // Puts the item for the slot `owner`. `measured`: the slot whose last reading of the clock is the current
-    // time, `owner` or another one.
+    // time, `owner` or another one; null: the clock is read.
     outcome offer_for(slot* owner, void* item, slot* measured, wakes& woken) noexcept;
     // Serves the early puts that need not wait any longer.
     void admit_early(slot* measured, wakes& woken) noexcept;
@@ -190,7 +194,7 @@ class channel_puts : public channel_items<Policy> {
         if (order_->has_early()) enter_ready(has_item ? 0 : 1, measured, woken);
     }
 
-    // Moves the item to a waiting get. The caller destroys the moved-from item.
+    // Moves the item to a waiting get. The moved-from item remains, for its owner to destroy.
     void hand_over(waiter& getter, void* item, bool mark, slot* measured, wakes& woken) noexcept;
     void push(void* item) noexcept;
 

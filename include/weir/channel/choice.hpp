@@ -37,11 +37,11 @@ class any_choice_case {
     // The result of `join`.
     enum class joined : std::uint8_t { waits, done, too_late };
 
-    // Tries the operation without waiting. True: it is done, or the channel is closed. Sets `ends_slice` in
-    // any case. Errors: `forked_error`.
+    // Tries the operation without waiting, after setting `ends_slice`. True: the operation is done, or the
+    // channel is closed. Errors: `forked_error`.
     virtual bool try_now() = 0;
-    // Joins the line of the channel. `done`: no wait was needed. `too_late`: another operation of the choice
-    // was served before. `work_of`: the slot (worker of a stage) whose function waits; null: none.
+    // Joins the line of the channel. `done`: no wait was needed. `too_late`: another operation was served
+    // before, or the choice stopped. `work_of`: the slot (stage worker) whose function waits; null: none.
     virtual joined join(choice& all, slot* work_of) noexcept = 0;
     // Leaves the line, if the operation is in it. Afterwards the channel does not refer to this object.
     virtual void leave() noexcept = 0;
@@ -51,7 +51,7 @@ class any_choice_case {
     bool is_of(const waiter* w) const noexcept { return w == waiter_; }
     // After `try_now`: whether the coroutine has to yield, as its slice ends (channel_end.hpp).
     bool ends_slice() const noexcept { return ends_slice_; }
-    // When the wait ended, in ns; 0: unknown.
+    // When the wait ended, in ns; 0: the operation did not wait, or waits are not measured.
     std::int64_t ready() const noexcept { return waiter_->ready; }
 
   protected:
@@ -175,7 +175,7 @@ class choice_operation : public not_awaited {
         return chosen_ == count_ ? suspend(h, env) : yield(h, env);
     }
 
-    // For accounting: when the coroutine became ready to resume, in ns; 0: unknown.
+    // For accounting: when the coroutine became ready to resume, in ns; 0: not recorded.
     std::int64_t ready_at() noexcept {
         settle();
         if (yielded_at_ != 0) return yielded_at_;
@@ -202,8 +202,8 @@ class choice_operation : public not_awaited {
         }
     }
 
-    // The number of the case that was done; the number of cases if none was: then see `status_without_case`.
-    // Errors: `stopped` if a stop of the run, a time limit or a `when_any` has ended the wait.
+    // The index of the case that was done. If none was, the number of cases: `status_without_case` tells why.
+    // Errors: `stopped` if a stop of the run, a `time_limit` of the stage or a `when_any` has ended the wait.
     std::size_t resumed() {
         settle();
         if (choice_.was_stopped(stopped_by::run)) throw stopped();
@@ -290,7 +290,7 @@ class choice_operation : public not_awaited {
     std::int64_t yielded_at_ = 0;  // in ns; 0: the coroutine has not yielded, or is not measured
     basic_choice<Platform> choice_;
     std::optional<stop_callback<end_waiting>> on_end_;             // ends the wait at a stop of `env.ends`
-    std::optional<stop_callback<end_waiting, Platform>> on_stop_;  // of the stop token
+    std::optional<stop_callback<end_waiting, Platform>> on_stop_;  // ends the wait at a stop of `stop_`
 };
 
 WEIR_COMPILED(class choice_operation<standard_platform>);

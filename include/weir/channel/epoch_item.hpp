@@ -32,9 +32,9 @@ class progress_listener {
 };
 
 // The origin of items: an item of the source, or an item made of several origins, its parts. An item of the
-// source has its position in the epoch, unless it repeats another item to pad the epoch. Counts shares:
-// one for each item made from it that the consumer has not taken and no stage has dropped. When no share is
-// left, a checkpoint counts the items of the source in it as finished.
+// source has its position in the epoch, unless it repeats another item to pad the epoch. The origin counts
+// shares: one for each item made from it that the consumer has not taken and no stage has dropped. When no
+// share is left, a checkpoint counts the source's items in the origin as finished.
 class origin {
   public:
     static constexpr std::uint64_t no_position = UINT64_MAX;
@@ -43,11 +43,12 @@ class origin {
     origin(std::uint64_t position, progress_listener& listener) noexcept
         : position_(position), listener_(listener) {}
 
+    // relaxed: the caller has a share, so the count does not become 0 meanwhile
     void add_share() noexcept { shares_.fetch_add(1, std::memory_order_relaxed); }
 
     // Gives up one share. Calls `finished` with the position of each item of the source without shares left.
-    // Returns the change of the number of torn origins: those of which the consumer has taken some shares,
-    // but not all. Called under the lock of the listener.
+    // Returns the change of the number of torn origins: origins with shares left, of which the consumer has
+    // taken at least one. Called under the lock of the listener.
     template <class Finished>
     std::ptrdiff_t settle(bool taken, const Finished& finished) {
         // acq_rel; pairs with itself: the thread that gives up the last share sees the parts

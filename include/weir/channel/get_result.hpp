@@ -32,7 +32,7 @@ enum class channel_status : unsigned char {
     stopped,    ///< a requested stop came first; no item is lost
 };
 
-/// \returns the enumerator's name.
+/// \returns the enumerator's name; `?` for a number without an enumerator.
 [[nodiscard]] constexpr const char* to_string(channel_status s) noexcept {
     constexpr const char* names[] = {"success", "full", "empty", "closed", "timed_out", "stopped"};
     return static_cast<unsigned>(s) < std::size(names) ? names[static_cast<unsigned>(s)] : "?";

@@ -56,8 +56,9 @@ concept has_size = std::is_object_v<T> && !std::is_array_v<T> && requires { size
 ///         static std::size_t of(const image& i) noexcept { return i.rows() * i.stride(); }
 ///     };
 ///
-/// By default: for a range, the sum over its elements; for an owning pointer, the object; for an optional,
-/// pair or tuple, the sum over its parts; else `sizeof(T)`.
+/// By default: for a range with `std::size`, the sum over its elements; for a `unique_ptr` or `shared_ptr` to
+/// one object, that of the object; for an optional, pair or tuple, the sum over its parts; else `sizeof(T)`.
+/// A null pointer and an empty optional count 0. A range of its own type, as a tree, counts `sizeof(T)`.
 ///
 /// `of` is called under the lock of the queue, also more than once, when the item goes in, waits to go in, or
 /// comes out. It returns the same number each time, does not throw, and does not use the queue.
@@ -66,7 +67,7 @@ struct item_size {
     // Marks the primary template: the type has no specialisation.
     static constexpr bool by_default = true;
 
-    /// \returns how many bytes.
+    /// \returns the bytes that `item` counts for.
     static std::size_t of(const T& item) noexcept {
         if constexpr (detail::sized_container<T>) {
             using element = typename detail::element_at<decltype(std::begin(item))>::type;
@@ -131,10 +132,10 @@ class byte_budget {
     byte_budget(const byte_budget&) = delete;
     byte_budget& operator=(const byte_budget&) = delete;
 
-    // Adds a source, and returns the set with this source only. Called before any bytes are added. With
-    // several sources, a later stage may wait for an item of one source, while the items of the others fill
-    // the budget. So each source has a share, for the bytes in the queues that its items come through. A set
-    // of sources is a bit mask; the 64th source and all after it share a bit.
+    // Adds a source, and returns the set with this source only. Called before any bytes are added. A set of
+    // sources is a bit mask; the 64th source and all after it have the same bit. A later stage may wait for
+    // an item of one source while items of other sources have spent the budget. So each of several sources
+    // may always fill a share of the budget, counted over the queues that its items come through.
     std::uint64_t add_source() noexcept {
         const std::size_t number = detail::smaller<std::size_t>(sources_++, 63);
         return std::uint64_t{1} << number;
@@ -158,7 +159,7 @@ class byte_budget {
             behind(sources).fetch_add(bytes, std::memory_order_seq_cst);
         }
     }
-    // Returns whether the removal made room, in the budget or in a share.
+    // Returns whether the removal has brought the budget, or a share, below its limit.
     bool remove(std::size_t bytes, std::uint64_t sources = 0) noexcept {
         bool room = comes_below(most_, bytes_.fetch_sub(bytes, std::memory_order_seq_cst), bytes);
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {
@@ -199,7 +200,7 @@ struct byte_gauge {
     std::size_t most = 0;  // 0: no limit
     std::size_t bytes = 0;
     std::uint64_t all_bytes = 0;    // of the items that came into the queue since the start
-    std::uint64_t num_items = 0;    // how many; an item that is handed to a waiting get does not come into it
+    std::uint64_t num_items = 0;    // of these; an item that is handed to a waiting get is not among them
     byte_budget* budget = nullptr;  // of the run; null: none
     std::uint64_t sources = 0;      // the sources whose items come through this queue: a bit mask
 

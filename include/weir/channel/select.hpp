@@ -94,7 +94,7 @@ class select_operation : public choice_operation<typename platform_of_cases<Case
         static_cast<void>((take_if_here(std::in_place_index<Index>) || ...));
         return *std::move(r);
     }
-    // The result of a select that a time or a stop ended.
+    // The result of a select that the time limit or a stop ended.
     template <std::size_t... Index>
     result end_by(select_kind kind, std::index_sequence<Index...>) {
         std::optional<result> r;
@@ -156,16 +156,17 @@ template <class T, class Policy>
     return detail::put_case<channel<T, Policy>, T>(c, T(item));
 }
 
-/// A case of a `select`: takes the next item of the first channel of a range that has an item.
+/// A case of a `select`: takes the next item of any channel of a range, whichever has an item first.
 ///
 ///     auto done = co_await weir::select(weir::on_get(queues), weir::after(10ms), stop);
 ///     if (done.index() == 0 && done.get<0>()) work(done.get<0>().which(), *done.get<0>());
 ///
-/// \param channels  a range of channels of one type, or of `std::reference_wrapper` or pointers to them; null
-///                  pointers are left out. The range is read in this call; the channels outlive the select.
+/// \param channels  a range of channels of one type, or of `std::reference_wrapper` or pointers to them. Null
+///                  pointers count in the numbers of the channels, and are not chosen. The range is read in
+///                  this call; the channels outlive the select.
 /// \returns  a case with the result `get_from`: the item or `closed`, and the number of the channel.
 /// Errors: `std::bad_alloc`.
-/// Cost:   three allocations.
+/// Cost:   two allocations, and those of a vector that grows to the number of channels.
 template <class Range>
     requires detail::range_of_channels<Range>
 [[nodiscard("give this to select")]] auto on_get(Range&& channels) {
@@ -184,7 +185,7 @@ template <class Range>
 ///     if (done.index() == 0 && done.status() == weir::channel_status::success) work(*done.get<0>());
 ///
 /// \param cases  from `on_get` and `on_put`; at most one `after`; at most one `stop_token`, which is chosen
-///               when a stop is requested while the select waits. Several cases may use the same channel.
+///               when a stop is requested before or during a wait. Several cases may use the same channel.
 /// \returns  awaitable of `select_result`: the chosen case, and its item, `closed`, `timed_out` or
 ///           `stopped`. No item is lost: an item that arrives when the wait ends is delivered or stays in its
 ///           channel; an item that was not put stays with the caller.
@@ -194,7 +195,7 @@ template <class Range>
 ///           can be repeated. A waiting select waits in the line of each channel, first come, first served.
 /// Suspends: while no case can be done, and where a put or get of `channel` would yield to others.
 /// Resumes:  as `channel`.
-/// Errors:   those of `channel`. With ranges, when it is called: `std::invalid_argument` if no case has a
+/// Errors:   those of `channel`. From the call itself, with ranges: `std::invalid_argument` if no case has a
 ///           channel, and `std::bad_alloc`. The time is that of the coroutine's executor.
 /// Cost:     for each channel that is tried, that of a put or get that doesn't wait. To wait: twice the locks
 ///           of each channel, and a timer if there is an `after`. Allocations for ranges only. Channels are

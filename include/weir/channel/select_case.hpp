@@ -131,7 +131,7 @@ auto channel_in(const Pointer& p) noexcept -> decltype(detail::channel_in(*p)) {
     return p ? &*p : nullptr;
 }
 
-// A get from the channels of a range.
+// A get from one of the channels of a range.
 template <class Channel>
 struct get_from_case {
     using result = get_from<typename Channel::value_type>;
@@ -222,7 +222,7 @@ struct stop_case {
     basic_stop_token<Platform> stop;
 };
 
-// The case type of an argument of `select`: a stop token stands for a case.
+// The type of case for an argument of `select`: of a stop token, a `stop_case`; else the argument's type.
 template <class C>
 struct select_case_of {
     using type = C;

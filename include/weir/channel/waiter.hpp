@@ -69,8 +69,8 @@ struct basic_waiter {
     basic_parker<Platform>* thread;
     basic_choice<Platform>* choice;
 
-    slot* work_of;       // the slot in whose function the coroutine runs, or null; for reports
-    std::int64_t since;  // when the wait began, in ns; if waits are measured
+    slot* work_of;       // the slot in whose function the coroutine runs, or null
+    std::int64_t since;  // when the wait began, in ns; set only if waits are measured
     std::int64_t ready;  // when the wait ended, in ns; 0 if waits are not measured
 
   private:
