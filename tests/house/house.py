@@ -41,7 +41,6 @@ ELSEWHERE = {
     "stages/feeder.hpp": ("tests/unit/stages/traverse.test.cpp", "what the function of a traversal is given, and how its slots take"),
     "stages/traversal.hpp": ("tests/unit/stages/traverse.test.cpp", "what its slots share"),
     "stages/running_batch_slots.hpp": ("tests/unit/stages/batch_slots.test.cpp", "the stage that batch_slots describes"),
-    "stages/source_items.hpp": ("tests/unit/stages/source.test.cpp", "what a source is made from"),
     "stages/stage_task.hpp": ("tests/unit/stages/stage_worker.test.cpp", "a base of each worker"),
     "mpi/link.hpp": ("tests/mpi/channel.test.cpp", "what the ranks of a channel tell each other"),
     "mpi/item_link.hpp": ("tests/mpi/channel.test.cpp", "the items of one rank of a channel"),

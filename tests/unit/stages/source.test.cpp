@@ -39,24 +39,12 @@ using strings = std::vector<std::string>;
 
 namespace {
 
-// Sources of the same items have one type in a run, so that their stages share code; those that wait keep theirs.
-using weir::detail::any_items;
-using weir::detail::kept_items_t;
-static_assert(std::is_same_v<kept_items_t<std::vector<int>>, any_items<int>>);
-static_assert(std::is_same_v<kept_items_t<std::ranges::iota_view<int, int>>, any_items<int>>);
-static_assert(std::is_same_v<kept_items_t<weir::async_generator<int>>,
-                             weir::detail::items_of<weir::async_generator<int>>>);
-
 // Long enough to live on the heap, so that a move leaves the origin empty.
 const strings names = {"the first of three long names", "the second of three long names",
                        "the third of three long names"};
 
 weir::generator<int> up_to(int n) {
     for (int i = 0; i < n; ++i) co_yield i;
-}
-
-weir::generator<std::string&> each_of(strings& all) {
-    for (std::string& s : all) co_yield s;
 }
 
 weir::generator<std::unique_ptr<int>> boxes(int n) {
@@ -87,19 +75,6 @@ class countdown {
     std::optional<int> operator()() {
         if (left_ == 0) return std::nullopt;
         return --left_;
-    }
-
-  private:
-    int left_;
-};
-
-class slow_countdown {
-  public:
-    explicit slow_countdown(int from) : left_(from) {}
-    weir::task<std::optional<int>> operator()() {
-        co_await weir::sleep_for(1ms);
-        if (left_ == 0) co_return std::nullopt;
-        co_return --left_;
     }
 
   private:
@@ -199,30 +174,6 @@ TEST_CASE("two runs of one pipeline at the same time don't see each other") {
     CHECK(*first.get() == names.at(2));
 }
 
-TEST_CASE("the elements of a run's own container are moved out, never copied") {
-    std::vector<std::unique_ptr<int>> boxes_of;
-    for (int i = 0; i < 3; ++i) boxes_of.push_back(std::make_unique<int>(i));
-    const auto given = given_by(weir::source(std::move(boxes_of)));
-    REQUIRE(given.size() == 3);
-    for (int i = 0; i < 3; ++i) CHECK(*given.at(static_cast<std::size_t>(i)) == i);
-}
-
-TEST_CASE("a container that the user keeps stays as it is, by reference and by view") {
-    strings kept = names;
-    CHECK(given_by(weir::source(std::ref(kept))) == names);
-    CHECK(given_by(weir::source(std::cref(kept))) == names);
-    CHECK(given_by(weir::source(std::span(kept))) == names);
-    CHECK(given_by(weir::source(std::views::all(kept))) == names);
-    CHECK(given_by(weir::source(kept | std::views::take(2))) == strings(names.begin(), names.begin() + 2));
-    CHECK(kept == names);
-
-    virtual_time time;
-    const auto pipeline = weir::source(std::ref(kept)) | weir::sink();
-    CHECK(take_all(pipeline.start(time)) == names);
-    kept.pop_back();
-    CHECK(take_all(pipeline.start(time)).size() == 2);
-}
-
 TEST_CASE("a view is a source, also one without an end") {
     CHECK(given_by(weir::source(std::views::iota(0, 4))) == ints{0, 1, 2, 3});
     virtual_time time;
@@ -235,20 +186,6 @@ TEST_CASE("a generator is a source for one run, of a pipeline that is moved into
     const auto given = given_by(weir::source(boxes(3)));
     REQUIRE(given.size() == 3);
     CHECK(*given.at(2) == 2);
-}
-
-TEST_CASE("a generator of references gives copies: what they refer to is the user's") {
-    strings kept = names;
-    CHECK(given_by(weir::source(each_of(kept))) == names);
-    CHECK(kept == names);
-}
-
-TEST_CASE("an async generator is a source") {
-    virtual_time time;
-    auto run = (weir::source(up_to_slowly(3)) | weir::sink()).start(time);
-    CHECK(take_all(run) == ints{0, 1, 2});
-    CHECK(time.now() == weir::time_point(3ms));
-    CHECK(run.stats().stages.at(0).busy == 3ms);
 }
 
 TEST_CASE("a function that gives an optional is called until it gives none") {
@@ -264,34 +201,6 @@ TEST_CASE("a function that gives an optional is called until it gives none") {
     };
     CHECK(given_by(weir::source(counting)).empty());
     CHECK(calls == 1);
-}
-
-TEST_CASE("a function that gives a task of an optional is awaited") {
-    virtual_time time;
-    const auto pipeline = weir::source(slow_countdown(3)) | weir::sink();
-    auto run = pipeline.start(time);
-    CHECK(take_all(run) == ints{2, 1, 0});
-    CHECK(time.now() == weir::time_point(4ms));
-    const auto stats = run.stats().stages.at(0);
-    CHECK(stats.num_tasks == 3);
-    CHECK(stats.busy == 4ms);
-    CHECK(stats.task_time == 3ms);
-    CHECK(take_all(pipeline.start(time)) == ints{2, 1, 0});
-}
-
-TEST_CASE("a function that gives a range or a generator is called anew in each run") {
-    virtual_time time;
-    const auto twice = [&time](const auto& pipeline) {
-        CHECK(take_all(pipeline.start(time)) == ints{0, 1, 2});
-        CHECK(take_all(pipeline.start(time)) == ints{0, 1, 2});
-    };
-    const ints kept = {0, 1, 2};
-    twice(weir::source([] { return ints{0, 1, 2}; }) | weir::sink());
-    twice(weir::source([] { return std::views::iota(0, 3); }) | weir::sink());
-    twice(weir::source([] { return up_to(3); }) | weir::sink());
-    twice(weir::source([] { return up_to_slowly(3); }) | weir::sink());
-    twice(weir::source([&kept]() -> const ints& { return kept; }) | weir::sink());
-    CHECK(kept == ints{0, 1, 2});
 }
 
 TEST_CASE("a source pulls an item only when there is room for it") {
@@ -363,64 +272,6 @@ TEST_CASE("a source takes a C array, of which it keeps a copy; or of which it is
     std::unique_ptr<int> owned[] = {std::make_unique<int>(5)};
     auto moved = (weir::source(std::move(owned)) | weir::sink()).start(time);
     CHECK(**moved.get() == 5);
-}
-
-TEST_CASE("a source takes from a channel until that is closed and empty, and awaits meanwhile") {
-    virtual_time time;
-    weir::channel<int> in(4);
-    auto run = (weir::source(in) | weir::pipe([](int n) { return 10 * n; }) | weir::sink(10)).start(time);
-    const auto give = [&in]() -> weir::task<> {
-        for (int i = 0; i < 3; ++i) {
-            co_await weir::sleep_for(10ms);
-            const bool is_in = co_await in.put(i + 0);
-            if (!is_in) co_return;
-        }
-        co_await weir::sleep_for(5ms);
-        in.close();
-    };
-    weir::sync_wait(time, give());
-    CHECK(take_all(run) == ints{0, 10, 20});
-    const weir::slot_times source = run.stats().stages.at(0).times();
-    CHECK(source.await == 35ms);
-    CHECK(source.total() == 35ms);
-    CHECK(run.outcome() == weir::run_outcome::finished);
-}
-
-TEST_CASE("statistics tell whether a source awaits others, at a channel, or something of its own") {
-    weir::virtual_time time;
-    const auto of = [&time](auto source) {
-        auto run = (std::move(source) | weir::sink()).start(time);
-        while (run.get()) {
-        }
-        return run.stats().stages[0].awaits_others;
-    };
-    weir::channel<int> items(2);
-    items.close();
-    const auto values = []() -> weir::async_generator<int> { co_yield 1; };
-    const auto ends = []() -> weir::task<std::optional<int>> { co_return std::nullopt; };
-    CHECK(of(weir::source(items)) == true);
-    CHECK(of(weir::source(values())) == false);
-    CHECK(of(weir::source(ends)) == false);
-    CHECK_FALSE(of(weir::source(std::vector<int>{1, 2})).has_value());
-}
-
-TEST_CASE("a source that ends before its channel closes it, and leaves to it what is inside") {
-    virtual_time time;
-    weir::channel<int> in(8);
-    for (int i = 0; i < 8; ++i) CHECK(in.try_put(i + 0) == weir::channel_status::success);
-    {
-        auto run = (weir::source(std::ref(in)) | weir::take(2) | weir::sink()).start(time);
-        CHECK(take_all(run) == ints{0, 1});
-    }
-    CHECK(in.closed());
-    CHECK(in.blocking_put(9) == weir::channel_status::closed);
-    const auto left = in.size();
-    CHECK(left > 0);
-    // The next run has the rest.
-    auto rest = (weir::source(in) | weir::sink()).start(time);
-    const ints all = take_all(rest);
-    CHECK(all.size() == left);
-    CHECK(all.back() == 7);
 }
 
 TEST_CASE("a run that is stopped while its source waits for a channel ends, and so do those who put") {

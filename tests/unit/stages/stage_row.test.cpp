@@ -209,6 +209,20 @@ TEST_CASE("a row that may be moved from gives its items away when it is added to
     run.stop();
 }
 
+TEST_CASE("functions that only move are moved into the run, behind a source and behind a queue") {
+    virtual_time time;
+    const auto adds = [](int n) { return [n = std::make_unique<int>(n)](int m) { return m + *n; }; };
+    auto front = row(source(ints{1, 2, 3}, weir::source_options()), weir::pipe(adds(10)));
+    auto back = row(weir::pipe(adds(100)), weir::pipe(adds(1000)));
+    static_assert(!decltype(front)::copyable && !decltype(back)::copyable);
+    core run(time, weir::detail::with_defaults({}));
+    weir::channel<int>& between = decltype(front)::attach(std::move(front), run);
+    weir::channel<int>& last = decltype(back)::attach(std::move(back), run, between);
+    run.start();
+    CHECK(weir::sync_wait(time, all_in(last)) == ints{1111, 1112, 1113});
+    run.stop();
+}
+
 TEST_CASE("a run of a row that is stopped in the middle ends the queues behind its stages") {
     virtual_time time;
     const auto stages = row(source(ints(100, 1), weir::source_options()), named("a"));
