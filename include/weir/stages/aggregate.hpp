@@ -24,11 +24,11 @@ namespace weir {
 /// The options of `aggregate`.
 struct aggregate_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// Whether a batch that is not full is dropped at the end of the stream, and of each epoch. Otherwise the
-    /// stage gives the smaller batch.
+    /// True: a batch that is not full at the end of the stream, or of an epoch, is dropped. False: the stage
+    /// gives the smaller batch.
     bool drop_last = false;
-    /// How long a batch may wait for more items after its first one, by the clock of the run. Then the stage
-    /// gives the batch as it is. 0: no limit.
+    /// How long a batch may wait for more items after its first item, by the clock of the run. Then the stage
+    /// gives the batch as it is, also with `drop_last`. 0: no limit.
     duration max_delay = duration(0);
     /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;
@@ -103,7 +103,7 @@ class batch_op {
     bool due_ = false;
 };
 
-// The weight function of batches that are limited by the number of items only.
+// The weight function of batches without a limit of weight.
 struct no_weight {
     std::uint64_t operator()(const auto&) const noexcept { return 0; }
 };
@@ -211,7 +211,7 @@ struct own_aggregate_stage : transform_stage<own_aggregate_stage<A>> {
                       "gives, and flush(), both of which return a std::optional batch; the types are those "
                       "of own_aggregate_stage<...>::is_given<...> in this message");
     };
-    // The batch type. `In` if the aggregator does not fit, so that no errors follow the one of `is_given`.
+    // The batch type. `In` if the aggregator does not fit, so that `is_given` gives the only error.
     template <class In, bool Fits>
     struct batch_of : std::type_identity<In> {};
     template <class In>
@@ -232,8 +232,8 @@ struct own_aggregate_stage : transform_stage<own_aggregate_stage<A>> {
 
 /// Gathers `size` items into a `std::vector`, or into a `Batch` that is constructed from such a vector.
 ///
-/// Order:  kept. The last batch of the stream, or of an epoch, may be smaller: see `aggregate_options`.
-///         No batch holds items of two epochs.
+/// Order:  kept. A batch may be smaller at the end of the stream or of an epoch, and after `max_delay`: see
+///         `aggregate_options`. No batch holds items of two epochs.
 /// Errors: `std::invalid_argument` for a size of 0, and for negative numbers. An exception from the
 ///         constructor of `Batch` stops the run.
 template <class Batch = void>
@@ -249,8 +249,8 @@ template <class Batch = void>
     return weir::aggregate<Batch>(size, aggregate_options{.drop_last = drop_last, .where = where});
 }
 
-/// Gathers items up to a weight, for example in bytes. A batch is complete when it has `max_weight`, or when
-/// the next item would exceed this weight. An item heavier than `max_weight` is a batch of its own.
+/// Gathers items up to a weight, for example in bytes. A batch is complete when its weight is `max_weight`,
+/// or when it would be more with the next item. An item heavier than `max_weight` is a batch of its own.
 ///
 /// \param weigh  called with each item, const; returns an integer that is not negative.
 /// Order:  as for `aggregate`.
@@ -266,7 +266,7 @@ template <class Batch = void, class Weigh>
 /// Gathers the items that come within `max_delay` after the first item of a batch.
 ///
 /// Order:  as for `aggregate`.
-/// Errors: `std::invalid_argument` unless `max_delay` is more than 0.
+/// Errors: `std::invalid_argument` unless `max_delay` is more than 0. `options.max_delay` is not used.
 template <class Batch = void>
 [[nodiscard]] auto aggregate_for(duration max_delay, aggregate_options options = {}) {
     detail::refuse_if(max_delay <= duration(0),
@@ -286,7 +286,7 @@ template <class Batch = void>
 /// `bool keeps_last() const`, called after `accumulate` has returned a batch: it returns true if the batch
 /// lacks the item just passed to `accumulate`. All earlier items have to be in this batch, or in an earlier
 /// batch, or dropped.
-/// Order:  that in which the aggregator returns batches.
+/// Order:  that in which the aggregator returns batches. With `drop_last`, those of `flush` are dropped.
 /// Errors: an exception from the aggregator stops the run. `std::invalid_argument` for a nonzero
 ///         `max_delay`.
 template <class Aggregator>

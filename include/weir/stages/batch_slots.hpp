@@ -39,8 +39,8 @@ struct batch_shape {
 /// The options of `batch_slots`.
 struct batch_slots_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// Whether a batch that is not full is dropped at the end of the stream, and of each epoch. Otherwise the
-    /// stage gives the smaller batch.
+    /// True: a batch that is not full at the end of the stream, or of an epoch, is dropped. False: the stage
+    /// gives the smaller batch.
     bool drop_last = false;
     /// How many items are written at the same time, into one batch or several: see
     /// `stage_options::concurrency`.
@@ -48,8 +48,9 @@ struct batch_slots_options {
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// `output_order::input`: the items get their places in their order, and batches leave in this order.
-    /// Only an item that gets the place of a failed item stands earlier. `output_order::completion`: places
-    /// are given out as slots (workers of the stage) request them, and each batch leaves when it is full.
+    /// Only an item that gets the place of a failed or dropped item stands earlier than in the input.
+    /// `output_order::completion`: places are given out as slots (workers of the stage) request them, and
+    /// each batch leaves when it is full.
     weir::output_order output_order = weir::output_order::completion;
     /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;
@@ -172,7 +173,7 @@ struct batch_slots_types {
         bool is_kept = true;                // the function has not dropped the item
         bool lacks_memory_to_wait = false;  // no memory for the task that waits for a place: fails the stage
         typename epoch_item_traits<C>::provenance item_provenance;
-        std::unique_ptr<open_batch> to_give;  // a full batch, or all batches left at the end of an epoch
+        std::unique_ptr<open_batch> to_give;  // a full batch; at the end of an epoch or of the input, all
         std::optional<D> result;
     };
 };
@@ -231,21 +232,22 @@ struct batch_slots_stage : stage_base {
 ///                                              {.name = "decode", .concurrency = 8}) |
 ///              weir::sink(3);
 ///
-/// A batch leaves when its last place is filled. If an item fails or is dropped, the next item gets its
-/// place: a batch has no hole. Only the last batch of the stream, and of each epoch, may be smaller; its
-/// items then move together.
+/// A batch leaves when all of its places are filled. If an item fails or is dropped, the next item that
+/// requests a place gets this place: a batch has no hole. Only the last batch of the stream, and of each
+/// epoch, may be smaller: the items of unfinished batches then move together.
 ///
 /// \param pool      gives the blocks: a `block_pool`, a `cuda::pinned_pool`, or another `block_source`.
 ///                  Needs a block for each batch that is written to, waits or is in use; 2 or more let the
 ///                  stage work while a batch is in use. Outlives the runs.
 /// \param shape     see `batch_shape`. The consumer gets an array of the pool with `elements` for each item.
 /// \param function  called with an item (moved in), the `std::span<T>` of its place, whose elements have any
-///                  values, and, if it can be, with the `invocation`. Returns nothing; or a bool: false drops
-///                  the item; or an awaitable of these. `per_slot` works as for a `pipe`.
+///                  values, and, if it requires a third argument, with the `invocation`. Returns nothing; or
+///                  a bool: false drops the item; or an awaitable of one of them. `per_slot` works as for a
+///                  `pipe`.
 /// Suspends: while the pool has no free block and no begun batch has a place. One slot then waits for the
 ///           block, in the state `await`, and the others in `wait_turn`. `transfer_stats::block_wait` has the
 ///           time of waits for blocks. Items of an epoch wait until the batches of the epoch before have left
-///           the stage.
+///           the stage; with `output_order::input`, an item waits until all earlier items have places.
 /// Order:    see `batch_slots_options::output_order`. No batch holds items of two epochs.
 /// Errors:   an exception from the function fails the item, and so does one from the pool: see
 ///           `batch_slots_options::max_failures`. `std::invalid_argument` for a size of 0, for negative

@@ -37,8 +37,8 @@ concept block_source = requires(Pool& pool, std::size_t n, stop_token stop) {
 
 namespace detail {
 
-// The memory of a block_pool: exists until the pool and all arrays in its blocks are destroyed. One
-// allocation; each block begins at a page.
+// The memory of a block_pool: exists until the pool, all arrays in its blocks, and all coroutines that wait
+// for a block are destroyed. All blocks are one allocation; each block begins at a page.
 class pool_memory {
     static constexpr std::size_t page = 4096;
 
@@ -100,7 +100,8 @@ class [[nodiscard("the block goes back at once")]] pooled_block {
         if (block_ != nullptr) pool_->put_back(block_);
     }
 
-    /// The first element, at the beginning of a page; null if moved from.
+    /// The first element, at the beginning of a page; null after the block was moved into a new array. (An
+    /// assignment swaps the blocks of both arrays.)
     [[nodiscard]] T* data() const noexcept { return static_cast<T*>(static_cast<void*>(block_)); }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }  ///< in elements
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }   ///< whether `size()` is 0
@@ -128,19 +129,20 @@ class [[nodiscard("the block goes back at once")]] pooled_block {
 ///
 /// Lifetime: may be destroyed before its blocks, and before or after the executors of coroutines that waited.
 /// Threads:  any.
-/// Cost:     one allocation, in the constructor.
+/// Cost:     the constructor allocates all blocks at once; `acquire` allocates the frame of its task.
 class block_pool {
   public:
     /// \param block_bytes  the size of each block, at least 1.
     /// \param blocks       the number of blocks, at least 1: for batches that are being filled, wait in
     ///                     queues, or are used.
     /// \param name         for the statistics.
-    /// Errors: `std::invalid_argument`, `std::bad_alloc`.
+    /// Errors: `std::invalid_argument` for 0, and for negative numbers; `std::bad_alloc`.
     block_pool(std::size_t block_bytes, std::size_t blocks, std::string name = "blocks")
         : shared_(std::make_shared<detail::pool_memory>(block_bytes, blocks)), name_(std::move(name)) {}
 
+    /// Waits for a free block.
     /// \param n  in elements; not more than fit into a block. The elements are not initialised.
-    /// \returns  awaitable of an optional `pooled_block<T>`: none after a stop.
+    /// \returns  awaitable of an optional `pooled_block<T>`, empty if `stop` ends the wait.
     /// Suspends: while no block is free. Resumes: on the coroutine's executor.
     /// Order:    first come, first served.
     /// Errors:   `std::invalid_argument` for more elements than fit into a block.
@@ -165,7 +167,7 @@ class block_pool {
     [[nodiscard]] std::size_t blocks() const noexcept { return shared_->free.capacity(); }
 
     /// \returns the statistics of the queue of free blocks since the pool was made: `size` blocks are free,
-    ///          `num_get` were acquired, and `get_wait` is the time that coroutines waited for a block.
+    ///          `num_get` were acquired, and `get_wait` is the sum of the times that coroutines waited.
     ///          Errors: `std::bad_alloc`.
     [[nodiscard]] channel_stats stats() const {
         channel_stats s = shared_->free.stats();

@@ -19,8 +19,8 @@
 
 namespace weir {
 
-/// The options of `cache`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
-/// items, at least 1.
+/// The options of `cache`: `name` and `where`, as in `stage_options`, and the `capacity` of the queue behind
+/// the stage, in items, at least 1.
 using cache_options = detail::queue_options;
 
 namespace detail {
@@ -37,7 +37,7 @@ struct the_cache_of {
 template <class D>
 struct cached_item {
     std::optional<D> value;
-    bool is_end = false;  // the mark at the end of an epoch
+    bool is_end = false;  // `value` is the mark at the end of an epoch
 };
 
 // Takes the items of the first epoch from the queue before the stage, and those of later epochs from memory.
@@ -145,7 +145,8 @@ struct cache_stage : stage_base {
 }  // namespace detail
 
 /// Records the items of the first epoch while they pass; without epochs, those of the whole stream. The stage
-/// then ends the stages before it, and gives copies of the recorded items in each remaining epoch.
+/// then ends the stages before it, and gives copies of the recorded items in each remaining epoch; in the
+/// last epoch, the items themselves.
 ///
 ///     weir::source(files) | weir::pipe(decode) | weir::cache(90) | weir::pipe(augment) | weir::sink()
 ///
@@ -153,12 +154,12 @@ struct cache_stage : stage_base {
 /// Order:  each epoch has the order of the first epoch. Behind the stage the run has epochs, whatever its
 ///         source.
 /// Errors: `std::invalid_argument` for 0 epochs, and for negative numbers. A failure that stops a stage
-///         before the cache ends the epoch, and nothing is repeated. The record lacks items whose failure was
+///         before the cache ends the stream: no epoch is repeated. The record lacks items whose failure was
 ///         tolerated. An exception from a copy stops the run.
 /// Ends:   after the last epoch, and after a first epoch without items.
 /// Cost:   the memory of all items of an epoch; one copy an item and epoch, none in the last one.
 /// A run with a cache has no checkpoint, unless the cache is on the side of a `tee`. If a resumed source
-/// begins within an epoch, the record has only the items from there.
+/// begins within an epoch, the record has only the remaining items of this epoch.
 [[nodiscard]] inline auto cache(std::uint64_t epochs = INT64_MAX, cache_options options = {}) {
     return detail::cache_stage(epochs, options);
 }

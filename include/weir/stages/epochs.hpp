@@ -25,8 +25,8 @@
 
 namespace weir {
 
-/// The number of epochs or repetitions of a source that never ends. (It isn't -1 as an unsigned number,
-/// because negative numbers are refused.)
+/// The number of epochs or repetitions of a source that never ends. (Not -1 as an unsigned number, because
+/// negative numbers are refused.)
 inline constexpr std::uint64_t endless = INT64_MAX;
 
 namespace detail {
@@ -41,7 +41,7 @@ struct epochs_of {
     std::uint64_t count;
 };
 
-// Makes the range of items of an epoch.
+// Returns the source of an epoch's items: the result of `make`, with the epoch's number if `make` takes one.
 template <class Make>
 decltype(auto) make_epoch(Make& make, std::uint64_t epoch) {
     if constexpr (callable<Make, std::uint64_t>) {
@@ -234,8 +234,8 @@ class items_of<draws_of<Sampler>> {
 ///     weir::source(weir::epochs([&](std::uint64_t epoch) { return shuffled(files, epoch); }, 90))
 ///
 /// All items of an epoch leave a stage before any item of the next epoch does. At the end of an epoch
-/// `aggregate` gives a batch that is not full. Functions see the number of the epoch (`invocation::epoch`),
-/// and the consumer can iterate over the epochs (`run::epochs`).
+/// `aggregate` gives, or drops, a batch that is not full. Functions see the number of the epoch
+/// (`invocation::epoch`), and the consumer can iterate over the epochs (`run::epochs`).
 ///
 /// \param make   a function that returns a range, a generator or an async_generator. Called with the number
 ///               of the epoch, from 0, or without arguments. Or a container, of which each epoch gets a copy.

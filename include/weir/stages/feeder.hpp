@@ -42,7 +42,7 @@ namespace weir {
 ///
 /// \tparam T  the item type of the stage before.
 /// Threads:  any number, until the function has returned, or the task that the function returned has ended.
-/// Lifetime: that of the stage.
+/// Lifetime: that of the slot (worker), which uses one feeder for all of its calls of the function.
 template <class T>
 class feeder {
   public:
@@ -53,8 +53,9 @@ class feeder {
     /// returns. The item stays added if the current call of the function fails later.
     ///
     /// Errors: `std::length_error` if `traverse_options::max_waiting` items are pending already;
-    ///         `std::logic_error` after the function has ended. In both cases the item is destroyed. After a
-    ///         stop of the run the item is destroyed, too, without an error.
+    ///         `std::logic_error` while the slot is in no call of the function; `std::bad_alloc`. In all
+    ///         cases the item is destroyed. When the stage ends early, for example by a stop of the run, the
+    ///         item is destroyed, too, without an error.
     /// Cost:   a short lock, rarely contended; now and then an allocation for more pending items.
     void add(T item) { add_item(std::move(item)); }
 
@@ -106,8 +107,8 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
 
     // ---- called by the worker, the coroutine of the slot, in this order
     // Prepares the next take. If `at_once` is true, tries to take a pending item: of the slot's own deque, or
-    // of the one deque of all slots (`traverse_order::as_found`). Otherwise, or if there is none, `fetch`
-    // returns the task that takes an item. `error` gets an exception of `fetch` or of the task.
+    // of the one deque of all slots (`traverse_order::as_found`). If no item was taken so, calls `fetch`,
+    // which returns the task that takes an item. `error` gets an exception of `fetch` or of the task.
     template <class Fetch>
     WEIR_ALWAYS_INLINE void prepare(traversal& all, bool at_once, Fetch fetch,
                                     std::exception_ptr& error) noexcept {
@@ -125,7 +126,8 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     bool was_recalled() const noexcept { return recalled_; }
     C* item() noexcept { return is_added_ ? own_.address() : from_queue.item(); }
     std::uint64_t number() const noexcept { return number_; }
-    // Whether the item was added through the feeder. Traces follow items of the queue only.
+    // Whether the item was pending: added through the feeder, or made pending by `queue_item_arrived` of any
+    // slot. Traces follow only items that come straight from the queue.
     bool is_added() const noexcept { return is_added_; }
     auto& queue() const noexcept { return from_queue.queue(); }
     std::uint64_t queue_number() const noexcept { return from_queue.number(); }
@@ -217,7 +219,7 @@ class running_traversal : public Base {
                              !detail::needs_suspend<Policy>(false, next.num_taken, &me);
         next.prepare(all_, at_once, [&] { return fetch(next, me); }, it.error);
     }
-    // Without an item, `fetch` has thrown: that fails the stage, not an item.
+    // An error without an item comes from `fetch`, and fails the stage.
     bool tolerates_failure(const iteration& it) const noexcept { return it.item != nullptr; }
     void on_item(iteration& it) noexcept {
         Base::on_item(it);

@@ -20,8 +20,8 @@
 
 namespace weir {
 
-/// The options of `take` and `skip`: the `name`, as in `stage_options`, and the `capacity` of the queue
-/// behind it, in items, at least 1.
+/// The options of `take` and `skip`: `name` and `where`, as in `stage_options`, and the `capacity` of the
+/// queue behind the stage, in items, at least 1.
 using take_options = detail::queue_options;
 
 namespace detail {
@@ -41,7 +41,7 @@ struct the_predicate {
 };
 
 // Makes the function of a pipe from a predicate: see `adapted`. `give` returns the item in an optional, which
-// is empty if the predicate is false.
+// is empty if the predicate is false; a task of this optional if the predicate returns an awaitable.
 struct filtering {
     template <class P, class T>
     using traits_of = typename the_predicate<P>::template is_given<T>;
@@ -137,9 +137,9 @@ struct skip_stage : counting_stage<skip_stage, skip_op> {
 
 /// Gives the items for which `predicate` is true; destroys the others.
 ///
-/// \param predicate  called with an item, as a constant, and with the `invocation` if it takes that, too.
-///                   Gives a bool, or a `task<bool>` or another awaitable of one. `per_slot` works as it
-///                   does for `pipe`.
+/// \param predicate  called with an item, as a constant, and with the `invocation` if it requires a second
+///                   argument. Gives a bool, or a `task<bool>` or another awaitable of a bool. `per_slot`
+///                   works as it does for `pipe`.
 /// \param options    see `stage_options`.
 /// \returns          the stage: a `pipe`.
 /// Everything else is as for `pipe`: `output_order::input` keeps the order with any concurrency, and an
@@ -156,8 +156,8 @@ template <class Function = detail::not_deduced, class Options = stage_options,
           class = detail::refused_t<Function, Options>>
 void filter(Function&&, Options&& = {}) noexcept;
 
-/// Gives the first `n` items; then the stream ends. The stages before it end, too; their items, and those in
-/// the queues, are destroyed. `take(0)` gives nothing.
+/// Gives the first `n` items; then the stream ends. The stages before `take` end, too; their items, and those
+/// in the queues between these stages, are destroyed. `take(0)` gives nothing.
 ///
 /// With epochs: `n` items in all. The last epoch ends with the last item, and later stages give their held
 /// items. A run with this stage has no checkpoint, unless the stage is on the side of a `tee`.

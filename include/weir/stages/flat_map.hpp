@@ -20,14 +20,14 @@
 
 namespace weir {
 
-/// The options of `disaggregate`: its `name`, as in `stage_options`, and the `capacity` of the queue behind
-/// it, in items, at least 1.
+/// The options of `disaggregate`: `name` and `where`, as in `stage_options`, and the `capacity` of the queue
+/// behind the stage, in items, at least 1.
 using disaggregate_options = detail::queue_options;
 
 namespace detail {
 
 // The type of the generator that replaces the result of a flat_map's function: for a range, a generator of
-// its elements; for a generator, its own type.
+// the range's elements; for a `generator` or `async_generator`, its own type.
 template <class R>
 struct many_items {
     using type = generator<int>;
@@ -47,8 +47,9 @@ struct many_items<R> {
 };
 
 // A generator of the elements of a range. Moves the elements of a container by value, which the generator
-// owns. Copies the elements of a view, or of a container by reference, if they are copyable. `of` is a member
-// of a class template, because g++ 12 warns of coroutines whose frames hold an object of a lambda's type.
+// owns. Copies the elements of a view, or of a container by reference; moves those that can't be copied. `of`
+// is a member of a class template, because g++ 12 warns of coroutines whose frames hold an object of a
+// lambda's type.
 template <class Range>
 struct elements {
     using element = std::ranges::range_value_t<Range>;
@@ -69,8 +70,8 @@ struct elements {
     }
 };
 
-// Makes the function of a pipe, which returns a generator, from a function that returns a range: see
-// `adapted`.
+// Makes the function of a pipe, which returns a generator, from a function that returns a range or a
+// generator: see `adapted`.
 struct expanding {
     template <class Function, class T>
     struct traits_of : the_function<Function>::template is_given<T> {
@@ -176,10 +177,10 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 ///     weir::flat_map([](const std::string& line) { return words_of(line); })
 ///
 /// \param function  called as a `pipe` calls its function. Returns one of the following, or an awaitable of
-///                  one: a container, whose elements are moved out; a view, or a reference to a container,
-///                  whose elements are copied; a `generator` or `async_generator`. If the function takes the
-///                  item by reference, the result may refer to the item, which lives longer. `per_slot` works
-///                  as for `pipe`.
+///                  them: a container, whose elements are moved out; a view, or a reference to a container,
+///                  whose elements are copied (if they can't be copied, moved); a `generator` or
+///                  `async_generator`. If the function takes the item by reference, the result may refer to
+///                  the item, which lives longer. `per_slot` works as for `pipe`.
 /// \param options   see `stage_options`.
 /// Order:  with a concurrency of 1, the order of the items. With more, elements of several items come mixed,
 ///         but the elements of one item keep their order. No element overtakes the end of an epoch.
@@ -206,7 +207,7 @@ void flat_map(Function&&, Options&& = {}) noexcept;
 /// of the batch, and a checkpoint includes the items when the consumer has taken the last element.
 ///
 /// Order:  kept.
-/// Errors: an exception from the iterators, or from a move of an element, stops the run.
+/// Errors: an exception from the iterators, or from a move or copy of an element, stops the run.
 [[nodiscard]] inline auto disaggregate(disaggregate_options options = {}) {
     return detail::disaggregate_stage(options);
 }

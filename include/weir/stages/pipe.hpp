@@ -25,8 +25,9 @@ namespace weir {
 
 namespace detail {
 
-// The result for an item. `value`: what the function returned; `result`: in a run with epochs, the value with
-// its provenance: the epoch, and for checkpoints the items of the source that the value was made from.
+// The result for an item. `value`: from the function. `result`: in a run with epochs, the value with its
+// provenance (the epoch, and for checkpoints the items of the source that the value was made from), or a
+// mark.
 template <class C, class Value, class More>
 struct one_result : More {
     using wrapped = std::conditional_t<is_epoch_item<C>, std::optional<carry_t<C, Value>>, nothing>;
@@ -90,8 +91,8 @@ struct many_results : one_result<C, typename Kept::value, typename Kept::more> {
     bool is_first = true;
 };
 
-// A pipe whose function returns a generator. Each value is put before the next one is made. The time of the
-// task does not include the waits for room in the queue.
+// A pipe whose function returns a `generator` or `async_generator`. Each value is put before the next one is
+// made. The time of the task does not include the waits for room in the queue.
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
 class running_expansion : public ordered_function<Given, call_signature<Call, C>, C, Policy> {
     using signature = call_signature<Call, C>;
@@ -181,7 +182,8 @@ struct pipe_stage : stage_base {
     Function function;
 };
 
-// `adapted`: the function of the pipe: the user's `Function`, or a function that calls it.
+// Returns the description of a pipe. `adapted`: the function of the pipe: the user's function, of type
+// `Function`, or a function that calls it. The class `Function` gives the default name of the stage.
 template <class Function, class Adapted>
 auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
     return pipe_stage<kept_t<Adapted>>(
@@ -195,19 +197,22 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 ///
 ///     weir::source(files) | weir::pipe(decode, {.name = "decode", .concurrency = 4}) | weir::sink()
 ///
-/// \param function  called with an item (moved in), and, if it can be, with the `invocation`, which has
-///                  the item's number, epoch and slot. The type that it returns decides what the stage does:
+/// \param function  called with an item (moved in), and, if it requires a second argument, with the
+///                  `invocation`, which has the item's number, epoch and slot. The type that the function
+///                  returns decides what the stage does:
 ///                  - a value: it is the item for the next stage;
 ///                  - `std::optional`: an empty one drops the item;
-///                  - `task<U>`, or any awaitable: it is awaited, and its result taken as above;
-///                  - `generator<U>`, `async_generator<U>`: each value is an item, put as it comes.
-///                  Each run gets a copy of the function (start a pipeline as an rvalue to move it),
-///                  which its slots share: with a concurrency over 1 several threads call it at once.
+///                  - `generator<U>`, `async_generator<U>`: each value is an item, put as it comes;
+///                  - `task<U>`, or any awaitable: it is awaited, and its result handled as described above.
+///                  Each run gets a copy of the function (start a pipeline as an rvalue to move it), which
+///                  all slots share, except with `per_slot`: with a concurrency over 1 several threads call
+///                  it at once.
 /// \param options   see `stage_options`.
 /// Order:    with a concurrency of 1, items leave in the order in which they came; with more, as they are
 ///           done, or as `stage_options::output_order` says. No item overtakes the end of an epoch.
 /// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.
-/// Errors:   an exception from the function fails the item: see `stage_options::max_failures`.
+/// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. With a
+///           generator, `output_order::input` and a time limit are refused at the start of a run.
 template <class Function>
 [[nodiscard]] auto pipe(Function&& function, stage_options options = {}) {
     return detail::pipe_of<Function>("pipe", std::forward<Function>(function), std::move(options));

@@ -52,7 +52,7 @@ concept callable = requires(Function& f) { f(std::declval<Given>()...); } ||
                    (std::is_member_pointer_v<Function> && std::is_invocable_v<Function&, Given...>);
 
 // Calls a function with an item, with `more`, and, if the function requires it, with the invocation `info`,
-// which describes the call.
+// which describes the call. For all other functions `info` may be null.
 template <class Function, class Given, class... More>
 decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation* info, More&... more) {
     if constexpr (callable<Function, Given, More&...>) {
@@ -70,7 +70,7 @@ decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation
 
 // The traits of calling a `Function` with a `Given` and with references to `More`. `Given`: a reference, or
 // the type of an item that is moved in. Stage kinds assert their requirements in a template whose name is
-// part of the compiler's message: `the_function<Function>::is_given<T>`.
+// part of the compiler's message, such as `the_function<Function>::is_given<T>`.
 template <class Function, class Given, class... More>
 struct call_traits {
     static constexpr bool takes_item = callable<Function, Given, More&...>;
@@ -114,7 +114,8 @@ inline constexpr bool is_slot_factory = false;
 template <class Make>
 inline constexpr bool is_slot_factory<slot_factory<Make>> = true;
 
-// The statistics of a function that copies items to a device, or none.
+// The statistics of a function, or of a factory, that copies items to a device. Empty if the function has no
+// member `transfers`.
 template <class Function>
 std::optional<transfer_stats> transfers_of(const Function& f) {
     if constexpr (is_slot_factory<Function>) {
@@ -146,9 +147,9 @@ struct function_of<slot_factory<Make>> {
     using type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
 };
 
-// Whether the function could be called only with a reference to the item. A concept, so that its second
-// operand is not instantiated if the first is false: for an `adapted` function, the second would fail a
-// static assertion.
+// Whether the function could be called only with an lvalue reference to the item. A concept, so that the
+// second operand of `&&` is not instantiated if the first is false: for an `adapted` function, the second
+// would fail a static assertion.
 template <class Traits, class Function, class Given>
 concept fits_only_by_reference = !Traits::fits && callable<Function, Given&>;
 
@@ -173,7 +174,7 @@ struct pipe_types : Call {
     using result = typename Call::result;
     using value = typename stage_result<std::conditional_t<std::is_void_v<result>, int, result>>::value;
     static constexpr bool may_skip = is_optional<result>;
-    // The last member: clang ignores all members after an assertion that fails.
+    // The assertion is the last member, because clang ignores all members after an assertion that fails.
     static_assert(!std::is_void_v<result>,
                   "weir: a stage's function has to give an item to the next stage; this one gives "
                   "nothing. Return the item, or std::optional where some are dropped; weir::for_each(f) or "
@@ -181,9 +182,9 @@ struct pipe_types : Call {
                   "nothing");
 };
 
-// The function of a pipe that wraps a user's function. Takes the invocation if the user's function does.
-// `Kind` declares `template traits_of<F, T>`, the traits of the call, and `give(f, item, invocation)`, which
-// calls the user's function and returns the result for the pipe.
+// A function for a pipe, which wraps a user's function. Takes the invocation if the user's function requires
+// the invocation. `Kind`, such as `filtering`, declares `template traits_of<F, T>`, the traits of the call,
+// and `give(f, item, invocation)`, which calls the user's function and returns the result for the pipe.
 template <class Kind, class Function>
 class adapted {
     template <class T>
@@ -223,8 +224,8 @@ auto adapt(Function&& function) {
 
 }  // namespace detail
 
-/// Makes a function for each slot of a `pipe`: for functions that slots can't share (a decoder, a
-/// connection).
+/// Makes a function for each slot of a `pipe`, or of another stage that calls a function: for functions that
+/// slots can't share (a decoder, a connection).
 ///
 ///     weir::pipe(weir::per_slot([] { return [d = decoder()](packet p) mutable { return d(p); }; }),
 ///                {.concurrency = 4})
@@ -232,7 +233,7 @@ auto adapt(Function&& function) {
 /// \param make  called without arguments, on the stage's executor, once by each slot before its first
 ///              item, and again when a slot returns after a change of the concurrency. The returned function
 ///              is destroyed, on this executor, when the slot ends or is no longer used.
-/// Errors: an exception from `make` stops the run, as a failure of the stage.
+/// Errors: an exception from `make` stops the run, as a failure of the stage, whatever `max_failures` says.
 /// Threads: several slots call `make` at the same time; each function is called by one slot only.
 template <class Make>
 [[nodiscard]] auto per_slot(Make&& make) {

@@ -62,15 +62,17 @@ auto stages_of(P&& part) {
 
 /// A row of stages. A value: it can be named, joined with others by `|`, changed by stage name, and copied. A
 /// pipeline can be started any number of times, on real or virtual time; each start gives an independent run.
-/// Only a pipeline with a source at its front, and a sink or a `for_each` at its end, can be started.
+/// (If a stage can't be copied, the pipeline moves into its only run.) Only a complete pipeline can be
+/// started: with a source at its front, or a `merge` or `zip` of pipelines, and a sink or a `for_each` at its
+/// end, or another stage in the place of a sink.
 ///
 ///     auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
 ///     auto loader = weir::source(files) | prepare | weir::aggregate(32) | weir::sink();
 ///     auto run = loader.start(pool);
 ///
 /// All stages run at the same time. A queue lies between each two stages, with the name of the stage before
-/// it; the first is "src" by default. The consumer takes from the last queue, "sink". For the default names
-/// of other stages see `stage_options::name`.
+/// it; the first queue is "src" by default. The consumer takes from the last queue, "sink". For the default
+/// names of other stages see `stage_options::name`.
 template <class Row>
 class pipeline {
     static_assert(detail::is_stage_row<Row>,
@@ -84,7 +86,7 @@ class pipeline {
     /// Starts a run on an executor, and returns at once. In a coroutine, write the call as a statement of its
     /// own: g++ 12 destroys options that are built inside an awaited expression twice.
     ///
-    /// \tparam Policy   `summed` for a run without histograms, `unmeasured` for one without statistics.
+    /// \tparam Policy   `summed` for a run without histograms, `unmeasured` for a run without statistics.
     /// \param ex      the executor of all stages without one of their own; the run uses its clock. On
     ///                  virtual time all stages run on this executor.
     /// \param options   see `run_options`.
@@ -123,7 +125,7 @@ class pipeline {
                       "start(pool, {.stop = token})");
     }
 
-    /// Rejects a loop over the pipeline instead of its run at compile time.
+    /// Rejects, at compile time, a loop over the pipeline: only a run has items.
     template <class Policy = measured>
     detail::not_an_iterator<int> begin() const {
         static_assert(std::is_void_v<Policy>,
@@ -213,7 +215,7 @@ struct placing {
 
 template <class Row>
 auto make_pipeline(Row&& stages) {
-    // With a source, all item types are known. This instantiation refuses a stage with a wrong item type.
+    // With a source, all item types are known: `given_by_row` refuses a stage with a wrong item type.
     if constexpr (Row::begins) static_cast<void>(sizeof(given_by_row<Row>));
     if constexpr (Row::complete && is_sink<typename Row::last_type>)
         if (auto& room = stages.last.options.capacity; room == 0)

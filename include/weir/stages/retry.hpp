@@ -32,10 +32,10 @@ struct retry_options {
     duration delay = std::chrono::milliseconds(10);
     /// The factor by which each wait is longer than the one before; at least 1.
     double factor = 2.0;
-    /// The longest wait.
+    /// The longest wait, also before the second call.
     duration max_delay = std::chrono::minutes(1);
-    /// Whether to call again after this exception; null: always. An exception from `when` itself fails the
-    /// item.
+    /// Called with an exception of the function, unless it was the last attempt. Returns whether the function
+    /// is called again. Null: always. An exception from `when` itself fails the item.
     /// Threads: the stage's threads, several at once.
     std::function<bool(const std::exception_ptr&)> when = nullptr;
 };
@@ -154,10 +154,11 @@ class retrying {
 ///     weir::pipe(weir::retry(download, {.attempts = 5, .delay = 100ms}), {.concurrency = 16})
 ///
 /// \param function  called with the item as a constant (one that takes it by value gets a copy), and with the
-///                  `invocation` if it takes that, too; returns a value, or an awaitable of one. A function
-///                  for each slot: `per_slot([] { return weir::retry(connection()); })`.
+///                  `invocation` if it requires a second argument; returns a value, or an awaitable of a
+///                  value. A function for each slot: `per_slot([] { return weir::retry(connection()); })`.
 /// \param options   see `retry_options`.
-/// Suspends: between two calls. The slot takes no other item meanwhile; its state is `slot_times::await`.
+/// Suspends: between two calls, and while the result of `function` is awaited. The slot takes no other item
+///           meanwhile; its state is `slot_times::await`.
 /// Resumes:  on the stage's executor.
 /// Errors:   the last exception fails the item. Earlier exceptions are dropped, and don't count
 ///           towards `max_failures`. `std::invalid_argument` for options out of range.

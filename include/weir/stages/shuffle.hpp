@@ -16,8 +16,8 @@
 
 namespace weir {
 
-/// The options of `shuffle`: its `name`, as in `stage_options`, and the `capacity` of the queue behind it, in
-/// items, at least 1.
+/// The options of `shuffle`: `name` and `where`, as in `stage_options`, and the `capacity` of the queue
+/// behind the stage, in items, at least 1.
 using shuffle_options = detail::queue_options;
 
 namespace detail {
@@ -112,11 +112,12 @@ struct shuffle_stage : transform_stage<shuffle_stage> {
 ///
 ///     weir::source(weir::epochs(files)) | weir::shuffle(10'000, 42) | weir::aggregate(32) | weir::sink()
 ///
-/// \param buffer_size  in items, at least 1. An item leaves at most `buffer_size` places earlier than it
-///                     came. If the buffer holds a whole epoch, all orders are equally likely.
+/// \param buffer_size  in items, at least 1. An item moves by less than `buffer_size` places towards the
+///                     front of the stream; there is no such limit towards its end. If the buffer holds a
+///                     whole epoch, all orders are equally likely.
 /// \param seed         equal seeds give equal orders, in each run and on every platform. Each epoch has
 ///                     another order, which doesn't depend on the epochs before.
-/// Order:  never mixes epochs.
+/// Order:  see `buffer_size`; never mixes epochs.
 /// Errors: `std::invalid_argument` for a size of 0, and for negative numbers.
 /// Cost:   memory for the held items; one random number an item, about 5 ns.
 [[nodiscard]] inline auto shuffle(std::size_t buffer_size, std::uint64_t seed = 0,

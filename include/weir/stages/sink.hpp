@@ -172,8 +172,8 @@ struct for_each_stage : stage_base {
 /// The sink uses no thread and no time: in statistics it is a stage whose slot always waits.
 ///
 /// \param capacity  of the queue behind the sink, in items: how far the pipeline may get ahead of a consumer.
-///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes), and
-///                  3 for others, which may be large. `pipeline::options` shows this default as 0 until the
+///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes) in a
+///                  run without epochs, else 3. `pipeline::options` shows this default as 0 until the
 ///                  pipeline has a source. A function as an argument is refused at compile time.
 /// \param where     see `stage_options::where`.
 /// Order:  kept.
@@ -199,7 +199,8 @@ struct for_each_stage : stage_base {
 ///           items at once, also of two epochs.
 /// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.
 /// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. For a
-///           checkpoint an item counts as consumed when the function has ended, or its failure is tolerated.
+///           checkpoint an item counts as consumed when the call, or the task that the call returned, has
+///           ended without a failure, or its failure is tolerated.
 template <class Function>
 [[nodiscard]] auto for_each(Function&& function, stage_options options = {}) {
     if (options.name.empty()) options.name = "for_each";

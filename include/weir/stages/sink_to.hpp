@@ -75,7 +75,7 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
         it.item_provenance.acknowledge(true);
         return nullptr;
     }
-    // The stage ends when a put has failed: the consumer of the channel has closed it.
+    // The stage ends when a put has failed: the channel was closed, for example by its consumer.
     bool is_finished(const iteration& it) const noexcept { return !it.was_put; }
     void close_output(slot& me) noexcept {
         this->run_.count_done(num_put_);
@@ -130,14 +130,15 @@ struct sink_to_stage : stage_base {
 /// Such a run needs no consumer, and ends by itself: see `run<void>`. Its `run_result::items` counts the
 /// items that were put. `run.wait()` reports a failure of the run; the channel only ends.
 ///
-/// \param to       the channel; outlives the run. Items are converted to the item type of the channel. If its
-///                 consumer closes the channel, the run ends without a failure.
+/// \param to       the channel; outlives the run. Items are converted to the item type of the channel. If
+///                 anybody closes the channel, the run ends without a failure.
 /// \param options  see `sink_to_options`.
 /// Order:    kept; epochs are not told apart in the channel.
 /// Suspends: while the channel is full; the slot awaits then (`slot_times::await`).
 /// Resumes:  on the stage's executor.
-/// Errors:   none of its own. If the run is stopped while the stage waits for room, the item is destroyed.
-///           For a checkpoint an item counts as consumed when it is in the channel.
+/// Errors:   an exception from the conversion of an item stops the run. If the run is stopped while the stage
+///           waits for room, the item is destroyed. For a checkpoint an item counts as consumed when it is in
+///           the channel.
 template <class T, class Policy>
 [[nodiscard]] auto sink_to(channel<T, Policy>& to, const sink_to_options& options = {}) {
     return detail::sink_to_stage<channel<T, Policy>>(to, options);

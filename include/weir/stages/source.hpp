@@ -59,8 +59,8 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
     template <class From>
     running_source(run_context& run, const stage_options& options, From&& from, channel<Out, Policy>& out)
         : base(run, "source", options, nullptr, &out), items_(std::forward<From>(from)) {
-        // A source of draws (samples that a sampler has chosen) sets the first epoch of the run. With another
-        // source the run has no checkpoint.
+        // A source of draws (samples that a sampler has chosen) sets the first epoch of the run. With any
+        // other kind of source, the run has no checkpoint.
         if constexpr (requires { items_.add_progress(run); }) {
             items_.add_progress(run);
         } else {
@@ -77,7 +77,7 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
     }
     auto work(iteration& it) {
         if constexpr (Items::waits) {
-            return nothing();  // awaited in `observe`
+            return nothing();  // `observe` makes the awaitable
         } else {
             store_result(it, items_.next());
         }
@@ -152,7 +152,8 @@ struct any_argument {
     template <class T>
     operator T() const;  // NOLINT(google-explicit-constructor): an argument of any type
 };
-// Whether a function, or an object with one call operator, can be called with one argument.
+// Whether a function, or an object with one call operator, can be called with one argument. False for an
+// object whose call operator is overloaded or a template.
 template <class Function>
 inline constexpr bool takes_an_argument = false;
 template <class R, class A>
@@ -171,15 +172,17 @@ inline constexpr bool takes_an_argument<Function> = std::is_invocable_v<Function
 ///                 - an `async_generator`;
 ///                 - a function that gives `std::optional<T>`, or an awaitable of it: called until the
 ///                   optional is empty;
-///                 - a function that gives a range or a generator: called at the start of each run;
+///                 - a function that gives a range, a `generator` or an `async_generator`: called once in
+///                   each run, before the first item;
 ///                 - a channel: see below;
 ///                 - a `run`: its items, so that one pipeline is inside of another.
-///                 A generator is good for one run: start the pipeline as an rvalue.
+///                 A generator of any kind, and a `run`, are good for one run: start the pipeline as an
+///                 rvalue.
 /// \param options  see `source_options`.
 /// Order:    one item after the other. While the queue is full, the source holds one further item.
 /// Resumes:  the stage, on its own executor.
-/// Errors:   an exception ends the stream and fails the run, whatever `max_failures` says: there is
-///           no next item to go on with. Items that were given before it are delivered.
+/// Errors:   an exception ends the stream and fails the run, whatever `max_failures` says: there is no next
+///           item to go on with. Items that were given before the exception are delivered.
 template <class S>
     requires(!detail::is_array_of_items<S>)
 [[nodiscard]] auto source(S&& items, source_options options = {}) {
@@ -200,7 +203,7 @@ template <class S>
     }
 }
 
-/// The same for a copy of a C array. Not for an array of characters, which may be a string literal.
+/// The same for a copy of a C array. Not for an array of `char`, which may be a string literal.
 template <class S>
     requires detail::is_array_of_items<S>
 [[nodiscard]] auto source(S&& items, source_options options = {}) {
@@ -224,7 +227,7 @@ template <class T, class Policy>
     return weir::source(std::ref(from), std::move(options));
 }
 
-/// The same for a list of items: `source({"a", "b"})`.
+/// The same as `source` of a container, for a list of items: `source({"a", "b"})`.
 template <class T>
 [[nodiscard]] auto source(std::initializer_list<T> items, source_options options = {}) {
     return weir::source(std::vector<T>(items), std::move(options));

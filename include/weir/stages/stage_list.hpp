@@ -41,8 +41,8 @@ struct the_list_of {
 ///     for (const auto& name : names) filters.add(weir::pipe(filter(name), {.name = name}));
 ///     auto p = weir::source(images) | filters | weir::sink();
 ///
-/// A pipeline that is known at compile time needs no list. Cost: none at run time; each stage is compiled for
-/// each policy that a run may have.
+/// A pipeline that is known at compile time needs no list. Cost: none for items; each stage is compiled for
+/// each policy that a run may have, with and without epochs.
 ///
 /// \tparam Policies  the policies: `stage_list<image, weir::policies<weir::unmeasured>>`.
 template <class T, class Policies = policies<measured, summed, unmeasured>>
@@ -65,7 +65,7 @@ class stage_list {
     }
 
     /// Adds a stage behind the others.
-    /// Errors: `std::bad_alloc`, and those of moving the stage: the list is as before.
+    /// Errors: `std::bad_alloc`, and those of moving the stage; the list is then unchanged.
     template <detail::stage_description S>
     stage_list& add(S stage) {
         constexpr bool takes = requires { typename S::template output<T>; };

@@ -32,8 +32,8 @@ namespace weir {
 
 /// Which pending item a slot (worker) of a `traverse` takes next, and in which order results leave.
 enum class traverse_order {
-    /// The item that the slot itself has added last; without one, the oldest item of another slot. Results
-    /// leave as they are done.
+    /// The item that the slot itself has added last; without such an item, the oldest item of another slot.
+    /// Results leave as they are done.
     depth_first,
     as_found,  ///< the item added first; results leave in the order in which the items were added
 };
@@ -176,17 +176,19 @@ auto traversal_of(Function&& function, const traverse_options& o) {
 ///                  }, {.concurrency = 4})
 ///                | weir::sink();
 ///
-/// \param function  called with an item (moved in), with the stage's `feeder`, and, if it can be, with the
-///                  `invocation`. The result of the function leaves the stage, as for a `pipe`. `per_slot`
-///                  works as for a `pipe`. For a function without results: `traverse_each`.
+/// \param function  called with an item (moved in), with a `feeder`, and, if it requires a third argument,
+///                  with the `invocation`. The result of the function leaves the stage, as for a `pipe`.
+///                  `per_slot` works as for a `pipe`. For a function without results: `traverse_each`.
 /// \param options   see `traverse_options`.
 /// Order:  see `traverse_order`. Pending items come before the next item of the stage before. An added item
-///         belongs to the epoch of the item for which it was added, and leaves before the end of that epoch.
+///         belongs to the epoch of the item whose call added it, and leaves before the end of that epoch.
 /// Ends:   when the stage before has ended, no item is pending, and no slot works on one.
 /// Resumes: as for a `pipe`.
 /// Errors: an exception from the function fails its item: see `stage_options::max_failures`. Items that the
-///         call has added stay added. `std::invalid_argument` at the start of a run for a `max_waiting` of 0.
-///         A stop of the run, or a failure behind this stage, destroys the pending items.
+///         call has added stay added. `std::invalid_argument` at the start of a run for a `max_waiting` of 0,
+///         and for `as_found` or a time limit with a function that returns a generator. Pending items are
+///         destroyed if the stage ends early: by a stop of the run, by a failure, or because a later stage
+///         has ended.
 /// Cost:   memory for pending items, which is freed at the end of the run; see bench/results.md.
 /// Source: work stealing, by Blumofe and Leiserson (JACM 1999): each slot has a deque.
 template <class Function>
