@@ -55,8 +55,8 @@ namespace weir {
 
 namespace detail {
 
-// The type `Type`, for functions of runs with epochs. For another run, compilers report the message below
-// before any other error.
+// The type `Type`, for functions of runs with epochs. For a run without epochs, compilers report the message
+// below before any other error.
 template <class Item, class Type>
 struct with_epochs {
     static_assert(is_epoch_item<Item>,
@@ -67,8 +67,8 @@ struct with_epochs {
 template <class Item, class Type>
 using with_epochs_t = typename with_epochs<Item, Type>::type;
 
-// Holds the item that a destroyed `epoch_range` had fetched but not delivered, for the next consumer. For
-// items without epochs, always empty.
+// Holds the item, or the mark of an epoch's end, that a destroyed `epoch_range` had fetched but not
+// delivered, for the next consumer. For items without epochs, always empty.
 template <class T>
 class fetched_ahead {
   public:
@@ -101,7 +101,7 @@ class fetched_ahead<T> {
 }  // namespace detail
 
 /// The result of `run::epochs`: an input range of epochs, each an input range of items, for one thread.
-/// `begin` and `++` of both block.
+/// `begin` and `++` of both ranges block.
 ///
 /// Errors:   those of `run::get`, in `begin` and `++`.
 /// Lifetime: the run outlives the range, and is not moved meanwhile.
@@ -174,7 +174,7 @@ class epoch_range {
     [[nodiscard]] bool is_over() const noexcept { return stream_is_over_; }
 
   private:
-    // Begins the next epoch, if an item, or the mark that ends an epoch, is left.
+    // Begins the next epoch, if an item, or the mark that ends an epoch, is left; else the range is over.
     void seek() {
         if (!ahead_ || epoch_is_over_) fetch();
         if (ahead_) number_ = ahead_->epoch();

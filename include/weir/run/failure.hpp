@@ -28,17 +28,17 @@ namespace weir {
 enum class run_outcome : std::uint8_t {
     running,   ///< not ended; also if all work is done and no consumer has seen the end yet
     finished,  ///< a consumer has seen the end of the stream; or all stages of a `run<void>` have ended
-    stopped,   ///< by `run::stop` or `run::request_stop`
+    stopped,   ///< by `run::stop`, `run::request_stop` or the destructor
     stopped_by_token,  ///< by `run_options::stop`
-    failed             ///< by more failures than the limit, or by a hook or callback that threw
+    failed             ///< by more failures than the limit, a hook or callback that threw, or lack of memory
 };
 
 /// One item on which a stage's function threw; or an exception of a hook or callback.
 struct failure {
     std::string stage;           ///< the stage's name; or that of the callback: `on_lap`, `on_end`
-    std::uint64_t item;          ///< the item's number at that stage, from 0, as the stage took its items
+    std::uint64_t item;          ///< the item's number at that stage, from 0, as taken; 0 for a callback
     std::exception_ptr error;    ///< the exception
-    std::source_location where;  ///< the place of the stage in the source: `stage_options::where`
+    std::source_location where;  ///< `stage_options::where` of the stage; line 0 for a callback
 
     /// Takes the values of the four members, in their order.
     failure(std::string stage_name, std::uint64_t number, std::exception_ptr e,
@@ -59,17 +59,17 @@ class pipeline_failure : public std::runtime_error {
     explicit pipeline_failure(std::vector<failure> failures)
         : std::runtime_error(describe(failures)), failures_(std::move(failures)) {}
 
-    /// \returns the name of the stage whose failure stopped the run. Lifetime: that of this object.
+    /// \returns `failure::stage` of the failure that stopped the run. Lifetime: that of this object.
     [[nodiscard]] const std::string& stage() const noexcept { return failures_.front().stage; }
-    /// \returns `stage_options::where` of that stage; line 0 if unknown.
+    /// \returns `failure::where` of that failure.
     [[nodiscard]] std::source_location where() const noexcept { return failures_.front().where; }
-    /// \returns the number of the item that failed there.
+    /// \returns `failure::item` of that failure.
     [[nodiscard]] std::uint64_t item() const noexcept { return failures_.front().item; }
-    /// \returns the exception that the stage's function threw.
+    /// \returns `failure::error` of that failure: the exception of a stage's function, a hook or a callback.
     [[nodiscard]] std::exception_ptr original() const noexcept { return failures_.front().error; }
 
-    /// \returns the failure that stopped the run, then those by which other stages exceeded their limits
-    ///          before the run had ended; 16 at most.
+    /// \returns the failure that stopped the run, then others that came before the consumer got this
+    ///          exception: beyond a limit, or of a hook or callback. 16 at most.
     [[nodiscard]] const std::vector<failure>& failures() const noexcept { return failures_; }
 
   private:
@@ -136,7 +136,7 @@ inline constexpr failure_limit unlimited{UINT64_MAX};
 
 /// Called for a run that failed and is destroyed before the failure was thrown to a consumer: once, by the
 /// destructor, after all work of the run has ended. `run`: the stages, as `src | decode | sink`. Not called
-/// if `run_options::on_failure` was.
+/// if `run_options::on_failure` was called with all failures that stopped the run.
 using failure_sink = void (*)(std::string_view run, const pipeline_failure& error) noexcept;
 
 namespace detail {
@@ -190,10 +190,12 @@ class failure_record {
   public:
     failure_record() { failures_.reserve(most); }
 
-    // `reported`: `run_options::on_failure` was called.
+    // `reported`: whether `run_options::on_failure` was called with the failure.
     void add(failure f, bool reported) noexcept;
+    // Whether a failure was added, also if the failures were thrown since.
     bool has_failed() const noexcept;
-    // Throws the failures, once. If memory lacks, throws `std::bad_alloc`, and the failures at the next call.
+    // Throws the failures, once; does nothing if there are none. If memory lacks, throws `std::bad_alloc`;
+    // the next call then throws the failures.
     void throw_once();
     // Calls the failure sink if the failures were neither thrown nor reported. Called after the end of the
     // run; `name()` returns the run's name.

@@ -75,7 +75,7 @@ class invocation {
     [[nodiscard]] std::size_t slot() const noexcept { return slot_; }
 
     /// \returns a token that is stopped at the `stage_options::time_limit`, or when the run is stopped. A
-    ///          function that waits should then return.
+    ///          function that waits should return when the token is stopped.
     [[nodiscard]] const stop_token& stop() const noexcept { return stop_; }
 
     /// \returns in `hook::before`, the item; null if the item is no `T`, in a source, and after `before`.
@@ -132,8 +132,9 @@ class hook {
     /// Called before the function; the item is `call.input<T>()`. If it throws, the function isn't called.
     virtual void before(const invocation& call) { static_cast<void>(call); }
 
-    /// Called after the function; the result is `call.output<T>()`. `error`: the exception of the function,
-    /// else null. Not called if `before` threw.
+    /// Called after the function; the result is `call.output<T>()`. `error`: the exception by which the item
+    /// fails, of the function or of an inner hook, or `time_limit_exceeded`; null: none. Not called if
+    /// `before` of this hook threw.
     virtual void after(const invocation& call, const std::exception_ptr& error) {
         static_cast<void>(call);
         static_cast<void>(error);
@@ -171,8 +172,8 @@ struct the_hook {
 
 }  // namespace detail
 
-/// An element of `run_options::hooks`: a `std::shared_ptr` that checks the type of the hook, and refuses
-/// null.
+/// An element of a list of hooks, such as `run_options::hooks`: a `std::shared_ptr` that checks the type of
+/// the hook, and refuses null.
 class shared_hook : public std::shared_ptr<hook> {
   public:
     /// `H` derives from `hook`. Errors: `std::invalid_argument` for null.
@@ -204,7 +205,7 @@ class time_limit_exceeded : public std::runtime_error {
 
 namespace detail {
 
-// The time limit of one task. Requests a stop of the task when its time is over, or when the run ends. `env`:
+// The time limit of one task. Requests a stop of the task at the limit, or when the run is stopped. `env`:
 // the environment of the worker, the coroutine that calls the stage's function. While the timer exists, this
 // stop also ends the waits of the function's coroutines, such as `sleep_for`: see `coroutine_env::ends`.
 class task_timer {

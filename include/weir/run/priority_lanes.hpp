@@ -32,11 +32,11 @@ namespace weir {
 /// figures.
 ///
 /// A coroutine that a timer resumes runs regardless of priorities, once. After 64 coroutines of lanes, a
-/// thread runs coroutines that were posted to the other executor itself.
+/// thread lets coroutines run that were posted to the other executor directly.
 ///
 /// Threads:  `add`: one call at a time, before any use; the lanes: any.
-/// Lifetime: the executor outlives this object, which outlives all coroutines in the lanes. The destructor
-///           waits until no thread runs one.
+/// Lifetime: the other executor outlives this object, which outlives all coroutines in the lanes. The
+///           destructor waits until no thread runs a coroutine of a lane.
 /// Errors:   `std::bad_alloc`, from the constructor and from `add`.
 /// Cost:     two short locks a post.
 class priority_lanes final : detail::detached_task_owner {

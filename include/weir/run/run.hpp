@@ -28,17 +28,19 @@ namespace weir {
 ///     for (auto& batch : run) train(batch);                  // a thread
 ///     while (auto batch = co_await run.next()) train(*batch);  // a coroutine
 ///
-/// If the pipeline ends with `for_each`, see `run<void>`.
+/// If the pipeline ends with `for_each` or `sink_to`, see `run<void>`.
 ///
 /// Ends:     when the source has ended and all items were taken; when `stop` is called or the run is
 ///           destroyed; when the stop token of its options is stopped; or by a failure.
 /// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, in place of the next item,
-///           after all results that were finished before it. One of several consumers gets it; the others see
-///           the end. If memory lacks for it, `std::bad_alloc` is thrown, and the failure by the next call.
+///           after all results that were finished before the failure. One of several consumers gets the
+///           exception; the others see the end. If memory lacks for the exception, the call throws
+///           `std::bad_alloc`, and the next call throws the failure.
 ///           `deadlock_error` from blocking calls on virtual time, if no coroutine can continue.
-///           `forked_error` in a forked child of the process that has the run's threads; `stop` and the
-///           destructor do nothing there. `std::logic_error` if the run was moved from; noexcept functions do
-///           nothing then. The destructor reports a failure that was not thrown to the `failure_sink`.
+///           `forked_error` in a forked child of the process that has the run's threads; `stop`,
+///           `request_stop` and the destructor do nothing there. `std::logic_error` if the run was moved
+///           from, except from `stop` and noexcept functions, which do nothing then. The destructor calls the
+///           `failure_sink` for a failure that was not thrown.
 /// Threads:  any number of consumers; each item goes to one of them. All other functions at any time, from
 ///           any thread, except that only one thread may move or destroy the run, or iterate over `epochs`.
 /// Lifetime: the destructor stops the run and blocks until all of its coroutines have ended: as long as the
@@ -67,7 +69,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
   public:
     using value_type = detail::carried_value_t<T>;
-    /// The item last taken. Lifetime: no longer than the run.
+    /// An input iterator; `*` is the item taken last. Lifetime: no longer than the run.
     using iterator = detail::item_iterator<run>;
 
     // The core, which owns the coroutines of the run, is destroyed before other members: the coroutines may
@@ -115,8 +117,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         }
     }
 
-    /// The run is an input range of its items, for a thread: `begin` and `++` block. A later loop continues
-    /// behind the last one.
+    /// The run is an input range of its items, for a thread: `begin` and `++` block while there is no item. A
+    /// later loop begins with the first item that was not taken.
     [[nodiscard]] iterator begin() { return iterator(*this); }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
@@ -124,7 +126,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// `for_each` at the end of the pipeline is better if only the stages matter.
     ///
     /// \returns how many items this call took, and the statistics.
-    /// Errors:  `std::logic_error` in a stage of this run, which would wait for itself.
+    /// Errors:  `std::logic_error` in work of this run, which would wait for itself: see `stop`.
     run_result drain() {
         core().refuse_within_run();
         std::uint64_t items = 0;
@@ -188,7 +190,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     run(std::unique_ptr<detail::run_core<Policy>> owned, queue& out) : base(std::move(owned)), out_(&out) {}
 
-    // Returns the next item, or the mark that ends an epoch. Blocks the calling thread.
+    // Returns the next item, or the mark that ends an epoch; else the status `closed` or `timed_out`. Blocks
+    // the calling thread.
     get_result<T> take(duration max_wait = (duration::max)()) {
         detail::consumer_sampler* const times = core().consumer();
         if (times != nullptr) times->called();
@@ -198,7 +201,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return got;
     }
 
-    // The item that an `epoch_range` has fetched and not used. A stop destroys it, like items in queues.
+    // The item that a destroyed `epoch_range` has fetched and not delivered, if any. After a stop the item is
+    // destroyed, like items in queues.
     std::optional<T> fetched_before() {
         std::optional<T> first = left_.take();
         if (first && core().was_stopped()) first.reset();
@@ -212,7 +216,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     }
 
     // Takes the next item. `over_marks`: of the stream; else only of the current epoch, before the mark that
-    // ends it. `times`: null if the run does not record the consumer's times.
+    // ends the epoch. Nothing if there is no such item. `times`: null if the run does not record the
+    // consumer's times.
     task<std::optional<value_type>> next_of_epochs(bool over_marks, detail::consumer_sampler* times) {
         std::optional<value_type> item;
         do {

@@ -29,9 +29,9 @@ class progress_recorder;
 
 /// The result of `run::wait`, `run::drain` and `co_await run`.
 struct run_result {
-    /// How many items this call took, or the `for_each` processed.
+    /// How many items this call took; for a `run<void>`, how many items its last stage has processed.
     std::uint64_t items = 0;
-    pipeline_stats stats;  ///< `run::stats()` at this time
+    pipeline_stats stats;  ///< `run::stats()` when the call returned
 };
 
 /// The base of every `run`. A function that takes `weir::run_control<>&` can control any measured run.
@@ -52,9 +52,10 @@ class run_control {
     [[nodiscard]] run_outcome outcome() const { return core().outcome(); }
 
     /// \returns a record of the draws that consumers have taken. (A `sampler` chooses a draw: an index into
-    ///          the data, with its position in the epoch.) Another run of the same pipeline continues
-    ///          from the record, on any number of machines: see `checkpoint`. An item is taken when `next` or
-    ///          `get` has returned it. The other run gives all items that were not taken, and no others.
+    ///          the data, with its position among the draws of all epochs.) Another run of the same pipeline
+    ///          continues from the record, on any number of machines: see `weir::checkpoint`. An item is
+    ///          taken when a consumer has got the item, or when the function of a `for_each` has ended. The
+    ///          other run gives all items that were not taken, and no others.
     ///
     /// Which stages allow a checkpoint:
     /// - At any time: `pipe`, `filter`, `retry`, `shuffle`, `route`, `tee`, `for_each`, of any order and
@@ -99,8 +100,8 @@ class run_control {
         core_->stop();
     }
 
-    /// Stops the run without waiting. May be called in work of this run, but not in a signal handler: see
-    /// `stop_on_signals`.
+    /// Stops the run, as `stop`, but does not wait. May be called in work of this run, but not in a signal
+    /// handler: see `stop_on_signals`.
     void request_stop() noexcept {
         if (core_ == nullptr || core_->orphaned()) return;
         core_->request_stop();
@@ -126,8 +127,8 @@ class run_control {
 
     /// Changes the capacity, in items, of the queue behind the stage with this name. Items in the queue are
     /// kept.
-    /// Errors: `std::invalid_argument` for 0, for a name of no stage or of several, and for a `for_each` at
-    ///         the end, which has no queue behind it; `std::bad_alloc`, without a change.
+    /// Errors: `std::invalid_argument` for 0, for a name of no stage or of several, and for the last stage of
+    ///         a `run<void>`, which has no queue behind it; `std::bad_alloc`, without a change.
     void set_capacity(std::string_view stage, std::size_t items) { core().set_capacity(stage, items); }
 
     /// \returns the statistics from the start until now, or until the end: when the end of the stream was
@@ -149,7 +150,8 @@ class run_control {
     }
     ~run_control() { destroy_core(); }  // if the constructor of the derived class threw
 
-    // Throws in a forked child of the process that has the run's threads.
+    // Throws `std::logic_error` if the run was moved from, and `forked_error` in a forked child of the
+    // process that has the run's threads.
     detail::run_core<Policy>& core() const {
         detail::run_core<Policy>& core = known_core();
         core.check_threads();
@@ -164,9 +166,9 @@ class run_control {
         core_->throw_failure();
     }
 
-    // Called by destructors of derived classes. The core is leaked in a forked child, as coroutines may be at
-    // any instruction; and if the process exits inside of a coroutine, as other threads may use the run until
-    // then.
+    // Called by all destructors, and by the assignment. Leaks the core in a forked child, where coroutines
+    // may be at any instruction. Leaks the core also if the process exits inside of a coroutine: other
+    // threads may use the run until the process has ended.
     void destroy_core() noexcept {
         if (core_ == nullptr || core_->orphaned()) return;
         if (detail::exits_in_a_coroutine()) {
@@ -189,15 +191,16 @@ class run_control {
 template <class T, class Policy = measured>
 class run;
 
-/// The run of a pipeline that ends with `for_each`. Such a run needs no consumer; its end can be awaited:
+/// The run of a pipeline that ends with `for_each` or `sink_to`. Such a run needs no consumer; its end can be
+/// awaited:
 ///
 ///     auto all = run.wait();      // a thread
 ///
 ///     auto all = co_await run;    // a coroutine
 ///
 /// Both return when the last stage has ended, after the last item, a stop, or a failure; also if called
-/// again. `run_result::items` counts the successful calls of the `for_each`'s function. After a failure or a
-/// `take`, earlier stages may still process an item; `stop()` waits for them.
+/// again. `run_result::items` counts the successful calls of the `for_each`'s function. After a failure, a
+/// `request_stop` or a `take`, earlier stages may still process an item; `stop()` waits for them.
 ///
 /// Ends:     as any run. When all stages have ended, `ended()` is true, `outcome()` is final, and the
 ///           statistics no longer change, also if no thread waits.
@@ -227,7 +230,8 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
         return result();
     }
 
-    /// `co_await run`: the same for a coroutine. Suspends: until the end. Resumes: on its executor.
+    /// `co_await run`: `wait` for a coroutine. Suspends: until the run has ended. Resumes: on the coroutine's
+    /// executor.
     friend auto operator co_await(run& all) {
         all.core().refuse_within_run();
         return end_operation(all);

@@ -47,8 +47,8 @@ class run_core final : public profiled_graph<Policy> {
     // Requests the end of the run, without waiting. May be called in work of the run.
     void request_stop(run_outcome how = run_outcome::stopped) noexcept;
 
-    // Requests the end of the run, and blocks until all coroutines of the run have ended. Any number of
-    // threads.
+    // Requests the end of the run, and blocks until all coroutines of the run have ended. May be called by
+    // any number of threads. Throws as `refuse_within_run`. Does nothing before `start`.
     void stop();
 
     // Throws if it is called in work of this run: a wait for the end of the run would then last for ever.
@@ -61,14 +61,14 @@ class run_core final : public profiled_graph<Policy> {
 
     // A consumer has seen the end; or, in a run without a consumer, all stages have ended.
     void mark_ended() noexcept;
-    // acquire; pairs with mark_ended()
+    // acquire; pairs with mark_ended(): a caller that gets true sees all work before the end
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire) != 0; }
 
     // Called at the end of each coroutine of the run.
     void ended() noexcept override;
 
-    // The end of the stream was seen: the statistics end now; or, if workers are still at work after a stop
-    // or a failure, when the last of them ends and calls this.
+    // Ends the statistics, if all workers have ended; else does nothing. Called when a consumer has seen the
+    // end of the stream, and by `stop`. If workers still work, `end_run` calls this function later.
     void freeze() noexcept;
 
   private:
@@ -92,8 +92,8 @@ class run_core final : public profiled_graph<Policy> {
         time_point end = this->begin_;
         const duration length = has_laps() ? this->options_.lap : (duration::max)();
         while (true) {
-            // If the last lap ended late by a lap or more, the laps until now are one. Computed without a
-            // loop: a clock may be set ahead by years.
+            // If the last lap was reported late by a lap or more, all laps until now are reported as one.
+            // Computed without a loop: a clock may be set ahead by years.
             const time_point t = this->main_executor().now();
             if (end <= t) end = weir::saturating_add(t, length - (t - end) % length);
             const bool whole = co_await weir::sleep_until(end, this->all_left(), timer_order::before_all);
@@ -119,7 +119,7 @@ class run_core final : public profiled_graph<Policy> {
     }
     bool has_end() const noexcept { return this->options_.on_end || !this->reports_.empty(); }
     // Calls `call` with the statistics since `before`, and with those since the start. Returns false if
-    // `call` threw: the run then fails.
+    // `call` threw, or memory lacked for the statistics: the run then fails.
     template <class Callback>
     bool call_with_stats(const char* name, pipeline_stats& before, const Callback& call) noexcept {
         std::exception_ptr error;

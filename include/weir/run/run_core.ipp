@@ -42,7 +42,7 @@ WEIR_INLINE void run_core<Policy>::start() {
     if (has_laps() || has_end()) static_cast<void>(reporter_.emplace(report_laps()));
     if (Policy::statistics && this->trail() != nullptr) this->mark_queues(*this->trail());
     if (!this->reports_.empty()) {
-        // Until time 0, as nothing has begun: until now, slots would have been `off` since the clock began.
+        // Statistics until time 0 of the clock, so that all times are 0: nothing has begun.
         pipeline_stats all = this->stats_until([] { return std::int64_t{0}; });
         all.process.reset();
         this->reports_.call_each([&all](run_report& r) { r.begins(all); });
@@ -52,6 +52,7 @@ WEIR_INLINE void run_core<Policy>::start() {
     if (this->trail() != nullptr) this->trail()->begin(this->begin_.time_since_epoch().count());
     if (Policy::statistics && !this->main_executor().traits().exclusive) this->process_.begin();
     this->set_num_workers(workers);
+    // relaxed: the start of each coroutine orders the store before the coroutine's ended()
     left_.store(workers + (reporter_ ? 1U : 0U) + (profiling_ ? 1U : 0U), std::memory_order_relaxed);
     started_ = true;
     on_all_left_.emplace(this->all_left(), end_run{this});
@@ -118,8 +119,8 @@ WEIR_INLINE void run_core<Policy>::refuse_within_run() const {
 
 template <class Policy>
 WEIR_INLINE bool run_core<Policy>::try_add_worker() noexcept {
-    // relaxed, both: each coroutine that is left gives up its count with acq_rel, in ended(). 0 is final: the
-    // run may be destroyed then.
+    // relaxed, both: the increment publishes nothing; ended() orders the ends of coroutines. A count of 0 is
+    // final: the run may be destroyed then.
     std::size_t left = left_.load(std::memory_order_relaxed);
     do {
         if (left == 0) return false;
@@ -153,7 +154,8 @@ WEIR_INLINE void run_core<Policy>::freeze() noexcept {
     if (!this->have_all_left()) return;
     this->process_.end();
     std::int64_t expected = base::running;
-    // release; pairs with stats()
+    // release; pairs with stats(): a caller that sees this instant also sees the end of process_. relaxed on
+    // failure: an earlier call has stored the instant
     this->frozen_at_.compare_exchange_strong(expected, this->now(), std::memory_order_release,
                                              std::memory_order_relaxed);
 }

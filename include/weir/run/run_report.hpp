@@ -37,7 +37,7 @@ namespace detail {
 // `explain_all_runs`.
 struct slot_seen {
     const slot* who = nullptr;
-    bool gone = false;  // the slot has ended; the last slot of a stage closes the stage's outputs before
+    bool gone = false;  // the slot has ended; the stage's outputs are closed before its last slot is gone
     // `off` if the run doesn't measure, or `watched_run::inspect` was called without `states`.
     slot_state state = slot_state::off;
     std::int64_t since = 0;  // when the slot entered `state`, in ns of the run's clock
@@ -56,7 +56,8 @@ struct run_seen {
     bool is_measured = false;
 };
 
-// A run that has begun. In the registry of the process from the start until before its stages are destroyed.
+// A run that has begun. Unless the run is on virtual time, it is in the registry of the process from the
+// start until before its stages are destroyed.
 class watched_run : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::run;
@@ -88,7 +89,7 @@ struct stage_figures {
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
     duration task_time{};  // of successful tasks
-    duration starved{};    // time in which a slot waited at a queue before the stage
+    duration starved{};    // time in which at least one slot waited for an item of a queue before the stage
     slot_times times;
 };
 
@@ -99,9 +100,9 @@ class profiled_run {
     virtual time_point current_time() const = 0;
     virtual const std::string& name_of(std::size_t stage) const noexcept = 0;
     virtual const char* kind_of(std::size_t stage) const noexcept = 0;
-    // The run was stopped, or has failed: further figures say nothing about its stages.
+    // Whether the run was stopped, or has failed: further figures then say nothing about its stages.
     virtual bool was_interrupted() const = 0;
-    // The run is paused by `run_control::pause`.
+    // Whether the run is paused by `run_control::pause`, and was not stopped.
     virtual bool is_halted() const noexcept = 0;
     virtual std::size_t num_stages() const noexcept = 0;
     virtual bool can_change_slots(std::size_t stage) const noexcept = 0;
@@ -130,7 +131,7 @@ class profiled_run {
 class run_profiler {
   public:
     virtual ~run_profiler() = default;
-    // Does the next step. Returns when to call it again; nothing: the profile is complete.
+    // Does the next step. Returns when to call `step` again; nothing: the profile is complete.
     virtual std::optional<time_point> step(profiled_run& run) = 0;
     // Publishes the result. Then the run continues.
     virtual void finish(profiled_run& run) = 0;
@@ -172,7 +173,8 @@ class run_report {
     virtual void lap(const pipeline_stats& one) { static_cast<void>(one); }
     /// Called for an item that failed: see `run_options::on_failure`.
     virtual void failed(const failure& f) { static_cast<void>(f); }
-    /// Called at the end of the run: see `run_options::on_end`. `rest`: the last, shorter lap.
+    /// Called when all stages have ended: see `run_options::on_end`. `rest`: the statistics since the last
+    /// call of `lap`. `all`: the statistics of the whole run.
     WEIR_INLINE virtual void ends(const pipeline_stats& rest, const pipeline_stats& all);
     /// Called before `begins`.
     /// \returns a hook that is called around every invocation; null: none.
@@ -184,7 +186,7 @@ class run_report {
     virtual std::shared_ptr<detail::run_trail> follows_items() { return nullptr; }
 };
 
-/// Called when a report fails, with its name and the text of the exception. The run continues.
+/// Called when a report fails, with the report's name and the text of the exception. The run continues.
 using report_warning = void (*)(std::string_view report, std::string_view why) noexcept;
 
 namespace detail {

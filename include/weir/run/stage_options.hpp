@@ -29,8 +29,8 @@ namespace weir {
 /// `std::invalid_argument` names the stage and the error.
 struct stage_options {
     /// The name in statistics, failures and reports, also of the queue behind the stage. Empty: the name of
-    /// the function's class, if it has one; else the kind and the place: `pipe#3` is the third stage behind
-    /// the source, in the order of `pipeline::options`.
+    /// the function's class, if the class has a name; else the kind and the place: `pipe#3` is the third
+    /// stage behind the source, in the order of `pipeline::options`.
     std::string name = {};
 
     /// The number of slots, at least 1: how many items the stage processes at the same time, and how many
@@ -53,11 +53,11 @@ struct stage_options {
     /// The capacity of the queue behind the stage, in items, at least 1.
     std::size_t capacity = 2;
 
-    /// A second limit of this queue, in bytes; 0: none. See `item_size`. The limits of a sink's queue and of
-    /// the queue before it are added, and apply to both queues together.
+    /// A second limit of the queue behind the stage, in bytes; 0: none. See `item_size`. The limits of a
+    /// sink's queue and of the queue before the sink are added, and apply to both queues together.
     std::size_t max_bytes = 0;
 
-    /// How many items may fail before the run stops; not set: failures count towards the run's limit.
+    /// How many items may fail; one more stops the run. Not set: failures count towards the run's limit.
     std::optional<failure_limit> max_failures = std::nullopt;
 
     /// How long one invocation may take; 0: no limit. An invocation that reaches the limit fails with
@@ -72,7 +72,8 @@ struct stage_options {
     /// continues from a checkpoint repeats some draws and loses others.
     bool elementwise = false;
 
-    /// Called around every invocation of this stage, inside of the hooks of the run, in this order.
+    /// Called around this stage and each of its invocations, inside of the hooks of the run; the first hook
+    /// is the outermost.
     std::vector<shared_hook> hooks = {};
 
     /// The source location of the stage: of the braces of its options, or of the call without options.
@@ -82,24 +83,25 @@ struct stage_options {
 
 /// The options of one run of a pipeline.
 struct run_options {
-    /// How many items may fail before the run stops, in all stages without a limit of their own.
+    /// How many items may fail in all stages without a limit of their own; one more stops the run.
     failure_limit max_failures = {};
 
     /// Called for every item that failed, within the limit or not, before the stage continues.
     /// Threads: the stage's threads, several at once. Errors: an exception stops the run, as a failure.
     std::function<void(const failure&)> on_failure = nullptr;
 
-    /// Called around every invocation and every stage, in this order.
+    /// Called around every invocation and every stage; the first hook is the outermost.
     std::vector<shared_hook> hooks = {};
 
-    /// The limit of bytes in all queues of the run together; 0: none. Above it, sources make no new items;
-    /// but items in stages are not counted, and may grow. Of several sources, each may use its share of the
-    /// limit, so that no source waits for the items of another one.
+    /// The limit of bytes in all queues of the run together; 0: none. Above the limit, sources make no new
+    /// items. Items in stages are not counted, and results may be larger than their items, so queues may hold
+    /// more. Of several sources, each may use its share of the limit, so that no source waits for the items
+    /// of another source.
     std::size_t max_bytes = 0;
 
     /// Of several stages that are ready on the executor of the run, the one nearest to the end runs first
     /// (`priority_lanes`). So few items are in the pipeline, each for a short time. Costs some 100 ns for
-    /// each resumption of a stage.
+    /// each resumption of a slot.
     bool later_stages_first = false;
 
     /// Whether a thread that waits for an item of the run (in `run::get`, a loop over the run, or `sync_wait`
@@ -114,7 +116,7 @@ struct run_options {
 
     /// The length of a lap by the executor's clock: from the start on, the run is divided into intervals of
     /// this length, and the statistics of each are reported. 0: no laps, but laps of a second if there are
-    /// `reports`.
+    /// `reports`; else those of `run_defaults::lap`.
     duration lap = duration(0);
 
     /// How many single invocations of each stage, and how many times of the consumer, the run keeps at most,
@@ -128,8 +130,8 @@ struct run_options {
     ///          lack of memory for the statistics.
     std::function<void(const pipeline_stats&)> on_lap = nullptr;
 
-    /// Called when the last stage has ended, for whatever reason, with the statistics since the last whole
-    /// lap, and of the whole run. Items that a consumer takes later are not in them.
+    /// Called when all stages have ended, for whatever reason, with the statistics since the last whole lap,
+    /// and of the whole run. These statistics lack items that a consumer takes later.
     /// Threads: as `on_lap`. The call has returned before `stop` or the run's destructor does, but maybe not
     ///          when a consumer sees the end. Errors: an exception is a failure of the run.
     std::function<void(const pipeline_stats& rest, const pipeline_stats& all)> on_end = nullptr;
@@ -138,13 +140,13 @@ struct run_options {
     /// a warning is printed (`set_report_warning`), and the run continues.
     std::vector<std::shared_ptr<run_report>> reports = {};
 
-    /// Stops the run, as `run::request_stop` does. For Ctrl-C: `stop_on_signals`.
+    /// A stop of this token stops the run, as `run::request_stop` does. For Ctrl-C: `stop_on_signals`.
     stop_token stop = {};
 };
 
 /// Defaults for the options of all runs of a process: see `set_defaults`.
 struct run_defaults {
-    /// Called around the hooks of the run.
+    /// Called around the hooks of each run.
     std::vector<shared_hook> hooks = {};
 
     /// For runs without their own: see `run_options::on_failure`.
