@@ -24,9 +24,9 @@
 
 namespace weir::mpi::detail {
 
-// Awaits an operation. `Begin`: int(MPI_Request&, bool& again, MPI_Status&), as `operation::begin`.
-// `Result`: called with the operation that has ended, on a thread that may call MPI; returns the result of
-// the await.
+// Awaits an operation. `Begin`: int(MPI_Request&, bool& again, MPI_Status&), as `operation::begin`. `Result`:
+// called with the operation that has ended, under the reactor's lock; returns the result of the await, or
+// throws `error`.
 template <class Begin, class Result>
 class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : operation {
     using value = std::invoke_result_t<Result&, const operation&>;
@@ -36,7 +36,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     };
 
   public:
-    // `may_cancel`: a stop that `stop` or the run of the stage requests ends the operation.
+    // `may_cancel`: a stop request, for `stop` or for the run of the awaiting stage, ends the operation.
     awaited_call(std::shared_ptr<reactor> loop, const char* name, int peer, Begin begin, Result result,
                  bool may_cancel = false, stop_token stop = {})
         : operation(name, peer, may_cancel), loop_(std::move(loop)), begin_(std::move(begin)),
@@ -44,8 +44,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     awaited_call(const awaited_call&) = delete;
     awaited_call& operator=(const awaited_call&) = delete;
 
-    // Cancels the operation if the coroutine is destroyed while it waits, and blocks until it is over: MPI
-    // uses the memory of its caller.
+    // If the coroutine is destroyed while it waits, cancels the operation, if `may_cancel` was set, and
+    // blocks until the operation is over: MPI uses the caller's memory.
     ~awaited_call() {
         if (!waiting_ || resumed_) return;
         stop_listening();

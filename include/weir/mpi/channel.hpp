@@ -117,7 +117,8 @@ class channel final : detail::item_link<detail::sent_t<T>> {
 
     /// Collective: all ranks of the communicator make the channel, in the same order. Blocks until they have.
     /// \param clock  the executor whose clock the statistics use; outlives the channel.
-    /// Errors: `std::invalid_argument`, on all ranks, if no rank puts, no rank gets, or a capacity is 0.
+    /// Errors: `std::invalid_argument`, on all ranks, if no rank puts, none gets, or a capacity is 0 or above
+    ///         2^32-1.
     channel(const communicator& of, executor& clock, const channel_options& options = {})
         : channel(weir::sync_wait(plan(of, options)), clock, options) {}
     /// The same with what `co_await plan(of, options)` gives: does not block.
@@ -183,8 +184,8 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         this->out.close();
         this->kick();
     }
-    /// This rank gets no more: items here and on their way to it are destroyed, and counted as returned. When
-    /// all consumers have gone, puts fail. Threads: any.
+    /// This rank gets no more: items here and on their way to this rank are destroyed, and counted as
+    /// returned. When all consumers have cancelled, puts fail. Threads: any.
     void cancel() noexcept {
         this->in.cancel();
         this->leave();

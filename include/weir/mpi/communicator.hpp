@@ -52,7 +52,7 @@ struct received {
 /// awaited: `co_await w.barrier()`, or `weir::sync_wait(w.barrier())` on a plain thread.
 ///
 /// Memory:   the caller's, without a copy. The caller keeps it, untouched, until the await ends; after a
-///           failure until the job ends, as MPI may still use it, unless the operation is a receive.
+///           rank's failure until the job ends, as MPI may still use it, unless the operation is a receive.
 /// Order:    between two ranks, messages with one tag arrive in the order in which they were sent.
 ///           Collective operations (from `barrier` on) begin on all ranks of the group in one order: await
 ///           one after the other, and use `split` or `duplicate` for coroutines that do so independently.
@@ -63,7 +63,7 @@ struct received {
 ///           the destructor blocks until MPI has finished with the memory.
 /// Threads:  any, at all levels of MPI from MPI_THREAD_FUNNELED on: see `world`.
 /// Lifetime: a value; copies share a communicator of MPI. The world outlives the operations.
-/// Cost:     no allocation.
+/// Cost:     no allocation, but by the operations that return a `task`.
 class communicator {
     friend class detail::link;
     template <class>
@@ -146,8 +146,8 @@ class communicator {
 
     /// Any operation that MPI begins with a request, as `MPI_Ialltoall`.
     /// \param name   that of the function, for errors; a literal.
-    /// \param start  `int(MPI_Comm, MPI_Request*)`: begins the operation, and returns MPI's code. Called
-    ///               once, on a thread that may call MPI. Must not throw, block, or use weir::mpi.
+    /// \param start  `int(MPI_Comm, MPI_Request*)`: begins the operation, and returns MPI's code. Called at
+    ///               most once, on a thread that may call MPI. Must not throw, block, or use weir::mpi.
     /// \returns awaitable of void.
     template <class Start>
     [[nodiscard("co_await this, or nothing is done")]] auto request(const char* name, Start start) const {
@@ -191,7 +191,7 @@ class communicator {
                                                                  int tag = any_tag) const {
         return receive(into, from, tag, {}, found<T>);
     }
-    /// The same. A stop that `stop` requests ends the wait.
+    /// The same. A stop request for `stop` ends the wait.
     /// \returns awaitable of `std::optional<received>`: empty if the wait was stopped; no message is lost.
     template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T> into, int from, int tag,
@@ -276,17 +276,17 @@ class communicator {
     }
 
     /// Collective: gives `root` the bytes of all ranks, whose sizes may differ.
-    /// \returns the bytes of each rank; on other ranks nothing.
+    /// \returns on `root` the bytes of each rank, by rank; on other ranks an empty vector.
     /// Errors: `std::length_error`, on all ranks, if the sum of the sizes is more than MPI counts.
     [[nodiscard]] task<std::vector<bytes>> gather_bytes(std::span<const std::byte> mine, int root) const;
 
-    /// Collective: gives all ranks the bytes of `root`; those of the others are ignored. Any size.
+    /// Collective: gives all ranks the bytes of `root`; `mine` of other ranks is ignored. Any size.
     [[nodiscard]] task<bytes> broadcast_bytes(bytes mine, int root) const;
 
     /// Collective: makes a group of the ranks that give the same colour, ordered by `key`, then by rank.
     /// \param colour  0 or more; `any_rank`: this rank gets a communicator of no ranks.
     [[nodiscard]] task<communicator> split(int colour, int key = 0) const;
-    /// Collective: makes another communicator of the same ranks: its messages are apart from those of this.
+    /// Collective: makes another communicator of the same ranks, whose messages are apart from this one's.
     [[nodiscard]] task<communicator> duplicate() const { return split(0); }
 
   private:

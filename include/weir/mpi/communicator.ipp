@@ -61,8 +61,8 @@ inline task<std::vector<std::byte>> broadcast_bytes(communicator of, std::vector
     co_return std::move(*all);
 }
 
-// Called on a thread that may call MPI. Blocks until all members have called it. Errors: `error` of the MPI
-// function that failed.
+// Called on a thread that may call MPI. Blocks until all members have called make_comm(). Errors: `error` of
+// the MPI function that failed; `std::bad_alloc`.
 inline std::shared_ptr<const owned_comm> make_comm(std::shared_ptr<reactor> loop, MPI_Comm of,
                                                    const std::vector<int>& members) {
     struct mpi_group {
@@ -84,8 +84,8 @@ inline std::shared_ptr<const owned_comm> make_comm(std::shared_ptr<reactor> loop
     return std::make_shared<const owned_comm>(std::move(loop), made);
 }
 
-// MPI_Comm_create_group blocks a thread until all ranks of the new group have called it. That takes long if a
-// rank has not come here yet; so the ranks gather the colours first, which blocks no thread.
+// MPI_Comm_create_group blocks a thread until all ranks of the new group have called this function: for long,
+// if a rank has not come here yet. So the ranks gather the colours first, which blocks no thread.
 inline task<communicator> split(communicator of, std::shared_ptr<reactor> loop, int colour, int key) {
     struct wish {
         int colour;

@@ -99,11 +99,12 @@ inline void check_call(int code, const char* call) {
 
 }  // namespace detail
 
-/// Another rank threw an exception, or was not heard from. From then on all awaits of weir::mpi throw this.
+/// A rank, this one or another, has failed: the rank threw an exception, got an error of MPI in a channel, or
+/// was not heard of. From then on all awaits of weir::mpi throw `rank_failed`.
 class rank_failed : public std::runtime_error {
   public:
     /// \param rank  the rank that failed, in the world.
-    /// \param why   the message of its exception, or how its failure was found.
+    /// \param why   the message of the exception, or how the failure was found.
     rank_failed(int rank, const std::string& why)
         : std::runtime_error("weir: rank " + std::to_string(rank) + " failed: " + why), rank_(rank) {}
 

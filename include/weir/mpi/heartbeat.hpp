@@ -24,7 +24,7 @@ namespace weir::mpi {
 
 /// How the ranks watch each other.
 struct failure_options {
-    duration heartbeat = std::chrono::seconds(1);    ///< each rank tells the next one that it lives; 0: never
+    duration heartbeat = std::chrono::seconds(1);    ///< interval of messages to the next rank; 0: none
     duration dead_after = std::chrono::seconds(30);  ///< a rank that is not heard of for this long has failed
     duration grace = std::chrono::seconds(5);  ///< after a failure: time for all ranks to clean up and print
     int status = 1;                            ///< of the job, after a failure
@@ -32,10 +32,10 @@ struct failure_options {
 
 namespace detail {
 
-// Listens on a communicator of its own. Each rank sends a heartbeat to the next rank, and the last one to the
-// first. A rank that fails, or finds that the rank before it is silent, tells all others. Then all operations
-// end with `rank_failed`. When all ranks have left their work, or the grace is over, the lowest rank that has
-// not failed calls MPI_Abort; the others do so if that does not happen.
+// Listens on a communicator of its own. Each rank sends a heartbeat to the next rank, and the last rank to
+// rank 0. A rank that fails, or finds that the rank before it is silent, tells all others. Then all
+// operations end with `rank_failed`. When all ranks have left their work, or the grace is over, the lowest
+// rank that has not failed calls MPI_Abort. The others call MPI_Abort after twice the grace.
 //
 // All but the constructor and `leave` are called under the reactor's lock, on a thread that may call MPI.
 class heartbeat final : public periodic_work {
@@ -95,7 +95,8 @@ class heartbeat final : public periodic_work {
 
   private:
     static constexpr std::size_t longest = 2000;  // characters of a message: sent without a rendezvous
-    // In ns. A look for messages takes MPI as long as a poll for all operations: not at each poll.
+    // When tick() is due again, in ns. A look for messages takes MPI as long as a poll for all operations: so
+    // tick() doesn't look at each poll.
     static constexpr std::int64_t interval = 1'000'000;
 
     int lowest() const noexcept { return loop_.failure()->rank() == 0 ? 1 : 0; }
@@ -171,7 +172,7 @@ class heartbeat final : public periodic_work {
     std::int64_t failed_at_ = 0;
     standard_platform::atomic<bool> has_left_{false};
     bool has_stopped_ = false;
-    bool told_ = false;  // the lowest rank, that this one has left
+    bool told_ = false;  // the lowest rank was told that this rank has left
     int num_left_ = 0;
     MPI_Request beat_ = MPI_REQUEST_NULL;
     std::string said_;

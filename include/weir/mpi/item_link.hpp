@@ -39,7 +39,7 @@ struct arrival {
 template <class Parcel>
 class parcels {
   public:
-    // `of`: given to the constructor of a new one. Errors: `std::bad_alloc`.
+    // `of`: given to the constructor of a new parcel. Errors: `std::bad_alloc`.
     template <class Link>
     Parcel& take(Link& of) {
         if (free_.empty()) {
@@ -69,8 +69,9 @@ class item_link : public link {
         : link(std::move(plan), clock), out(2, clock, name), in(link::room(), clock, name),
           arriving_(link::num_ranks()) {}
 
-    // After a failure, a rank that has not heard of it may still send to this rank, or receive from it: MPI
-    // then reads and writes items that are on their way. So these stay for the rest of the process.
+    // After the failure of a rank, another rank that has not heard of the failure may still send to this
+    // rank, or receive from it: MPI then reads and writes items that are on their way. So these items stay
+    // for the rest of the process.
     ~item_link() override {
         if (loop().failure() == nullptr) return;
         loop().locked([this] {
@@ -85,7 +86,8 @@ class item_link : public link {
         static_cast<void>(elements<std::byte>(bytes_of(item).size()));
         return item;
     }
-    // Called after each put, with its result. Errors: `rank_failed`.
+    // Called after each put; returns its result, `is_in`. Errors: `rank_failed`, if the item is not in after
+    // a failure.
     bool was_put(bool is_in) {
         is_in ? kick() : check_failure();
         return is_in;

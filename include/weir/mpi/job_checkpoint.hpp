@@ -83,7 +83,7 @@ inline task<> save_checkpoint(communicator all, std::string path, checkpoint min
 }
 
 /// Collective: loads the checkpoint that all ranks resume from. Rank 0 reads the file.
-/// \returns  the same on all ranks; nothing if there is no such file.
+/// \returns  the checkpoint, the same on all ranks; empty if there is no such file.
 /// Suspends: until rank 0 has read the file. Resumes: on the coroutine's executor.
 /// Errors:   on all ranks, `std::runtime_error` with the path and what is wrong, if the file is cut short,
 ///           was changed or can't be read; the errors of `communicator`.
@@ -110,9 +110,10 @@ inline task<std::optional<checkpoint>> load_checkpoint(communicator all, std::st
 ///     }
 ///
 /// \param uneven  `exact`: as long as a rank has an item; the others take part without one. `drop`: as long
-///                as all ranks have one; then the items of some are left, and are not to be recorded as
-///                taken. `pad`: as `exact`; a rank without an item repeats one, which is not to be counted.
-/// \returns  the same on all ranks.
+///                as all ranks have an item; items that some ranks have left are not to be recorded as taken.
+///                `pad`: as `exact`; a rank without an item repeats an earlier one, which is not to be
+///                counted again.
+/// \returns  true for one more step; the same on all ranks.
 /// Suspends: until all ranks have called this. Resumes: on the coroutine's executor.
 /// Errors:   those of `communicator`. Cost: a reduction of one number.
 inline task<bool> another_round(communicator all, bool has_item, tail uneven) {

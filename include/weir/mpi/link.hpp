@@ -75,7 +75,7 @@ class link : operation {
         underway_.fetch_add(1, std::memory_order_relaxed);  // ordered by the queue of the reactor
         loop_->call(kick_);
     }
-    // Any thread: an item of the rank was got, or dropped.
+    // Any thread: an item from the rank was got.
     void got(int rank) noexcept {
         peer& p = *peers_[static_cast<std::size_t>(rank)];
         // relaxed: the number is all that is passed on
@@ -129,7 +129,8 @@ class link : operation {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         loop_->submit(o, &clock_);
     }
-    // Called when a parcel to or from the rank `with` has ended. The link may be destroyed when this returns.
+    // Called when a parcel to or from the rank `with` has ended. The link may be destroyed when
+    // parcel_ended() returns.
     void parcel_ended(const operation& o, int with) noexcept {
         if (o.error_class() != MPI_SUCCESS) give_up(o.error_class(), o.call(), with);
         one_ended();
@@ -213,12 +214,12 @@ class link : operation {
               credit_note(of, r, note_kind::credit), gone_note(of, r, note_kind::gone),
               bye_note(of, r, note_kind::bye) {}
         const int rank;
-        // As a consumer:
+        // If the peer is a consumer:
         std::uint64_t credits;
         std::uint64_t num_sent = 0;
         bool has_gone = false;
         bool has_said_bye = false;
-        // As a producer:
+        // If the peer is a producer:
         std::uint64_t num_received = 0;
         std::optional<std::uint64_t> num_announced;  // by `end`
         bool has_announced_end() const noexcept { return num_announced.has_value(); }
@@ -241,7 +242,7 @@ class link : operation {
     };
 
     void one_ended() noexcept {
-        // relaxed: read under the reactor's lock
+        // relaxed: all operations end under the reactor's lock, which orders their writes
         if (underway_.fetch_sub(1, std::memory_order_relaxed) == 1 && has_stopped_) finished_.set();
     }
 

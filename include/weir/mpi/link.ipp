@@ -12,7 +12,7 @@
 namespace weir::mpi::detail {
 
 inline task<channel_plan> plan_channel(communicator of, bool puts, bool gets, std::size_t capacity) {
-    // All ranks refuse a capacity that takes more than 32 bits, as they refuse 0.
+    // 0 stands for a capacity that takes more than 32 bits: all ranks refuse 0.
     const bool fits = capacity <= std::uint32_t(-1);
     const role mine{puts, gets, fits ? static_cast<std::uint32_t>(capacity) : 0U};
     channel_plan plan;
@@ -94,7 +94,7 @@ inline void link::go_on() noexcept {
     if (is_drained()) send_ends();
 }
 
-// The next consumer in turn that has given credit.
+// The next consumer in turn that has given credit, and has not gone. Null: there is none.
 inline link::peer* link::with_credit() noexcept {
     for (std::size_t i = 0; i < consumers_.size(); ++i) {
         peer* const p = consumers_[next_consumer_];

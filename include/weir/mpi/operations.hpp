@@ -23,10 +23,11 @@ class operation {
     operation(const operation&) = delete;
     operation& operator=(const operation&) = delete;
 
-    // Begins the operation; returns MPI's code. Sets `request` if there is an end to wait for. If there is
-    // none, and `again` is set, the function is called again at each poll.
+    // Begins the operation; returns MPI's code. Sets `request` if there is an end to wait for. If `request`
+    // is not set, but `again` is, the function is called again at each poll.
     virtual int begin(MPI_Request& request, bool& again) noexcept = 0;
-    // Called once, when the operation is over. The object may be gone when this returns.
+    // Called once, when the operation is over, under the reactor's lock. The object may be gone when ended()
+    // returns.
     virtual void ended() noexcept = 0;
 
     const char* call() const noexcept { return call_; }

@@ -80,7 +80,7 @@ struct elements {
     int count;
 };
 
-// Owns a communicator of MPI, and frees it on a thread that may call MPI.
+// Owns a communicator of MPI, and frees the communicator on a thread that may call MPI.
 class owned_comm {
     class freeing final : public operation {
       public:
@@ -141,8 +141,8 @@ void leak(T what) {
 }
 
 // The memory of a collective operation, which MPI can't cancel. After the failure of a rank, this rank still
-// calls MPI for its heartbeats, and such a call may write what another rank had sent before it heard of the
-// failure. So the destructor then leaks the memory.
+// calls MPI, to end together with the others. Such a call may write to the memory what another rank had sent
+// before. So after a failure the destructor leaks the memory.
 template <class T>
 class leaked_on_failure {
   public:

@@ -76,7 +76,7 @@ class rank_report final : public run_report {
     }
 
   private:
-    // Adds a lap for `merge`. If too many wait, the lap is joined with the next one.
+    // Adds a lap for `merge`. If 64 laps wait already, the lap is joined with the next one.
     void add(const pipeline_stats& lap) {
         pipeline_stats one = kept_ ? weir::joined(*std::exchange(kept_, std::nullopt), lap) : lap;
         if (laps_.try_put(std::move(one)) != channel_status::success) kept_ = std::move(one);

@@ -30,7 +30,7 @@ struct polling_options {
     /// Then pauses of an eighth of the time since that event, but at least this.
     duration shortest = std::chrono::microseconds(50);
     duration longest = std::chrono::milliseconds(4);      ///< and at most this
-    duration background = std::chrono::milliseconds(20);  ///< pauses while no coroutine waits for MPI
+    duration background = std::chrono::milliseconds(20);  ///< pauses while no operation is pending
 };
 
 namespace detail {
@@ -47,10 +47,10 @@ class periodic_work {
     ~periodic_work() = default;
 };
 
-// A lock around `operations`, and a list of new ones. The thread that submits an operation begins it, if the
-// lock is free; else the holder of the lock does. Any thread may poll: an idle thread of the executor
+// A lock around `operations`, and a list of new operations. The thread that submits an operation begins it,
+// if the lock is free; else the holder of the lock does. Any thread may poll: an idle thread of the executor
 // whose coroutine waits; the reactor's thread (the guard of polled_source) while no worker does; and callers
-// of `poll`. With MPI_THREAD_FUNNELED, only the reactor's thread calls MPI: see `set_thread`.
+// of `poll`. With MPI_THREAD_FUNNELED, only one thread calls MPI: see `set_thread`.
 //
 // A world and its communicators share the reactor; communicators may be destroyed after the world.
 class reactor final : public weir::detail::polled_source {
@@ -84,7 +84,7 @@ class reactor final : public weir::detail::polled_source {
     void cancel(operation& o) noexcept {
         if (!o.may_cancel_) return;
         o.must_cancel_.store(true, std::memory_order_relaxed);  // ordered by the next store
-        cancels_.store(true, std::memory_order_seq_cst);        // pairs with unlock(), as in submit()
+        cancels_.store(true, std::memory_order_seq_cst);        // pairs with unlock(), as in push()
         tell(nullptr);
         serve(false);
     }
@@ -115,7 +115,8 @@ class reactor final : public weir::detail::polled_source {
         next_period_ = 0;
     }
 
-    // All operations end with `why`, from now on, without a call of MPI. Under the lock.
+    // From now on, all operations are given up, and new ones don't begin: awaits throw `why`. Only the first
+    // failure counts. Under the lock.
     void fail(std::shared_ptr<const rank_failed> why) noexcept {
         if (is_failed_.load(std::memory_order_relaxed)) return;  // written under the lock
         failure_ = std::move(why);
@@ -126,7 +127,7 @@ class reactor final : public weir::detail::polled_source {
     void report(const std::string& why) {
         if (periodic_ != nullptr) periodic_->fail_here(why);
     }
-    // Null: there is none. acquire; pairs with fail()
+    // Null: no rank has failed. acquire; pairs with fail(), which wrote the failure
     const rank_failed* failure() const noexcept {
         return is_failed_.load(std::memory_order_acquire) ? failure_.get() : nullptr;
     }
@@ -214,7 +215,7 @@ class reactor final : public weir::detail::polled_source {
         } while (has_news());
         return ended;
     }
-    // seq_cst; pairs with submit() and cancel(), whose callers could not take the lock
+    // seq_cst; pairs with push() and cancel(), whose callers could not take the lock
     bool has_news() const noexcept {
         return newest_.load(std::memory_order_seq_cst) != nullptr || cancels_.load(std::memory_order_seq_cst);
     }
@@ -234,7 +235,7 @@ class reactor final : public weir::detail::polled_source {
     }
 
     bool begin_new() noexcept {
-        operation* newer = newest_.exchange(nullptr, std::memory_order_acquire);  // pairs with submit()
+        operation* newer = newest_.exchange(nullptr, std::memory_order_acquire);  // pairs with push()
         operation* row = nullptr;
         while (newer != nullptr) {
             operation* const o = std::exchange(newer, newer->next_);
@@ -264,7 +265,7 @@ class reactor final : public weir::detail::polled_source {
     // Of the thread that polls as `polled_source`:
     std::uint32_t seen_news_ = 0;
     std::int64_t last_event_ = 0;
-    std::int64_t looked_ = 0;  // of the reactor's thread
+    std::int64_t looked_ = 0;  // of the reactor's thread: when run() has polled last
     // Under the lock:
     operations begun_;
     periodic_work* periodic_ = nullptr;

@@ -14,8 +14,9 @@
 namespace weir::mpi {
 
 /// Specialised for an item type of a `channel` between ranks if the items own memory in several places. Other
-/// types need no specialisation, and are sent without a copy: trivially copyable types, and containers of
-/// these that have `data`, `size` and `resize`, as `std::vector<float>` and `std::string`.
+/// types need no specialisation, and are sent without a copy: trivially copyable types (not pointers) with a
+/// default constructor, and containers of trivially copyable elements that have `data`, `size` and `resize`,
+/// as `std::vector<float>` and `std::string`.
 ///
 ///     template <>
 ///     struct weir::mpi::wire<sample> {
@@ -23,8 +24,8 @@ namespace weir::mpi {
 ///         static sample unpack(std::vector<std::byte>&& bytes);
 ///     };
 ///
-/// `pack` runs in the coroutine that puts, `unpack` in the one that gets. `put` and `get` throw their
-/// exceptions.
+/// `put` calls `pack`, and `get` calls `unpack`, in the coroutine or thread that puts or gets. Exceptions of
+/// `pack` and `unpack` leave `put` and `get`.
 template <class T>
 struct wire;
 
@@ -70,7 +71,7 @@ std::span<std::byte> bytes_of(S& item) noexcept {
     }
 }
 
-// Makes room for so many bytes. Errors: those of `resize`.
+// Makes room for so many bytes in a container; other items have one size. Errors: those of `resize`.
 template <sent_as_it_is S>
 void make_room(S& item, std::size_t bytes) {
     if constexpr (sizable<S>) item.resize(bytes / sizeof(typename S::value_type));

@@ -29,8 +29,9 @@ namespace weir::mpi {
 
 /// The options of a `world`. The defaults are right for programs in which only weir calls MPI.
 struct world_options {
-    /// The level of threads that MPI is asked for. From MPI_THREAD_MULTIPLE on the program may call MPI, too.
-    /// If MPI grants less than MPI_THREAD_SERIALIZED, the world's thread makes all calls of MPI.
+    /// The level of threads that MPI is asked for. With MPI_THREAD_MULTIPLE the program may call MPI, too. If
+    /// MPI grants less than MPI_THREAD_SERIALIZED, the world's thread (without one, the constructing thread)
+    /// makes all calls of MPI.
     int threads = MPI_THREAD_MULTIPLE;
     /// False: the world has no thread; the constructing thread calls `poll` again and again, as an event loop
     /// does, and must not block.
@@ -41,7 +42,7 @@ struct world_options {
 
 namespace detail {
 
-// MPI in this process, and the thread that initialises and finalises it.
+// MPI in this process, and the thread that initialises and finalises MPI.
 class process {
   public:
     explicit process(const world_options& how)
@@ -81,7 +82,8 @@ class process {
             return MPI_SUCCESS;
         });
     }
-    // Returns when all ranks have called it, and none has failed; otherwise the process ends.
+    // Returns when all ranks have called leave(). After the failure of a rank, doesn't return: MPI_Abort ends
+    // the process.
     void leave() noexcept {
         for (int i = 0; i < 2; ++i) {  // the second barrier ends when no rank sends heartbeats any more
             call_and_wait("MPI_Ibarrier",
@@ -94,8 +96,9 @@ class process {
     }
 
   private:
-    // Calls the function on a thread that may call MPI, and blocks until the operation that it begins is
-    // over. `name`: that of the MPI function. If this fails, so has this rank: tells all ranks.
+    // Calls the function on a thread that may call MPI, and blocks until the operation that the function
+    // begins is over. `name`: that of the MPI function. If the MPI function fails, this rank has failed:
+    // tells all ranks.
     template <class Function>
     void call_and_wait(const char* name, Function function) {
         class one_call final : public operation {
@@ -191,7 +194,7 @@ class process {
 class only_one {
   public:
     only_one() {
-        // relaxed, both: no data is passed on
+        // relaxed, here and in the destructor: no data is passed on
         if (!exists_.exchange(true, std::memory_order_relaxed)) return;
         throw std::logic_error(
             "weir: there is a weir::mpi::world in this process already, and MPI is initialised once; pass "
@@ -216,19 +219,21 @@ class only_one {
 ///         return all.run([&] { train(all.rank(), all.size()); });
 ///     }
 ///
-/// The world's thread initialises and finalises MPI, and polls it while operations are pending. So
+/// The world's thread initialises and finalises MPI, and can make all other calls of MPI: so
 /// MPI_THREAD_FUNNELED is enough. From MPI_THREAD_SERIALIZED on, other threads begin operations, too, and an
-/// idle thread of the `thread_pool` or `run_loop` whose coroutine waits polls: the world's thread only does
-/// so while no such thread does.
+/// idle thread of the `thread_pool` or `run_loop` whose coroutine waits polls: the world's thread polls only
+/// while no such thread does.
 ///
 /// If the program has initialised MPI already, the world uses that MPI, and does not finalise it. The program
-/// then has to ask for MPI_THREAD_MULTIPLE; or for MPI_THREAD_SERIALIZED, if its other threads call no MPI.
+/// then has to ask for MPI_THREAD_MULTIPLE; or for MPI_THREAD_SERIALIZED, if the program itself calls no MPI
+/// while the world exists. For a world without a thread of its own, MPI_THREAD_FUNNELED is enough.
 ///
-/// Failures: a rank fails if its function throws in `run`, or if an exception leaves the scope of its world.
-///           It tells all other ranks, whose awaits throw `rank_failed`. A rank that is not heard of for
-///           `failure_options::dead_after` is found by the next rank, which does the same. When all worlds
-///           are destroyed, or after `failure_options::grace`, MPI_Abort ends the job with a status. MPI 3
-///           has no way to continue without the failed rank: restart the job from its last checkpoint.
+/// Failures: a rank fails if its function throws in `run`, if an exception leaves the scope of its world, or
+///           if MPI reports an error in a channel. The rank tells all other ranks, and all awaits throw
+///           `rank_failed`. A rank that is not heard of for `failure_options::dead_after` is found by the
+///           next rank, which tells the others. When all worlds are destroyed, or after
+///           `failure_options::grace`, MPI_Abort ends the job with a status. MPI 3 has no way to continue
+///           without the failed rank: restart the job from its last checkpoint.
 /// Errors:   `std::logic_error` for a second world in the process, after the end of MPI, or if MPI grants too
 ///           low a level of threads; `std::bad_alloc`; `std::system_error` if no thread can be started.
 /// Lifetime: everything that sends or receives ends before the world. The destructor waits for all ranks.
@@ -247,9 +252,9 @@ class world : detail::only_one, detail::process, public communicator {
         process::leave();
     }
 
-    /// Calls the function. An exception of the function, or the failure of another rank, is printed with the
-    /// rank, and told to all ranks.
-    /// \returns the status for `main`: 0, or 1 after a failure.
+    /// Calls the function. If the function throws, prints the rank and the reason: the failure of a rank that
+    /// is known already; or the exception, which the other ranks are then told as the failure of this rank.
+    /// \returns the status for `main`: 0, or 1 if the function threw.
     template <class Function>
     int run(Function&& function) {
         std::string why;
@@ -272,7 +277,8 @@ class world : detail::only_one, detail::process, public communicator {
 
     /// Begins submitted operations, and ends those that are complete. Only a world without a thread of its
     /// own needs such calls: see `world_options::own_thread`.
-    /// \returns true if an operation has ended. Threads: any, unless MPI has only MPI_THREAD_FUNNELED.
+    /// \returns true if an operation has ended. Threads: any; if MPI has only MPI_THREAD_FUNNELED, the call
+    /// does nothing on a thread that may not call MPI.
     bool poll() noexcept { return process::loop()->poll(); }
 
     /// \returns the level of threads that MPI grants, one of `MPI_THREAD_...`.
