@@ -47,8 +47,9 @@ WEIR_INLINE cell_row pace_cells(const pipeline_stats& lap) {
     return row;
 }
 
-// \returns the columns that every row has: the members of stages, then further members of queues, then of the
-//          process. A row leaves empty the columns that its object doesn't have.
+// \returns the columns between `place` and `rows_left`, the same in every row: the members of stages, then
+//          further members of queues, then of the process. A cell is empty if the row's object has no such
+//          member.
 inline const std::vector<std::string>& csv_columns() {
     static const std::vector<std::string> all = [] {
         std::vector<std::string> names;

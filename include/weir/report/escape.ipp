@@ -125,8 +125,8 @@ WEIR_INLINE std::string shortened(const std::string& text, std::size_t columns) 
 }
 
 // A range of code points whose width is the same on all terminals: letters and signs, and the wide characters
-// of East Asia (UAX #11, W and F). `for_terminal` drops combining marks (width 0), and writes `?` for what is
-// not listed: control characters, characters that change the direction of text, and emoji.
+// of East Asia (UAX #11, W and F). `for_terminal` drops combining marks (width 0), and writes `?` for all
+// other code points, as control characters, letters written from right to left, and emoji.
 struct known_width {
     unsigned first;
     unsigned last;

@@ -161,7 +161,7 @@ inline bool is_wait_of(slot_state state, const wait_seen& wait) noexcept {
     return state == slot_state::wait_turn || state == slot_state::off;
 }
 
-// What a slot does whose wait is not known, by the number of its state.
+// What a slot does whose wait is not known, by the number of the slot's state.
 inline constexpr auto activities = std::to_array<const char*>(
     {"off", "waiting to get", "ready to run", "working", "awaiting in its function", "waiting to put",
      "waiting for its turn", "waking other threads, or calling hooks"});
@@ -197,8 +197,8 @@ WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const p
            first.what + "\n";
 }
 
-// `explain` takes a second for about ten stages, or for batches of some ten items. For more, the simulations
-// have fewer items.
+// The brief verdict; if none, that of `explain`, with shorter simulations if `explain` took more than about a
+// second (for ten stages, or batches of some ten items); if even these take too long, that of the states.
 WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
     constexpr double most_tasks = 1e7;  // of all simulations, each of which takes 80 ns
     constexpr double items_of_explain = 11 * 2'000, most_items = 300, fewest_items = 40;
@@ -289,7 +289,7 @@ WEIR_INLINE void signal_explanations::print(int number) noexcept {
 }
 
 WEIR_INLINE void signal_explanations::forget_all() noexcept {
-    new (&lock_) standard_platform::mutex;  // at the fork, a thread of the parent may have held it
+    new (&lock_) standard_platform::mutex;  // at the fork, another thread may have held the lock
     for (std::ostream*& each : streams_) each = nullptr;
     if (begun_) forget_signals(signals_always);
     begun_ = false;

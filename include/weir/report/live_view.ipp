@@ -27,7 +27,7 @@ inline std::string clock_text(duration d) {
     return std::to_string(s / 3600) + ":" + two(s / 60 % 60) + ":" + two(s % 60);
 }
 
-// The estimated time left is shown after the first second only: before, few items have passed all stages.
+// In the first second, the estimated time left is not shown: few items have passed all stages until then.
 WEIR_INLINE std::string progress_text(const live_progress& p, std::size_t columns) {
     constexpr duration second(1'000'000'000);
     std::string text;
@@ -44,7 +44,7 @@ WEIR_INLINE std::string progress_text(const live_progress& p, std::size_t column
         part(!p.total || p.done + p.failures >= *p.total ? "done" : "stopped");
     } else if (p.total && *p.total > p.done && p.rate > 0 && p.elapsed >= second) {
         const double left = (std::max)(1.0, std::round(static_cast<double>(*p.total - p.done) / p.rate));
-        // A time of more than a year is not shown.
+        // A time of about a year or more is not shown.
         if (left < 3e7) part("left " + clock_text(duration(static_cast<std::int64_t>(left * 1e9))));
     }
     if (p.failures != 0) part("failed " + std::to_string(p.failures));
@@ -52,7 +52,8 @@ WEIR_INLINE std::string progress_text(const live_progress& p, std::size_t column
     return text;
 }
 
-// \returns the share of time in which the slots were at work. The time of slots that are off does not count.
+// \returns the share of time in which the slots worked or awaited; 0 if they were always off. The time in
+//          which slots are off does not count.
 inline double busy_share(const stage_stats& s) {
     const slot_times t = s.times();
     const auto there = static_cast<double>((t.total() - t.off).count());
@@ -132,8 +133,8 @@ inline std::vector<std::size_t> busiest(const pipeline_stats& stats, std::size_t
     return shown;
 }
 
-// The widths of a line's parts: the name, a bar of at least 10 characters, and as many columns as fit. The
-// bar takes the rest of the line, up to 60 characters.
+// The parts of a line: the width of the name, the width of the bar, and the number of columns: as many as
+// leave 10 characters for the bar. The bar takes the rest of the line, up to 60 characters, or none.
 struct live_layout {
     std::size_t name = 5;
     std::size_t bar = 0;
@@ -171,8 +172,8 @@ inline std::string live_row(const stage_stats& s, const pipeline_stats& lap, con
     return line;
 }
 
-// \returns the verdict in up to three lines if all stages remain visible, else in up to one; without six rows
-//          in none.
+// \returns the verdict in up to three lines if all stages remain visible, else in one line; no line if there
+//          is no verdict, or if the picture has fewer than six rows.
 inline std::vector<std::string> live_verdict(const live_progress& progress, const live_frame& frame,
                                              std::size_t stages) {
     std::vector<std::string> lines;

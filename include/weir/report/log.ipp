@@ -70,7 +70,7 @@ inline std::string document_line(const stage_stats& s) {
            "). Average task time: " + document_time(s.ave_time(), false) + ".\n";
 }
 
-// `in` is the queue before the sink, `out` the queue behind it.
+// `in`: the queue before the sink, or null; `out`: the queue behind the sink.
 inline std::string document_line(const stage_stats& sink, const channel_stats* in, const channel_stats& out) {
     using namespace units;
     const duration upstream = in == nullptr ? duration(0) : in->ave_get_wait();
@@ -184,7 +184,7 @@ WEIR_INLINE auto failure_log::shared::kind_of(std::string&& name, const std::str
     if (found != kinds.end()) return found->second;
     const bool known = kinds.size() < options.most_kinds;
     if (!known) name.clear();
-    // Allocated before the map is changed, so that an exception leaves both as they were.
+    // Allocated before the map is changed, so that an exception leaves map and vector as they were.
     if (oldest_first.size() == oldest_first.capacity()) {
         oldest_first.reserve(2 * oldest_first.size() + 8);
     }

@@ -114,7 +114,7 @@ class metrics_writer {
     static std::string own_labels(std::string_view what, const std::string& name, std::size_t position) {
         return label_text(what, name) + "," + label_text("position", std::to_string(position));
     }
-    // Calls `add(object, labels)` for each object of that type in the statistics.
+    // Calls `add(object, labels)` for each object of type `T` of the run: in its statistics, or its verdict.
     template <class T, class Add>
     static void each(const labelled& run, Add add) {
         const pipeline_stats& p = run.stats;

@@ -33,8 +33,8 @@ inline channel_stats outline_of(const channel_stats& c) {
     return outline;
 }
 
-// Adds the stages and queues of a rank, a process of the job, to `all`, those of the ranks before. A stage
-// that is new goes behind the stage that is before it on the rank; if it is the first there, to the end.
+// Adds the stages and queues of a rank (a process of the job) to `all`, which has those of earlier ranks. A
+// new stage goes behind the stage that precedes it on this rank; the rank's first stage, if new, to the end.
 inline void add_outline(pipeline_stats& all, const pipeline_stats& mine) {
     std::vector<std::size_t> queues;
     for (std::size_t i = 0; i < mine.channels.size(); ++i) {

@@ -28,8 +28,8 @@ inline double calls_of(const stage_on_rank& s) {
     return static_cast<double>(larger<std::uint64_t>(s.num_tasks, 1));
 }
 
-// Whether an invocation of the stage may await other ranks or threads, so that its time is not its own.
-// Statistics of an earlier version don't tell it of sources.
+// Whether an invocation of the stage may await other ranks or threads, so that its time is not its own. If
+// the statistics don't tell, each source and each `sink_to` counts as such a stage.
 inline bool awaits_others(const stage_stats& s) {
     return s.awaits_others.value_or(s.kind == "source" || s.kind == "sink_to");
 }
@@ -40,7 +40,8 @@ inline double awaited_by(const rank_stats& stats, const stage_on_rank& s, std::s
                                                   : static_cast<double>(s.times.await.count()) / calls_of(s);
 }
 
-// The work of an invocation on this rank: its time at work and awaiting, in nanoseconds. None without a slot.
+// The work of an invocation on this rank: its time at work and, by awaited_by(), awaiting, in nanoseconds.
+// None if the rank lacks the stage, or if no time has passed for the stage's slots.
 inline std::optional<double> work_of(const rank_stats& stats, const rank_record& rank, std::size_t place) {
     const stage_on_rank& s = rank.stages[place];
     if (!s.exists || s.times.total() <= duration(0)) return std::nullopt;
@@ -65,7 +66,7 @@ inline double variance_of(const histogram& times) {
     return sum / count;
 }
 
-// Compares a rank in one stage with the median of all ranks; the caller decides whether it is a straggler.
+// Compares a rank in one stage with the median of all ranks; the caller decides if this rank is a straggler.
 // `work`, `median`: of an invocation, as of work_of().
 inline straggler comparison(const rank_stats& stats, std::size_t place, std::size_t rank, double work,
                             double median) {
@@ -235,7 +236,7 @@ WEIR_INLINE std::string table_text(const rank_stats& stats) {
     std::string text = std::to_string(stats.ranks.size()) + (stats.ranks.size() == 1 ? " rank" : " ranks");
     text += ", " + units::time(stats.all.elapsed) + " elapsed";
     const std::string differences = differences_text(stats);
-    // If ranks have different pipelines, an item may pass several, and would count several times.
+    // If ranks have different pipelines, an item may pass several ranks, and would count several times.
     if (differences.empty()) text += "; " + detail::first_item_text(stats.all);
     text += '\n';
     detail::append_tables(text, stats.all);

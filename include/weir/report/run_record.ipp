@@ -119,7 +119,7 @@ WEIR_INLINE pipeline_stats joined(const pipeline_stats& earlier, pipeline_stats 
         later.channels[i] = weir::joined(earlier.channels[i], std::move(later.channels[i]));
     if (later.process && earlier.process) later.process = weir::joined(*earlier.process, *later.process);
     later.num_items += earlier.num_items;
-    if (later.first_item && earlier.first_item)  // `after`, when that item came, remains
+    if (later.first_item && earlier.first_item)  // `after` remains that of `later`
         detail::add_members(*later.first_item, *earlier.first_item, &first_item_stats::since,
                             &first_item_stats::num_items);
     return later;

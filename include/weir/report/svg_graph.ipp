@@ -131,8 +131,8 @@ WEIR_INLINE void svg_graph::append_queue(std::string& out, std::size_t i) const 
             c.num_discarded != 0 ? units::count(c.num_discarded) + " discarded, " : "",
             units::percent(c.readiness()), time_markup(c.ave_put_wait()), time_markup(c.ave_get_gap()));
     fill_in(out, R"(<path d="{}"/>)", path);
-    // If no other line arrives at the box, the text stands at the end of the line, otherwise at its start. If
-    // the line leads to the right from there, the text is on the left of the line, otherwise on the right.
+    // The text stands at the end of the line if no other line arrives at the box; else at the line's start.
+    // If the line leads to the right from the text, the text is on the left of the line; else on the right.
     std::size_t arrive = 0;
     for (const shown_queue& other : view_.queues()) arrive += other.to == q.to ? 1U : 0U;
     const graph_point& here = arrive == 1 ? points.back() : points.front();

@@ -123,7 +123,7 @@ class trace_writer {
             arrivals_.push_back(step(kept, n));
     }
 
-    // Writes each step whose two ends are both still in a ring.
+    // Adds the two lines of each step whose two ends are both still in a ring.
     void connect() {
         std::ranges::sort(departures_, {}, &end_of_step::name);
         std::ranges::sort(arrivals_, {}, &end_of_step::name);
@@ -133,7 +133,7 @@ class trace_writer {
             while (from != departures_.end() && from->name() < to.name()) ++from;
             if (from == departures_.end()) break;
             if (from->name() != to.name()) continue;
-            // The clocks of two processors may differ by some nanoseconds.
+            // The clocks of two processors may differ by some nanoseconds: no step ends before it starts.
             const std::int64_t at = larger(from->begin, smaller(from->at, to.at));
             if (at > to.at) continue;
             ++steps;

@@ -25,7 +25,7 @@ namespace weir::simulation {
 
 /// Options of `explore`.
 struct explore_options {
-    /// The maximum number of schedules; fewer are run if there are no more.
+    /// The maximum number of schedules. `strategy::exhaustive` runs fewer if there are no more.
     std::size_t schedules = 1'000;
 
     /// How the next step is chosen.
@@ -34,16 +34,18 @@ struct explore_options {
     /// The seed of each schedule is made from this value and the number of the schedule.
     std::uint64_t seed = 1;
 
-    /// For `strategy::priorities`: how many decisions have to come in a certain order to show the fault.
+    /// For `strategy::priorities`: how many decisions have to come in a certain order to show the fault; at
+    /// least 1.
     unsigned depth = 3;
 
-    /// For `strategy::exhaustive`: how many decisions may differ from first come, first served.
+    /// For `strategy::exhaustive`: how many decisions of a schedule may differ from first come, first served.
     std::size_t deviations = static_cast<std::size_t>(-1);
 
     /// A schedule with more steps counts as endless, and fails.
     std::size_t most_steps = 100'000;
 
-    /// If not empty, only this schedule is run: the text after WEIR_SCHEDULE= in the message of a failure.
+    /// If not empty, only this schedule is run: the text in quotes after WEIR_SCHEDULE= in the message of a
+    /// failure.
     std::string replay = {};
 
     /// How many schedules may be run to shorten the schedule that failed.
@@ -69,7 +71,7 @@ class schedule_failure : public std::runtime_error {
     [[nodiscard]] const std::string& cause() const noexcept { return cause_; }
     /// The seed of the schedule that failed first: `WEIR_SEED`; 0: the schedule was not made from a seed.
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
-    /// The shortest schedule: `WEIR_SCHEDULE`, or `explore_options::replay`.
+    /// The shortest schedule that was found: `WEIR_SCHEDULE`, or `explore_options::replay`.
     [[nodiscard]] const std::string& schedule() const noexcept { return schedule_; }
 
   private:
@@ -114,10 +116,11 @@ class explorer {
     // first come, first served.
     explored try_all();
     // Whether the last decision of `given`, for one of `of` options, can be increased: a further option is
-    // left, and `explore_options::deviations` allows one more deviation.
+    // left, and `explore_options::deviations` allows that this decision deviates.
     bool may_deviate(const choices& given, std::uint32_t of) const;
 
-    // Repeats the schedule that has failed, shortens it, and throws the `schedule_failure`.
+    // Repeats the schedule that has failed, shortens it if the same decisions lead to a failure again, and
+    // throws the `schedule_failure`.
     [[noreturn]] void fail(std::string cause, std::uint64_t seed);
 
     static bool is_other(std::uint32_t chosen) { return chosen != 0; }
@@ -127,9 +130,9 @@ class explorer {
     bool may_try() const { return attempts_ < options_.attempts_to_shrink; }
     bool fails(const choices& given);
 
-    // Sets decisions to option 0, in ever smaller groups, and then lowers the others, as long as the schedule
-    // still fails. Source of the halving: Zeller, Hildebrandt, "Simplifying and isolating failure-inducing
-    // input", IEEE TSE 28 (2002).
+    // Sets decisions to option 0, in ever smaller groups, and then lowers the other decisions, until the
+    // attempts are used up. Keeps the changes with which the schedule still fails. Source of the halving:
+    // Zeller, Hildebrandt, "Simplifying and isolating failure-inducing input", IEEE TSE 28 (2002).
     choices shrink(choices best);
 
     const scenario run_;
@@ -162,10 +165,11 @@ class explorer {
 ///                  so that the decisions determine its course.
 /// \returns how many schedules and steps were run.
 /// Errors: `schedule_failure` for the first schedule that fails, shortened as far as possible;
-///         `std::invalid_argument` for options that make no sense, and if no coroutine ran in the world.
+///         `std::invalid_argument` for options that make no sense, and if no scenario used its world.
 ///         Environment variables, with values from a failure's message: with `WEIR_SEED`, each `explore`
-///         runs only the schedule of this seed; with `WEIR_SCHEDULE`, only this schedule.
-/// Threads: everything runs on the calling thread.
+///         runs only the schedule of this seed, except for `strategy::exhaustive`; with `WEIR_SCHEDULE`,
+///         only this schedule.
+/// Threads: everything runs on the calling thread, except while a coroutine blocks this thread: see `world`.
 /// Cost: some 40 ns a step of coroutines over channels, 110 ns of a measured pipeline. In a short schedule,
 ///       most of the time is the start of the pipeline (4 us for three stages).
 template <std::invocable<world&> Scenario>
@@ -192,7 +196,7 @@ struct stepwise : summed {
 
 namespace detail {
 
-// Throws `failed_check` unless `right`, for the statistics of the stage or queue (`what`) with this name.
+// Throws `failed_check` unless `right`. `what`: "stage", "queue" or "pipeline", whose name is `name`.
 void demand_identity(bool right, const char* what, const std::string& name, const char* identity);
 
 template <class Pipeline>
@@ -226,7 +230,7 @@ void check_identities(const pipeline_stats& stats);
 ///
 /// \param judge  takes the items by value, in the order in which they came; throws if they are wrong.
 /// \returns how many schedules and steps were run.
-/// Errors: as for a scenario.
+/// Errors: as `explore` of a scenario.
 template <class Pipeline, std::invocable<detail::items_of<Pipeline>> Judge>
 explored explore(const Pipeline& pipeline, Judge judge, explore_options options = {}) {
     const auto scenario = [&](world& w) {

@@ -29,7 +29,7 @@ namespace weir::simulation {
 
 /// How the next step is chosen, if several are possible.
 enum class strategy {
-    /// All steps are equally likely. Finds faults that many schedules show.
+    /// Each possible next step is equally likely. Finds faults that many schedules show.
     random,
     /// Each coroutine gets a random priority when it is first seen; the one with the highest priority runs.
     /// At a few random steps this coroutine gets the lowest priority. Finds faults that need a few decisions
@@ -69,12 +69,13 @@ class decisions {
     // Chooses one of `n` options and returns its index; `n` is at least 1.
     std::size_t choose(std::size_t n);
 
-    // Chooses one of several coroutines and the scenario's thread, each identified by an address.
+    // Chooses one of several coroutines and the scenario's thread, each identified by an address, and returns
+    // its index in `options`, which is not empty.
     std::size_t choose(std::span<void* const> options);
 
     const std::vector<decision>& made() const noexcept { return made_; }
 
-    // A hash of the decisions: equal for equal schedules; for others with a probability of 1 in 2^32.
+    // A hash of the decisions: equal for equal schedules; for different ones with a probability of 1 in 2^32.
     std::uint32_t digest() const noexcept;
 
   private:
@@ -86,7 +87,8 @@ class decisions {
     // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016)
     std::uint64_t draw() noexcept;
 
-    // Records a decision and returns it. A given decision may be too large here: limits it to `n` - 1.
+    // Records the decision for option `chosen` of `n`, and returns it. A given decision may be too large, as
+    // earlier decisions change the number of options: limits it to `n` - 1.
     std::size_t record(std::size_t chosen, std::size_t n);
 
     std::uint64_t& priority_of(void* option);
@@ -100,13 +102,14 @@ class decisions {
     std::vector<std::pair<void*, std::uint64_t>> priorities_;
     std::vector<std::uint64_t> changes_;  // the steps at which a priority becomes one of the lowest
     std::uint64_t step_ = 0;              // the current step, at most fair_from_
-    std::uint64_t fair_from_ = 0;         // from this step on all options are equally likely
+    std::uint64_t fair_from_ = 0;         // by priority: the first step with equally likely options
 };
 
 // Decisions as text: `3:1 17:2` are pairs of a decision's number and the chosen option. Decisions for option
 // 0 are left out; "0:0": all decisions are for option 0, first come, first served.
 std::string to_text(const std::vector<std::uint32_t>& chosen);
 
+// The reverse of to_text(). Errors: `std::invalid_argument` if the text has no such form.
 std::vector<std::uint32_t> from_text(std::string_view text);
 
 }  // namespace detail
@@ -123,9 +126,9 @@ class failed_check : public std::runtime_error {
 ///
 /// Threads: the scenario's thread runs all coroutines. While a coroutine blocks this thread in a wait of the
 ///          library, the world runs the other coroutines on a thread of its own. No other thread may post.
-///          Stages with an executor of their own run here, too. If a wait of the scenario's thread could end,
-///          a decision says whether the thread continues before or after the next ready coroutine.
-/// Errors: as on `virtual_time`: `deadlock_error` in a wait that can't end.
+///          Stages with an executor of their own run in the world, too. If a wait of the scenario's thread
+///          could end, a decision says whether this thread or a ready coroutine continues first.
+/// Errors: as on `virtual_time`: `deadlock_error` in a wait that can't end, and after too many steps.
 /// Lifetime: that of the scenario's call.
 /// Cost: memory grows if more than 256 coroutines are ready at once; out of memory then: std::terminate.
 class world final : public weir::detail::virtual_executor, weir::detail::loop_turns::loop {
@@ -156,18 +159,21 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// too: declare other objects that `invariant` uses before the run.
     void always(std::function<void()> invariant) { invariants_.push_back(std::move(invariant)); }
 
-    /// Calls `action` between the steps `step` - 1 and `step`, counted from 0; at once if that point is over.
+    /// Calls `action` between the steps `step` - 1 and `step`, counted from 0; at once if that point is over;
+    /// never if the schedule ends before.
     /// If `step` comes from `draw`, the action (a stop, a close, a time-out) is tried at all points of a
     /// schedule. The destructor of a run makes steps, too: declare objects that `action` uses before the run.
     void at_step(std::size_t step, std::function<void()> action);
 
-    /// How many coroutines have been resumed until now.
+    /// How often a coroutine has been resumed until now.
     [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
-    /// Runs until no coroutine is ready and no timer is left.
+    /// Runs until no coroutine is ready, and no timer is left for which time advances. `deadlock_error` if a
+    /// coroutine then still blocks its thread.
     void run();
 
-    /// \returns the text of the first failure that a check after a step has found; empty: none.
+    /// \returns the text of the first failure that a check after a step, or too many steps, have caused;
+    ///          empty: none.
     const std::string& broken() const noexcept { return broken_; }
     /// Called after the scenario. \returns a sentence about coroutines that are still ready; empty: none.
     std::string left_behind() const;
@@ -186,7 +192,8 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     void sleep(weir::detail::parker&, time_point) noexcept override {}
 
     // Resumes a ready coroutine; if none is ready, first moves the clock to the next timer. False: there is
-    // no ready coroutine, and no timer before `limit`.
+    // no ready coroutine, and no timer before `limit`. True without a resumption if an action has resumed all
+    // ready coroutines. Throws `deadlock_error` after `most_steps` steps.
     bool step(time_point limit);
 
     // Calls the actions that are due before the next step: see `at_step`.

@@ -150,8 +150,8 @@ WEIR_INLINE void world::cancel(timer& t) noexcept {
 }
 
 WEIR_INLINE bool world::drive(weir::detail::parker& done, time_point limit) {
-    // Whether an action calls this, outside of all coroutines, and no coroutine waits on another thread for
-    // its turn.
+    // Whether an action calls drive(), outside of all coroutines, and no coroutine waits on another thread
+    // for its turn.
     const bool acts = std::exchange(is_acting_, false) && !turns_.any_blocked();
     if (turns_.is_held_here() && !acts) {
         turns_.drive(*this, done, limit);
@@ -228,7 +228,7 @@ WEIR_INLINE bool world::step(time_point limit) {
         throw deadlock_error("weir: " + broken_);
     }
     if (steps_ == next_action_) act();
-    if (ready_.empty()) return true;  // the action ran all of them
+    if (ready_.empty()) return true;  // the action ran all coroutines
     std::size_t next = std::exchange(chosen_, 0);
     next = next != 0 && next <= ready_.size() ? next - 1 : decisions_->choose(std::span<void* const>(ready_));
     const auto h = std::coroutine_handle<>::from_address(ready_[next]);
