@@ -204,7 +204,7 @@ template <class A>
 using kept_t = std::conditional_t<!std::is_reference_v<A> && std::is_move_constructible_v<A>, A, A&&>;
 
 // The type of `awaited(a)` if `a` moves an item. Asio's `||` would drop the item if `a` ends second, so `||`
-// is deleted for this type.
+// is rejected at compile time for this type.
 template <class T, class Executor>
 class item_awaitable : public lib::awaitable<T, Executor> {
   public:
@@ -246,9 +246,10 @@ auto operator||(A&&, B&&) {
 ///           `system_error` with `operation_aborted`. An operation that already has an item returns it.
 ///           Asio's `||` drops the second of two results: so `||` rejects an operation that moves an item at
 ///           compile time, and a task in `||` should not return an item.
-/// Lifetime: if the context is destroyed during the wait, it destroys the coroutine and the awaited task;
-///           meanwhile no other thread may resume the task. A movable `a`, such as a task, is kept; any
-///           other, such as an operation of a channel, has to be awaited in the same expression.
+/// Lifetime: if the context is destroyed during the wait, the context destroys the coroutine and the awaited
+///           task; meanwhile no other thread may resume the task. An rvalue `a` that is movable, such as a
+///           task, is kept; any other `a`, such as an operation of a channel, has to be awaited in the same
+///           expression.
 /// Cost:     about six allocations, most of them Asio's.
 /// Needs Asio's own coroutines: with clang, Asio 1.22 has them only if `ASIO_HAS_CO_AWAIT` is defined.
 template <class Executor = lib::any_io_executor, awaitable A>

@@ -127,20 +127,21 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 /// Resumes:  on the coroutine's own executor, whichever thread runs the `io_context`; a coroutine of another
 ///           library, without an executor, on the thread that weir has for all such coroutines.
 /// Errors:   `std::system_error` with the operation's error code, unchanged: compare the code with Asio's
-///           names (`asio::error::eof`). With `as_tuple()` the code is the tuple's first element instead.
-///           If the operation is dropped before it has ended, as by the destructor of its `io_context`, the
-///           await throws `operation_aborted`, with `as_tuple()`, too. Also the exceptions of the function
-///           that starts the operation.
+///           names (`asio::error::eof`). With `as_tuple()` the code is the tuple's first element instead. If
+///           the operation is dropped before it has ended, as by the destructor of its `io_context`, the
+///           await throws `std::system_error` with `operation_aborted`, with `as_tuple()`, too. Also the
+///           exceptions of the function that starts the operation.
 /// Lifetime: as for any other completion token, the I/O object and the buffers outlive the operation. If a
 ///           waiting coroutine is destroyed, its result is dropped, and the operation goes on. If the buffers
 ///           lie in the frame, close the I/O object first, on the thread that runs the `io_context`.
 /// Threads:  the operation starts on the coroutine's thread. As always in Asio, only one thread at a time may
 ///           use an I/O object.
 /// Stops:    a stop of the run of the awaiting stage, the stage's time limit and a `when_any` cancel the
-///           operation, if it can be cancelled. The await then throws `stopped`, with `as_tuple()`, too, and
-///           partial results are dropped. To get partial results, use
-///           `awaiting_unless(call.stop()).as_tuple()`, where `call` is the `invocation` that the stage's
-///           function receives. An operation whose initiation has no `get_executor()` can't be cancelled.
+///           operation, if it can be cancelled. If the operation then ends with `operation_aborted`, the
+///           await throws `stopped`, with `as_tuple()`, too, and partial results are dropped. To get partial
+///           results, use `awaiting_unless(call.stop()).as_tuple()`, where `call` is the `invocation` that
+///           the stage's function receives. An operation whose initiation has no `get_executor()` can't be
+///           cancelled.
 /// Watchdog: while the operation is pending, no `watchdog` reports a deadlock, as for an `external_wait`. Do
 ///           not use on virtual time, which doesn't wait for sockets.
 /// Cost:     two allocations, Asio's and one of some 180 bytes; in a stage a strand, too.

@@ -119,8 +119,9 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
 /// Lifetime: the context outlives the executor, and the executor outlives the coroutines that run on it.
 /// Errors:   `io.run()` throws an exception that leaves a resumed coroutine. `std::terminate` if there is no
 ///           memory to post.
-/// Watchdog: reports coroutines that hold all threads of the executor while others are ready. Otherwise the
-///           watchdog assumes that a coroutine here may always run, as a context doesn't show its work.
+/// Watchdog: reports coroutines that hold all threads of the executor while others are ready. While a thread
+///           is free, the watchdog assumes that a coroutine here may always run, as a context doesn't show
+///           its work.
 /// Cost:     a handler of Asio for each post, and three counters.
 ///
 /// With `-fno-rtti` Asio wants `-DASIO_NO_TYPEID` (Boost's: `-DBOOST_ASIO_NO_TYPEID`).
@@ -146,7 +147,8 @@ class io_executor final : public executor {
     void cancel(timer& t) noexcept override { timers_->cancel(t); }
 
     /// If `threads` is 0, or the calling thread runs the context already: runs at most one handler, and
-    /// returns true. Waits at most 1 ms for a handler, because setting `done` doesn't wake the context.
+    /// returns true. Waits at most 1 ms for a handler, because setting `done` doesn't wake the context. On
+    /// any other thread, returns false.
     bool drive(flag& done, time_point limit) override {
         if (!work_ && !io_->get_executor().running_in_this_thread()) return false;
         const duration left = std::clamp<duration>(limit - now(), duration(0), std::chrono::milliseconds(1));

@@ -32,7 +32,8 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 /// Errors:   the exceptions of the coroutine. Without `on`, `std::logic_error` if the awaiting coroutine's
 ///           executor doesn't run on Asio.
 /// Stops:    as with `awaiting`, a stop of the run of the awaiting stage cancels the coroutine, by all types
-///           of Asio's cancellation. If this ends the coroutine, the await throws `stopped`.
+///           of Asio's cancellation. If the coroutine then ends by `operation_aborted`, the await throws
+///           `stopped`.
 /// Lifetime: the context outlives the wait.
 /// Cost:     that of `asio::co_spawn` and of `awaiting`. Asio requires a default-constructible result type.
 /// Needs Asio's own coroutines: see `awaited`.

@@ -30,7 +30,8 @@ class pending_base : public weir::detail::async_completion,
     using async_completion::async_completion;
     virtual ~pending_base() = default;
 
-    // Requests the operation to end. Called after the operation has begun: earlier requests have no effect.
+    // Requests the operation to end, if it can be cancelled. Called after the operation has begun: earlier
+    // requests have no effect.
     virtual void cancel() {}
 };
 
@@ -40,7 +41,7 @@ class pending : public pending_base {
     using pending_base::pending_base;
 
     std::optional<Values> values;
-    std::exception_ptr error;  // thrown when the handler stored the values
+    std::exception_ptr error;  // thrown while the handler stored the values; or null
 };
 
 // The completion handler, which Asio calls once. If the handler is destroyed without a call, as by the

@@ -90,7 +90,7 @@ namespace weir::execution {
 ///     weir::execution::scheduler_executor on_theirs(context.get_scheduler(), 4);
 ///     weir::pipe(parse, {.executor = &on_theirs})
 ///
-/// The clock is the system's. A thread of weir waits for the ends of sleeps, and resumes the coroutines by
+/// The clock is the system's. A thread of weir waits for the ends of sleeps, and then posts the coroutines to
 /// the scheduler.
 ///
 /// Threads:  any thread may post and add timers. A thread that blocks until a coroutine here has ended

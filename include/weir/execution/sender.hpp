@@ -40,7 +40,8 @@ class awaiting_env {
 template <class... Ts>
 using values_t = std::tuple<std::decay_t<Ts>...>;
 
-// The tuple of values, if the sender completes with one kind of values.
+// `number`: with how many kinds of values the sender completes. `type`: the tuple of values, if it is one
+// kind; else empty.
 template <class... Alternatives>
 struct only_one {
     static constexpr std::size_t number = sizeof...(Alternatives);
@@ -63,7 +64,8 @@ std::exception_ptr as_exception(Error&& error) {
     }
 }
 
-// The result of a sender, and the receiver that stores it. Lies in the frame of the awaiting coroutine.
+// The result of a sender, and the receiver that stores the result. Lies in the frame of the awaiting
+// coroutine.
 template <class Values>
 class completion : public weir::detail::async_completion {
   public:
@@ -137,7 +139,7 @@ class [[nodiscard("co_await this, or nothing happens")]] sender_awaiter {
 
     bool await_ready() const noexcept { return false; }
     // Resumes on the coroutine's executor: the thread that completes the sender posts the coroutine. If the
-    // sender completes within `start`, the coroutine continues at once.
+    // sender has completed when `start` returns, the coroutine continues at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
