@@ -20,16 +20,18 @@ namespace weir {
 
 /// Options of a `blocking_pool`, given by name.
 struct blocking_pool_options {
-    /// Called once on each thread, before the thread runs coroutines; `thread` is its number.
+    /// Called once on each thread, before the thread runs coroutines. `thread`: its number, from 0; a thread
+    /// that replaces a blocked one has the number of the blocked one.
     std::function<void(unsigned thread)> on_thread_start = nullptr;
 };
 
-/// Runs coroutines that block their thread: in a read, a download, or a lock. All threads share one queue; as
-/// many coroutines can block at a time as there are threads.
+/// Runs coroutines that block their thread: in a read, a download, or a lock. All threads share one queue. At
+/// most as many coroutines can block at a time as the pool has threads; for waits of the library see
+/// Blocking.
 ///
 /// Order: first come, first served. A coroutine that yields goes to the end of the queue.
-/// Threads: any thread may post and add timers. A timer fires on time while a thread is free, otherwise when
-/// a thread becomes free.
+/// Threads: any thread may post and add timers. A timer fires on time while a thread is idle, otherwise when
+/// a thread ends its current resumption.
 /// Lifetime: the destructor runs all posted coroutines, then joins the threads. All coroutines that use the
 /// pool have to end by then; no timer may be pending.
 /// Blocking: a coroutine that blocks in a wait of the library occupies no thread of the pool: another thread
@@ -37,8 +39,8 @@ struct blocking_pool_options {
 /// Errors: std::terminate if an exception leaves a resumed coroutine, or if memory for the queue is
 /// exhausted. The destructor called on a thread of the pool: a message and std::abort. For `std::exit` see
 /// `thread_pool`, Exit.
-/// Cost: a post takes a lock and wakes a thread, some microseconds; use a `thread_pool` for code that doesn't
-/// block.
+/// Cost: a post takes a lock, and wakes an idle thread, if there is one: some microseconds. Use a
+/// `thread_pool` for code that doesn't block.
 template <class Platform = detail::standard_platform>
 class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     using base = detail::threaded_executor<Platform>;
@@ -72,8 +74,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     void post(std::coroutine_handle<> h) noexcept override { this->post_from_outside(h); }
 
     /// On a thread of this pool: another thread works in its place until the coroutine that blocks here has
-    /// suspended or ended; this thread sleeps until `done` is set or poked, or until `limit`. On other
-    /// threads: returns false.
+    /// suspended or ended; this thread sleeps until `done` is set, or until `limit`. If no other thread can
+    /// be started, it sleeps for at most 1 ms. Returns true. On other threads: returns false.
     bool drive(detail::parker& done, time_point limit) override {
         this->check_threads();
         place& mine = current();
@@ -82,14 +84,14 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return true;
     }
 
-    // Misses no posted coroutine: each is first in the queue, then held by a thread that doesn't rest, then
-    // counted as resumed.
+    // Misses no posted coroutine: a coroutine is first in the queue, then held by a thread that doesn't rest,
+    // then counted as resumed.
     void inspect(detail::executor_view& view) const override {
         view.resumed = resumed_.load(std::memory_order_seq_cst);
         const std::size_t resting = resting_.load(std::memory_order_seq_cst);
         view.busy = expected_.load(std::memory_order_seq_cst) - resting;
         const bool queued = !inbox_.empty();
-        view.crowded = false;  // all threads of a blocking pool may be blocked: this is no hint of a deadlock
+        view.crowded = false;  // that all threads of a blocking pool block is no hint of a deadlock
         view.pending = queued || this->has_timer() || resting_.load(std::memory_order_seq_cst) != resting ||
                        resumed_.load(std::memory_order_seq_cst) != view.resumed;
     }
@@ -98,7 +100,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     using typename base::wake_up;
 
     // The state of one thread: its pool, its number in the pool, and whether it holds its place. `is_here`
-    // false: another thread has taken the place.
+    // false: another thread has taken the place, or the pool was destroyed on this thread.
     struct place final : detail::thread_place {
         basic_blocking_pool* of = nullptr;
         unsigned number = 0;
@@ -125,13 +127,13 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         while (mine.is_here) {
             if (!this->is_wanted(number) && this->let_go(number, [] {})) {
                 expect(-1);
-                wake_all();  // this thread may have got the wake-up for work that others have to do now
+                wake_all();  // this thread may have got a wake-up for work that others now have to do
                 return false;
             }
             if (void* const next = take()) {
                 run(next);
             } else if (is_last()) {
-                if (inbox_.empty()) return false;  // else a coroutine was posted since take(), before the end
+                if (inbox_.empty()) return false;  // not empty: a coroutine was posted after take() looked
             } else {
                 wait(number);
             }
@@ -140,18 +142,18 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return true;
     }
 
-    // Adds to the number of threads that work. The number includes threads that block in a wait and were
-    // replaced.
+    // Adds to the number of threads that work, or subtracts if negative. The number includes threads that
+    // block in a wait and were replaced.
     void expect(int threads) noexcept override {
         expected_.fetch_add(static_cast<std::size_t>(threads), std::memory_order_seq_cst);
-        if (threads < 0 && this->is_over()) wake_all();  // pairs with is_last()
+        if (threads < 0 && this->is_over()) wake_all();  // pairs with wait(): is_last() may be true now
     }
     std::uint64_t num_resumed() const noexcept override { return resumed_.load(std::memory_order_relaxed); }
     bool is_crowded() const noexcept override {
         return resting_.load(std::memory_order_relaxed) == 0 &&
                (!inbox_.empty() || timers_.next() <= Platform::now());
     }
-    // Whether the pool ends and no blocked coroutine can post any more.
+    // Whether the pool ends and no replaced thread still blocks: the coroutine of such a thread may post.
     bool is_last() const noexcept {
         return this->is_over() && expected_.load(std::memory_order_seq_cst) <= threads();
     }
@@ -161,9 +163,9 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         this->resume(std::coroutine_handle<>::from_address(address));
     }
 
-    // Fires the timers that are due. Returns the next coroutine, or null. With a coroutine, wakes another
-    // thread if more are queued, as one thread may have received the notifications of two posts; or if a
-    // timer is set and no thread sleeps until the timer is due.
+    // Fires the timers that are due. Returns the next coroutine, or null. If it returns a coroutine, it also
+    // wakes another thread in two cases: more coroutines are queued, as one thread may have received the
+    // notifications of two posts; or a timer is set and no thread is the timekeeper.
     void* take() noexcept {
         if (this->has_timer()) {
             timers_.fire(this->now(), [this](std::coroutine_handle<> h) { inbox_.push(h.address()); });
@@ -174,20 +176,22 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     }
 
     // Whether there is a timer, and no timekeeper. seq_cst; pairs with wait(): a timekeeper that goes to work
-    // sees a thread that sleeps without limit, or that thread sees that there is no timekeeper.
+    // sees a thread that sleeps without limit, or the latter sees that there is no timekeeper.
     bool lacks_timekeeper(std::int64_t next_timer) const noexcept {
         return next_timer != timers_.never && !has_timekeeper_.load(std::memory_order_seq_cst);
     }
 
     // One idle thread, the timekeeper, sleeps until the next timer; the others sleep without limit. A post
-    // wakes one of the others. (In a `thread_pool` a post wakes the timekeeper. In this pool, such a wake-up
-    // doubled the processor time of a post while a timer is set, from 6 to 12 us. Coroutines that were posted
-    // together started one after the other: a stage with four workers took 28 us an item instead of 12.)
+    // wakes one of the others. (In a `thread_pool` a post wakes the one thread that also keeps the time. In
+    // this pool, such a wake-up doubled the processor time of a post while a timer is set, from 6 to 12 us.
+    // Coroutines that were posted together started one after the other: a stage with four workers took 28 us
+    // an item instead of 12.)
     void wait(unsigned number) noexcept {
         const bool keeps_time = !has_timekeeper_.exchange(true, std::memory_order_seq_cst);
         auto& event = keeps_time ? timekeeper_ : sleepers_;
         const auto ticket = event.prepare_wait();
-        // The wait is announced: check once more for work. seq_cst; pairs with post(), add(), join(), take()
+        // The wait is announced: check once more for work. seq_cst; pairs with post(), add(), take(),
+        // expect(), join() and leave(), which change what is checked here, and then wake a thread.
         const std::int64_t until = timers_.next();
         if (lacks_timekeeper(until) || !inbox_.empty() || is_last() || !this->is_wanted(number)) {
             event.cancel_wait();
@@ -201,14 +205,15 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         if (keeps_time) has_timekeeper_.store(false, std::memory_order_seq_cst);
     }
 
-    // Wakes the timekeeper only if no other thread sleeps: otherwise another thread has to keep the time.
+    // Wakes the timekeeper only if no other thread sleeps: another thread would have to become the
+    // timekeeper.
     wake_up wake_up_for_post() noexcept override {
         const wake_up sleeper = sleepers_.prepare_notify();
         return sleeper ? sleeper : timekeeper_.prepare_notify();
     }
     wake_up wake_up_for_timer(std::int64_t) noexcept override {
         const wake_up keeper = timekeeper_.prepare_notify();
-        return keeper ? keeper : sleepers_.prepare_notify();  // any sleeper: it becomes the timekeeper
+        return keeper ? keeper : sleepers_.prepare_notify();  // a woken sleeper becomes the timekeeper
     }
     void wake_all() noexcept override {
         sleepers_.notify_all();
@@ -219,7 +224,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     detail::basic_event_count<Platform> timekeeper_;                  // at most one thread waits
     typename Platform::template atomic<bool> has_timekeeper_{false};  // there is a timekeeper
     typename Platform::template atomic<std::size_t> expected_{0};     // see expect()
-    typename Platform::template atomic<std::size_t> resting_{0};      // of these, how many sleep in wait()
+    typename Platform::template atomic<std::size_t> resting_{0};      // of `expected_`: those in wait()
     typename Platform::template atomic<std::uint64_t> resumed_{0};
 };
 

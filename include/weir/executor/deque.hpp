@@ -30,8 +30,8 @@ namespace weir::detail {
 // The code differs from that figure in the fences. A release store of `bottom_` replaces the release fence.
 // The two seq_cst fences are asymmetric fences (Goldblatt, P1202) where the platform has these: a light one
 // for the owner (5 ns less), a heavy one for the thief (1.5 us). Elsewhere seq_cst operations on `top_` and
-// `bottom_` replace both, as ThreadSanitizer doesn't model fences. These operations are the same instructions
-// on x86, and one more barrier in `take_if` on ARM.
+// `bottom_` replace these fences: ThreadSanitizer doesn't model fences. Compared with seq_cst fences, the
+// operations are the same instructions on x86, and one more barrier in `take_if` on ARM.
 template <class Platform = standard_platform>
 class basic_work_stealing_deque {
   public:
@@ -75,10 +75,12 @@ class basic_work_stealing_deque {
         return pop(b) ? last.load(std::memory_order_relaxed) : nullptr;
     }
 
-    // Owner only. Takes the youngest item if it is `item`, and returns true.
+    // Owner only. Takes the youngest item if it is `item`. Returns whether it was taken: false if empty, if
+    // another item is the youngest, or if a thief was faster.
     bool pop_bottom_if(const void* item) noexcept {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed) - 1;
-        // Only the owner writes the cell. If the deque is empty, the cell holds an old item, and pop() fails.
+        // Only the owner writes the cell. If the deque is empty, the cell may hold an old item, and pop()
+        // fails.
         return ring_.load(std::memory_order_relaxed)->at(b).load(std::memory_order_relaxed) == item && pop(b);
     }
 
@@ -95,7 +97,8 @@ class basic_work_stealing_deque {
         return take_if<false>([](std::uint64_t) noexcept { return true; });
     }
 
-    // As `steal`, but takes only items that were there when `bottom()` returned `end`.
+    // As `steal`, but takes only items that were pushed before `bottom()` returned `end`; null if there is
+    // none.
     void* steal_before(std::uint64_t end) noexcept {
         return take_if<false>([end](std::uint64_t t) noexcept { return distance(t, end) > 0; });
     }
@@ -111,7 +114,7 @@ class basic_work_stealing_deque {
 
         std::size_t mask;
         std::unique_ptr<cell[]> cells;
-        std::unique_ptr<ring> outgrown;  // the one before; null for the first
+        std::unique_ptr<ring> outgrown;  // the previous ring; null for the first
     };
 
     void put(ring& r, std::uint64_t b, void* item) noexcept {
@@ -122,13 +125,13 @@ class basic_work_stealing_deque {
 
     WEIR_NOINLINE void push_grown(std::uint64_t t, std::uint64_t b, void* item) { put(*grow(t, b), b, item); }
 
-    // Makes `b`, which is one less than the bottom, the bottom. False if a thief took the item. Inlined: a
-    // worker takes nearly all of its forks this way.
+    // Takes item `b`, the youngest: makes `b` the bottom. False, with the bottom unchanged, if the deque is
+    // empty or a thief took the item. Inlined: a worker takes nearly all of its forks this way.
     WEIR_ALWAYS_INLINE bool pop(std::uint64_t b) noexcept {
         // Stores the bottom, then loads the top, with a full fence between. A thief loads them in the other
         // order, in take_if(). If item `b` is the last one, the thief loads the new bottom and leaves the
-        // item, or the owner loads `top_ == b` and competes for the item.
-        // release; pairs with the load in take_if(), as in put(): a thief may load this bottom
+        // item, or the owner loads `top_ == b` and competes for the item. release; pairs with the load in
+        // take_if(), as in put(): a thief that loads this bottom sees the cells below
         std::uint64_t t = 0;
         if (Platform::has_heavy_fence()) {
             bottom_.store(b, std::memory_order_release);
@@ -142,7 +145,8 @@ class basic_work_stealing_deque {
     }
 
     WEIR_NOINLINE bool pop_last(std::uint64_t t, std::uint64_t b) noexcept {
-        // The last item: compete for it as a thief does, as a thief may have read the bottom before pop().
+        // No item, or only the last one: compete for the latter as a thief does, as a thief may have read the
+        // bottom before pop().
         const bool won = t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
                                                                 std::memory_order_relaxed);
         // release; pairs with take_if(), as in put()
@@ -192,8 +196,8 @@ class basic_work_stealing_deque {
     alignas(64) atomic_index top_;     // the next to be stolen; only ever grows, by a compare-exchange
     alignas(64) atomic_index bottom_;  // one past the last pushed; written by the owner only
     typename Platform::template atomic<ring*> ring_;
-    // The current ring, for the owner only. It keeps each ring that was outgrown, because a thief may still
-    // read from that one; all of these together are no larger than the current one.
+    // The current ring, for the owner only. It keeps the outgrown rings, because a thief may still read from
+    // them; together, they are smaller than the current ring.
     std::unique_ptr<ring> owned_;
 };
 

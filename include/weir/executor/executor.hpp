@@ -23,8 +23,8 @@
 
 namespace weir {
 
-/// A deadlock: no coroutine is ready, no timer is pending, and at least one coroutine still waits. `what()`
-/// names each waiting coroutine: its stage and slot, if it has one, and the channel that it waits on.
+/// A deadlock on virtual time: no coroutine is ready, no timer can advance the time, and a coroutine, or a
+/// blocked thread, still waits. `what()` lists the waiters by stage and channel, if they have one.
 class deadlock_error : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -61,7 +61,7 @@ struct worker_view {
 struct executor_view {
     bool pending = true;        // a coroutine is queued or a timer is set; or the executor can't tell
     bool crowded = false;       // coroutines are queued, and no thread is free for them
-    std::size_t busy = 0;       // threads that run a coroutine or search for one
+    std::size_t busy = 0;       // threads that are not idle, also blocked ones
     std::uint64_t resumed = 0;  // coroutines resumed so far
     std::vector<worker_view> workers;
 };
@@ -72,19 +72,19 @@ struct executor_view {
 ///
 /// Lifetime: the objects that the pointers point to outlive the executor.
 struct executor_traits {
-    /// How many coroutines run at the same time; at least 1.
+    /// How many coroutines can run at the same time; at least 1.
     std::size_t parallelism = 1;
 
     /// The executor has threads of its own. In a forked process they don't exist and posted coroutines never
     /// run, so calls that would wait for them throw `forked_error`.
     bool has_threads = false;
 
-    /// Everything has to run on this executor, as on virtual time: a stage that asks for another executor
-    /// runs here all the same. Such an executor detects deadlocks, and reports the waiting coroutines.
+    /// A run stays on this executor, as on virtual time: a stage that asks for another executor runs here all
+    /// the same. Such an executor detects deadlocks, and reports the waiting coroutines.
     bool exclusive = false;
 
     /// The executor may be destroyed before the channels that were used on it, as the loop inside `sync_wait`
-    /// is. These channels measure by the default clock of `executor::now`: the executor must not replace it.
+    /// is. These channels measure by the clock of the base class: the executor must not override `now`.
     bool passing = false;
 
     /// When a coroutine suspends, its thread may resume one of its forked parts (see `fork`) before any
@@ -113,9 +113,9 @@ struct executor_traits {
 ///   is resumed exactly once, by `resume(h)`. Effects that precede `post` are visible to the coroutine.
 /// - The executor may be destroyed as soon as its last coroutine has ended, even while the call of `post` or
 ///   `add` that queued this coroutine has not returned yet on another thread.
-/// - The executor outlives every coroutine that runs on it, and its users: runs, task groups, watchdogs,
-///   `priority_lanes`, and channels that measure by its clock. Users are counted; if one is left when the
-///   executor is destroyed, a message goes to stderr and the program ends, in every build mode.
+/// Lifetime: an executor outlives its coroutines and its users: runs, task groups, watchdogs,
+/// `priority_lanes`, and channels that measure by its clock. If a user is left, the destructor prints a
+/// message and aborts, in every build mode; but not in a forked process, after a deadlock, or in `std::exit`.
 ///
 /// An abstract class, because a concept behind a type-erased reference is no faster: bench/results.md.
 class executor {
@@ -138,30 +138,30 @@ class executor {
     /// and thread.
     virtual void fork(std::coroutine_handle<> h) noexcept { post(h); }
 
-    /// Posts `t.waiter()` at `t.deadline()` or later, never before. A `timer_queue` does the work:
-    /// `if (!timers.add(t)) post(t.waiter());`
+    /// Posts `t.waiter()` at `t.deadline()` or later, earlier only if the timer is cancelled. A `timer_queue`
+    /// does the work: `if (!timers.add(t)) post(t.waiter());`
     virtual void add(timer& t) noexcept = 0;
 
     /// Removes a timer, and posts its waiter now. Before `add`: marks the timer, and `add` posts the waiter.
     /// After the waiter was posted: no effect. `if (timers.cancel(t, now())) post(t.waiter());`
     virtual void cancel(timer& t) noexcept = 0;
 
-    /// The clock of this executor's timers and of the statistics of what runs on it. Any thread may call it,
-    /// also under a lock of the library: it must neither block nor use a channel.
+    /// The clock of this executor's timers and of the statistics of what runs on it. Any thread may call
+    /// `now`, also under a lock of the library: an implementation must neither block nor use a channel.
     [[nodiscard]] virtual time_point now() const noexcept {
         return time_point(duration(detail::standard_platform::now()));
     }
 
     /// Lets a thread that waits for `done` run this executor's work meanwhile: in `sync_wait`, in a blocking
-    /// get of a run or channel, at the end of a run or group. Called repeatedly until `done` is set. Only the
-    /// executor can tell whether the calling thread is the one that runs it:
+    /// get or put, at the end of a run or group. Called repeatedly until `done` is set, or until `limit`.
+    /// Only the executor can tell whether the calling thread is the one that runs it:
     /// - The calling thread runs it (a game loop or event loop on its own thread): runs one turn of the loop,
     ///   never past the instant `limit`, and returns true. If nothing is ready, it may sleep in
     ///   `done.wait(ns)`, which `done.poke()` ends. A coroutine that blocks calls `drive` inside such a turn:
     ///   so a turn removes only the coroutine from its queue that it resumes next.
     /// - Otherwise: returns false, and the caller sleeps. This is enough for an executor with threads of its
     ///   own, at least one of which never blocks. (A pool's own thread hands its place to another thread.)
-    /// \returns whether the calling thread runs this executor or helps it.
+    /// \returns true: the caller checks `done`, and calls again; false: the caller sleeps.
     /// Errors: `deadlock_error` if the executor detects that nothing can ever run again; `forked_error` if
     ///         its threads are in another process.
     virtual bool drive(flag& done, time_point limit) = 0;
@@ -180,8 +180,8 @@ class executor {
     /// \returns whether idle threads of this executor poll the source from now on, until it is closed.
     virtual bool polls(detail::pollable& source) noexcept { return static_cast<void>(source), false; }
 
-    /// For adapters to other libraries. `library` is an address that identifies one of them.
-    /// \returns the object of that library that runs this executor, or null. Lifetime: that of this executor.
+    /// For adapters to other libraries. `library` is an address that identifies a library.
+    /// \returns the object of `library` that runs this executor, or null. Lifetime: that of this executor.
     [[nodiscard]] virtual const void* runs_on(const void* library) const noexcept {
         return static_cast<void>(library), nullptr;
     }
@@ -226,8 +226,8 @@ class executor {
     /// earlier: after it has joined its threads, before it frees what `post` needs.
     [[nodiscard]] detail::executor_users& users() noexcept { return users_; }
 
-    /// Resumes a posted coroutine on this thread as a coroutine of this executor. Returns when it has
-    /// suspended or ended. The stack does not grow, however many coroutines transfer control to each other.
+    /// Resumes a posted coroutine, and each coroutine that it transfers control to, as coroutines of this
+    /// executor on this thread, in bounded stack. Returns when all of them have suspended or ended.
     /// Errors: exceptions that leave the coroutine; none leave a coroutine of the library.
     void resume(std::coroutine_handle<> h) { shift(*this).resume(h); }
 

@@ -30,7 +30,7 @@ class end_flag {
     explicit end_flag(cell* one) noexcept : cell_(one) {}
 
   public:
-    // The flag of an object that is never destroyed: it is never set.
+    // No flag: `set` has no effect, and `is_set` returns false.
     end_flag() noexcept = default;
     // Errors: std::bad_alloc.
     static end_flag make() { return end_flag(new cell); }
@@ -60,10 +60,11 @@ class end_flag {
 // the thread that called `std::exit`. That thread has lost its thread_record before, because its thread-local
 // objects are destroyed first. If the thread never had a thread_record, a flag tells instead, which an atexit
 // handler sets. The handler runs before the destructors of the static objects that existed when the handler
-// was registered. Also true on any other thread that ends and has lost its thread_record.
+// was registered. `has_begun` is also true on any other thread that ends and has lost its thread_record.
 class process_end {
   public:
-    // The standard guarantees room for 32 handlers: enough for executors that are static objects.
+    // Called when an executor gets its first user. The standard guarantees room for 32 handlers: later calls
+    // have no effect.
     static void watch() noexcept {
         if (num_handlers_.fetch_add(1, std::memory_order_relaxed) < most_handlers) std::atexit(note);
     }
@@ -132,7 +133,8 @@ class executor_users {
     }
     void leave(executor_user kind) noexcept { count_of(kind).fetch_sub(1, std::memory_order_relaxed); }
 
-    // After a deadlock nothing can run again: users may remain when the executor is destroyed.
+    // From now on users may remain when the executor is destroyed: after a deadlock, their coroutines can't
+    // run again.
     void allow_leftovers() noexcept { allows_leftovers_ = true; }
 
     bool has_any() const noexcept {
@@ -141,7 +143,7 @@ class executor_users {
         return any;
     }
 
-    // Whether one run uses the executor, and no task group.
+    // Whether exactly one run, and no task group, uses the executor; other kinds of users don't count.
     bool is_for_one_run() const noexcept {
         const auto number_of = [this](executor_user kind) {
             return counts_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed);
@@ -151,16 +153,16 @@ class executor_users {
 
     // Called if `executor` is destroyed while the process ends, and threads that can't be joined still call
     // it. The destructor of this object then stores `functions` in `executor`, as the address of its virtual
-    // function table. So those calls do nothing: see `left_executor` in threaded_executor.hpp.
+    // function table. So the calls of those threads do nothing: see `left_executor` in threaded_executor.hpp.
     void leave_behind(void* executor, void* functions) noexcept {
         allow_leftovers();
         left_ = executor;
         functions_ = functions;
     }
 
-    // Ends the program, in every build mode, if a user remains: it would use freed memory. An executor calls
-    // this as soon as nothing runs on it. Does nothing in a forked process, or while the process ends by
-    // `std::exit`: users may remain then. `sleeps`: whether a timer is pending.
+    // Ends the program, in every build mode, if a user or a timer remains, which would use freed memory.
+    // `sleeps`: whether a timer is pending. An executor calls this as soon as nothing runs on it. Has no
+    // effect after `allow_leftovers`, in a forked process, or while the process ends by `std::exit`.
     void abort_if_any(bool sleeps = false) const noexcept {
         if (allows_leftovers_ || !born_.is_here() || process_end::has_begun()) return;
         static constexpr const char* names[kinds] = {"a run that uses it",

@@ -15,22 +15,22 @@
 namespace weir::detail {
 
 // At most one idle worker is the watcher: it searches for work, and naps between searches: briefly while
-// another worker is active, otherwise until the next timer. The other idle workers sleep until one of them is
-// made the watcher. (Go's `sysmon` thread has the same task.)
+// another worker is active, otherwise until the next timer or poll. The other idle workers sleep until one of
+// them is made the watcher. (Go's `sysmon` thread has the same task.)
 //
-// A worker that puts a coroutine into its own queue therefore wakes no thread: the watcher finds the
-// coroutine within one nap. So a hand-over between two coroutines of one worker needs no fence and no system
-// call, and still no queued coroutine waits behind one that runs for long.
+// So a worker that puts a coroutine into its own queue need not wake a thread while there is a watcher: the
+// watcher finds the coroutine within one nap. A hand-over between two coroutines of one worker needs no fence
+// and no system call, and still no queued coroutine waits behind one that runs for long.
 //
 // | watch | meaning                                                                                    |
 // |-------|--------------------------------------------------------------------------------------------|
 // | taken | there is a watcher: it searches or naps, or a sleeper was chosen and is waking up           |
-// | free  | no worker is idle; or one worker is active, all others sleep, and it has not called `call` |
+// | free  | no worker is idle; or the others sleep, and the one active worker has not called `call`    |
 //
-// Why the relaxed load in `unwatched()` is exact: only `leave` frees the watch, and it leaves behind
+// Why the relaxed load in `unwatched()` is exact: only `leave` frees the watch, and afterwards
 //     taken || idle == 0 || active == 1
-// which the model tests/exploration/models/spin/watch.pml asserts. A worker that goes idle takes a free watch
-// in the same step. So a worker that has seen the watch taken, or has taken it, sees when it becomes free.
+// as the model tests/exploration/models/spin/watch.pml asserts: if idle workers remain, only the caller is
+// active, and sees its own store. A worker that goes idle takes a free watch in the same step.
 template <class Platform = standard_platform>
 class basic_idle_workers {
     template <class T>
@@ -67,7 +67,7 @@ class basic_idle_workers {
 
     // What ended `sleep`: the worker is now the watcher; it is surplus; the pool is over.
     enum class woken { to_watch, surplus, by_the_end };
-    // The end of `keep`: the coroutine that the watcher found, or null; and whether the pool is over.
+    // The result of `keep_watch`: a coroutine, or null; and whether the pool is over. Neither: a surplus.
     struct end_of_watch {
         void* found;
         bool over;
@@ -81,22 +81,22 @@ class basic_idle_workers {
         return (s & idle_or_taken) != 0 && !taken(s);
     }
 
-    // A hint: the watcher naps and should be called when a coroutine is queued. (Not if a search since its
-    // last nap found only coroutines too young to be stolen: their worker keeps up, and would make a system
-    // call for each nap. Three stages that do nothing, with statistics and queues of 2 items, on two workers:
-    // 216 -> 165 ns an item.)
+    // A hint: the watcher naps and should be called when a coroutine is queued. (False if a search since its
+    // last nap found coroutines too young to be stolen: their worker keeps up, and would make a system call
+    // for each nap. Three stages that do nothing, with statistics and queues of 2 items, on two workers: 216
+    // -> 165 ns an item.)
     bool listening() const noexcept { return listening_.load(std::memory_order_relaxed); }
 
     // Makes an idle worker, if there is one, search for work now, or at `deadline` at the latest. Called
     // after the work was published: with a seq_cst store by a thread outside of the pool; with any store by a
-    // worker, by the rule in the comment of the class.
+    // worker, for the reason in the comment of the class.
     void call(std::int64_t deadline = awake) noexcept { prepare_call(deadline)(); }
 
-    // As `call`, without the system call, which the returned object makes. For threads that queue work
-    // under the lock of the pool's inbox or timers: the pool may be destroyed when they have released it.
+    // As `call`, without the system call, which the returned object makes. For threads that queue work under
+    // the lock of the pool's inbox or timers: the pool may be destroyed when the lock is released.
     wake_up prepare_call(std::int64_t deadline = awake) noexcept {
-        // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch,
-        // looks for work after that
+        // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch, looks for
+        // work after its store
         const std::uint64_t s = state_.load(std::memory_order_seq_cst);
         if ((s & idle_or_taken) == 0) return {};
         if (!taken(s) && choose()) return sleepers_.prepare_notify();
@@ -171,9 +171,9 @@ class basic_idle_workers {
     // The loop of the watcher: searches and naps, until it finds a coroutine, the pool is over, or it is
     // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing
     // has changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which
-    // the worker is idle. Searches without naps until `spin_end`; and for `wait_for_young`, as long as there
-    // are coroutines that have not been queued long enough to be stolen, unless there is only one processor:
-    // no other worker can run meanwhile. `timers`: when a timer or a polled source is due.
+    // the worker is idle. Searches without naps until `spin_end`, and while a poll is due; and for
+    // `wait_for_young`, as long as coroutines are queued too briefly to be stolen, unless there is only one
+    // processor: no other worker can run meanwhile. `timers`: when a timer or a polled source is due.
     template <class Worker, class Timers, class IsOver, class IsSurplus, class Search>
     end_of_watch keep_watch(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                             IsSurplus is_surplus, Search search) noexcept {
@@ -211,7 +211,7 @@ class basic_idle_workers {
                 stay_up();
                 return {last.found, last.found == nullptr && over};
             }
-            if (timers.next() < end || (alone && !none)) {  // the active worker may have gone idle since
+            if (timers.next() < end || (alone && !none)) {  // a worker is active now: no endless nap
                 stay_up();
                 continue;
             }
@@ -222,9 +222,9 @@ class basic_idle_workers {
         }
     }
 
-    // The watcher has found a coroutine and becomes active. If another worker is active and one sleeps, the
-    // sleeper becomes the watcher, as active workers rely on one. Otherwise the watch is free, and the caller
-    // has to `call` if any queue is not empty.
+    // The watcher has found a coroutine, or is surplus, and becomes active. If another worker is active and
+    // one sleeps, the sleeper becomes the watcher. Otherwise the watch is free, and the caller has to `call`
+    // if there is work for a sleeper.
     void leave() noexcept {
         {
             std::lock_guard guard(lock_);
@@ -250,8 +250,8 @@ class basic_idle_workers {
         sleepers_.notify_all();
     }
 
-    // Adds active workers that are about to begin; a negative number removes workers that end, or could not
-    // begin. seq_cst; pairs with keep_watch(): a watcher that saw no active worker looks again.
+    // Adds active workers that are about to begin; a negative number removes workers that end, block, or
+    // could not begin. seq_cst; pairs with keep_watch(): a watcher that saw no active worker looks again.
     void expect(int workers) noexcept {
         {
             std::lock_guard guard(lock_);

@@ -22,9 +22,10 @@ namespace weir {
 /// A `timer_queue` under a spin lock. The next deadline can be read without the lock. For authors of
 /// executors with several threads.
 ///
-/// How a sleeping thread is woken in time: before it sleeps until `next()`, it publishes its wake-up time
-/// with seq_cst and reads `next()` again. A thread whose `add` returned `earliest` reads that wake-up time
-/// with seq_cst and wakes the sleeper if it is too late. One of the two sees the other's store.
+/// How a sleeping thread is woken for an earlier timer: before a thread sleeps until `next()`, it publishes
+/// its wake-up time with seq_cst and reads `next()` again. A thread whose `add` returned `earliest` reads
+/// that wake-up time with seq_cst and wakes the sleeper if the time is too late. One of the two sees the
+/// other's store.
 ///
 /// Threads: any thread may call any member.
 /// Cost: never allocates; holds the lock for O(log n) amortised.
@@ -61,7 +62,8 @@ class basic_locked_timers {
         return added::earliest;
     }
 
-    /// \returns true if the timer was queued: the caller posts its waiter.
+    /// \returns true if the timer was queued: the caller posts its waiter. False if it has fired, or was
+    /// cancelled before; a timer that was not added yet is then refused by `add`.
     [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept {
         std::lock_guard guard(lock_);
         if (!timers_.cancel(t, now)) return false;
@@ -113,9 +115,9 @@ WEIR_COMPILED(class basic_locked_timers<detail::standard_platform>);
 namespace weir::detail {
 
 // The timers of an executor that another library wakes: a callback of that library calls `fire_due`. The
-// callback shares ownership of this object, because it may outlive the executor. `Derived` declares `static
-// time_point now()`, the clock of the executor, and `set()`, which makes the other library call back at
-// `next()`, if there is a timer. Several threads may call `set()` at once.
+// callback shares ownership of this object, because the callback may outlive the executor. `Derived` declares
+// `static time_point now()`, the clock of the executor, and `set()`, which makes the other library call back
+// at `next()`; if there is no timer, withdraws the callback. Several threads may call `set()` at once.
 template <class Derived>
 class woken_timers : public std::enable_shared_from_this<Derived> {
   public:
@@ -145,7 +147,8 @@ class woken_timers : public std::enable_shared_from_this<Derived> {
     // The earliest deadline; only if there is a timer.
     time_point next() const noexcept { return time_point(duration(queue_.next())); }
 
-    // Posts the waiters of all timers that are due. After the executor's end no timer is left.
+    // Posts the waiters of all timers that are due. After the executor's end no timer is left, so the
+    // executor is not used.
     void fire_due() {
         queue_.fire(Derived::now(), [this](std::coroutine_handle<> h) { executor_->post(h); });
     }

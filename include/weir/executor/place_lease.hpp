@@ -22,11 +22,10 @@ namespace weir::detail {
 class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool
-    // has one worker. With several workers, the limit for a step is lower: there idle workers steal all
-    // coroutines but the shortest. A consumer that posts to the place that it keeps wakes no worker, so no
-    // worker would steal what it posts. (Stages of 5 us, two
-    // workers, a consumer that takes 0.3 us an item: 4.6 us an item without leases; 6.0 with a limit of 2 us
-    // a step.)
+    // has one worker. If both are false, the limits for a step and a visit are lower, as idle workers steal
+    // all coroutines but the shortest: a consumer that posts to its vacant place wakes no worker, so none
+    // would steal the coroutine. (Stages of 5 us, two workers, a consumer that takes 0.3 us an item: 4.6 us
+    // an item without leases; 6.0 with a limit of 2 us a step.)
     explicit lease_policy(bool one_processor, bool one_worker = true) noexcept
         : one_processor_(one_processor), longest_mean_step_(one_processor || one_worker ? 2'000 : 150),
           longest_visit_(one_processor || one_worker ? 50'000 : 25'000) {}
@@ -40,9 +39,9 @@ class lease_policy {
     }
 
     // The consumer enters the place: a visit begins. `operations`: the number of channel operations of its
-    // thread. Returns false if the consumer has to return the place, because it has spent too much time on
-    // each item since the last visit. Only one visit in `sample_period`, and the first of a lease, are
-    // measured; for others returns true.
+    // thread. Returns false if the consumer has to return the place, because it has spent more than
+    // `longest_mean_use` on each item since the last visit. Measured only after one visit in `sample_period`:
+    // otherwise, in the first visit of a lease, and with one processor returns true.
     template <class Platform>
     bool begin_visit(std::uint64_t operations) noexcept {
         if (!measures_) return true;
@@ -73,8 +72,8 @@ class lease_policy {
         measures_ = true;
         operations_at_leave_ = 0;
     }
-    // The consumer has returned the place. The consumer does not ask again for a while, which doubles with
-    // each call, until a measured visit was short.
+    // The consumer returns the place. No consumer asks for a while. The while doubles with each call, up to
+    // `longest_back_off`, until a measured visit was short.
     void back_off(std::int64_t now) noexcept {
         not_before_ = now + back_off_;
         back_off_ = smaller(2 * back_off_, longest_back_off);
@@ -104,8 +103,8 @@ class lease_policy {
 
 // One place of a pool (the right to run coroutines as one of its workers) that a consumer may take. The
 // worker's own thread (the owner) stands by meanwhile, so at most as many threads run coroutines as the pool
-// has workers. Between two visits, while the consumer uses its items, the place is vacant, until this or
-// another consumer enters, or until the owner takes the place back.
+// has workers. Between two visits, while the consumer uses its items, the place is vacant, until a consumer
+// enters, or until the owner takes the place back.
 //
 // | phase    | who works in the place                                                               |
 // |----------|--------------------------------------------------------------------------------------|
@@ -127,7 +126,7 @@ class basic_place_lease {
     // ---- called by consumers ------------------------------------------------------------------------
 
     // Enters the place if it is vacant. Returns whether it was. acq_rel; pairs with leave(), give() and
-    // stand_by()
+    // stand_by(): the guest sees what the former guest or the owner wrote.
     bool enter() noexcept {
         std::uint64_t now = state_.load(std::memory_order_relaxed);  // relaxed: the exchange confirms it
         return now % phases == vacant &&
@@ -160,7 +159,7 @@ class basic_place_lease {
         return has_place;
     }
 
-    // Called by the guest: the number of the worker whose place it is.
+    // Called by the guest: the number of the worker whose place the guest has.
     unsigned number() const noexcept { return number_; }
     // Called by the guest: ends the visit. The place is vacant. release; pairs with enter() and stand_by()
     void leave() noexcept {
@@ -180,8 +179,8 @@ class basic_place_lease {
 
     bool is_asked_for() const noexcept { return asked_.load(std::memory_order_relaxed) != 0; }  // a hint
 
-    // Gives the place of the calling thread; the caller then stands by. Returns false if no consumer asks any
-    // more.
+    // Gives the place of the calling thread, worker `number`; the caller then calls `stand_by`. Returns
+    // false, with no effect, if no consumer asks any more.
     bool give(unsigned number) noexcept {
         if (asked_.exchange(0, std::memory_order_acq_rel) == 0) return false;  // pairs with ask()
         number_ = number;
@@ -190,8 +189,8 @@ class basic_place_lease {
     }
 
     // Sleeps, then takes the place back: when it was returned; or when it is vacant, and either there was no
-    // visit since the last look, or `is_needed()`. `nap_of(longest)`: the length of the next nap, at most
-    // `longest`.
+    // visit since the end of the last nap, or `is_needed()` returns true. `nap_of(longest)`: the length of
+    // the next nap, at most `longest`.
     template <class IsNeeded, class NapOf>
     void stand_by(IsNeeded is_needed, NapOf nap_of) noexcept {
         std::uint64_t seen = 0;

@@ -46,7 +46,8 @@ class basic_pollables {
     using atomic = typename Platform::template atomic<T>;
 
   public:
-    // The executor polls this source soon. Returns false if the list of sources is full.
+    // The executor polls this source soon. Returns false if the list of sources is full, or if no
+    // std::shared_ptr owns the source any more.
     bool add(pollable& source) noexcept {
         if (!has(source) && !enter(source)) return false;
         next_.store(at_once, std::memory_order_seq_cst);  // pairs with next(), read after a nap is announced
@@ -72,7 +73,7 @@ class basic_pollables {
             }
         }
         std::int64_t set = pollable::never;
-        // An instant that add() has set meanwhile is earlier.
+        // Fails if add() has set an instant meanwhile, which is earlier.
         next_.compare_exchange_strong(set, first, std::memory_order_seq_cst);
     }
 
@@ -122,7 +123,8 @@ class polled_source : public pollable {
 
   public:
     // Called after an operation was made visible to `poll`. `ex`: the executor whose coroutine waits for the
-    // operation; null: unknown. If `ex` polls, wakes the guard only out of `rest`, which takes a system call.
+    // operation, or null. If `ex` polls the source, wakes the guard only out of `rest`, as a wake-up takes a
+    // system call; otherwise always.
     void expect(executor* ex) noexcept {
         asked_.store(true, std::memory_order_seq_cst);  // pairs with rest()
         if (ex != nullptr && ex->lasting().polls(*this)) {
@@ -132,7 +134,7 @@ class polled_source : public pollable {
         wake();
     }
 
-    // Ends a nap of the guard.
+    // Ends the guard's current nap, or its next one.
     void wake() noexcept { guard_.poke(); }
 
     std::int64_t poll_for(const executor& pool, std::int64_t now) noexcept override {
@@ -146,8 +148,8 @@ class polled_source : public pollable {
         return next;
     }
 
-    // The loop of the guard. `own(now)`: work for this thread only; returns when `own` has to be called
-    // again, `never`, or `closed`: the loop ends.
+    // The loop of the guard. `own(now)`: work for this thread only. It returns when it has to be called
+    // again, or `never`, or `closed`, which ends the loop.
     template <class Own>
     void guard(Own own) noexcept {
         nap_on_time();
@@ -179,18 +181,18 @@ class polled_source : public pollable {
 
   protected:
     // `nap`: the longest nap of the guard while an operation is pending, in ns. If a thread that has promised
-    // to poll is busy instead, an operation that ends meanwhile is found so much later.
+    // to poll is busy instead, an operation that ends meanwhile is found at most so much later.
     explicit polled_source(std::int64_t nap = 1'000'000) noexcept : longest_nap_(nap) {}
     ~polled_source() = default;
 
-    // Posts the coroutines whose operations have ended. Called by one thread at a time; `by_guard`: by the
-    // source's own. Returns when to poll again, as `poll_for`. May return an instant that is past (the caller
-    // then spins) for a bounded time only.
+    // Posts the coroutines whose operations have ended. Called by one thread at a time. `by_guard`: whether
+    // that is the guard. Returns when to poll again, as `poll_for`. May return an instant that is past (the
+    // caller then spins) for a bounded time only.
     virtual std::int64_t poll(std::int64_t now, bool by_guard) noexcept = 0;
 
-    // Called on the thread of the guard: calls `poll` under the lock. If `last(next)` returns true, closes
-    // the source and returns `closed`. Executors then poll the source no more. The guard ends if `own` passes
-    // `closed` on.
+    // Called on the thread of the guard: calls `poll` under the lock. Returns the result `next` of `poll`;
+    // but if `last(next)` returns true, closes the source and returns `closed`. Executors then poll the
+    // source no more. The guard ends if `own` passes `closed` on.
     template <class Last>
     std::int64_t poll_here(std::int64_t now, Last last) noexcept {
         const std::lock_guard guard(poll_lock_);
@@ -205,7 +207,7 @@ class polled_source : public pollable {
         return poll_here(now, [](std::int64_t) { return false; });
     }
 
-    // Called once on each thread that polls: its naps end on time from then on.
+    // Called by each thread that polls: from the first call on, the naps of this thread end on time.
     static void nap_on_time() noexcept {
         struct per_thread {
             bool done = false;
@@ -219,8 +221,9 @@ class polled_source : public pollable {
         promised_by_.store(by, std::memory_order_relaxed);
         promised_.store(until, std::memory_order_relaxed);
     }
-    // Until when a thread other than `whom` is trusted to poll: its promise plus `grace`, as it may be late;
-    // 0: no other thread has promised. A promise of the guard does not keep an executor from polling.
+    // Until when an executor other than `whom` is trusted to poll: its promise plus `grace`, as it may be
+    // late; 0: no other executor has promised. `whom`: the caller, an executor or, for the guard, `this`. A
+    // promise of the guard does not keep an executor from polling.
     std::int64_t promised_by_another(const void* whom, std::int64_t grace) const noexcept {
         const void* const by = promised_by_.load(std::memory_order_relaxed);
         return by == whom || by == this || by == nullptr ? 0
@@ -235,7 +238,7 @@ class polled_source : public pollable {
             guard_.wait(limit < 0 ? longest_nap_ : smaller(limit, longest_nap_));
             return;
         }
-        // seq_cst; pairs with expect(): that sees that the guard sleeps, or this sees the operation
+        // seq_cst; pairs with expect(): expect() sees that the guard sleeps, or rest() sees the operation
         guards_.store(false, std::memory_order_seq_cst);
         if (!asked_.load(std::memory_order_seq_cst)) guard_.wait(limit);
         guards_.store(true, std::memory_order_seq_cst);

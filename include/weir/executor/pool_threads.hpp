@@ -25,8 +25,8 @@ namespace weir::detail {
 
 // A pool has a number of places, each held by one thread at a time. A thread that blocks leaves its place to
 // another thread; when it comes back, it becomes a spare for the next thread that blocks in that place. Any
-// thread may change the number of places. One thread calls `join`, once, before its owner destroys the
-// members that the threads use.
+// thread may change the number of places. The pool's destructor calls `join` or `leave`, once, before it
+// destroys members that the threads use.
 template <class Platform = standard_platform>
 class basic_pool_threads {
     using thread = typename Platform::thread;
@@ -41,7 +41,7 @@ class basic_pool_threads {
     struct spare {
         unsigned place;
         spare* next;
-        bool is_to_work = false;  // else it has to end
+        bool is_to_work = false;  // false: it has to end
         basic_parker<Platform> called{};
         spare(unsigned p, spare* n) noexcept : place(p), next(n) {}
     };
@@ -53,11 +53,12 @@ class basic_pool_threads {
     basic_pool_threads(const basic_pool_threads&) = delete;
     basic_pool_threads& operator=(const basic_pool_threads&) = delete;
 
-    // Sets the number of places. Starts a thread for each place that has none; it calls `work(i)`. A surplus
-    // thread sees by `wants` that it has to end. First calls `prepare(n)`, which may throw, then `expect`
-    // with the number of threads that begin, or negative, of those that could not. After `close`: no effect.
-    // `work` returns void, or whether another thread has taken its place: see `replace`.
-    // Errors: exceptions of `on_start`, or of starting a thread: threads started before stay.
+    // Sets the number of places. A new thread, or a spare, calls `work(i)` for each place that has none. A
+    // surplus thread sees by `wants` that it has to end. First calls `prepare` with the number of all places,
+    // extra ones included, then `expect` with the number of threads that begin, or negative, of those that
+    // could not. After `close`: no effect. `work` returns void, or whether another thread has taken its
+    // place: see `replace`.
+    // Errors: exceptions of `prepare`, of `on_start`, or of starting a thread: threads started before stay.
     template <class Prepare, class Expect, class Work>
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
         const std::lock_guard guard(lock_);
@@ -69,7 +70,7 @@ class basic_pool_threads {
         thread_shortage::start_threads(name_, n, start, [this] { return asked(); });
     }
     // Adds a place to those of `set` (`change` 1), or removes such a place (-1): for coroutines that no
-    // thread resumes, see threaded_executor::sleep. False if `prepare` or starting a thread fails.
+    // thread resumes, see threaded_executor::sleep. False after `close`, or if `prepare` or a start fails.
     template <class Prepare, class Expect, class Work>
     bool add_extra(int change, Prepare prepare, Expect expect, Work work) noexcept {
         const std::lock_guard guard(lock_);
@@ -91,7 +92,7 @@ class basic_pool_threads {
         set(n, [](unsigned) {}, [](int) {}, work);
     }
 
-    // Called by the thread of place `i` before it blocks: another thread calls `work(i)`, also after `close`,
+    // Called by the thread of place `i` before it blocks: another thread calls `work(i)`, even after `close`,
     // and sees everything that the caller wrote before.
     // Errors: as of `set`; the caller then keeps the place.
     template <class Work>

@@ -24,7 +24,7 @@ namespace weir::detail {
 // | place | contents                                                    | order                    |
 // |-------|-------------------------------------------------------------|--------------------------|
 // | next  | the coroutine that was woken last: its data is in the cache | one                      |
-// | queue | the coroutines that were woken before it                    | first in, first out      |
+// | queue | the others: woken before, posted from outside, or by timers | first in, first out      |
 // | forks | parts of a larger job; none of them has started             | last in, first out;      |
 // |       |                                                             | thieves take the oldest  |
 template <class Platform>
@@ -45,7 +45,7 @@ class alignas(64) basic_worker_queues {
     basic_work_stealing_deque<Platform> queue;
     basic_work_stealing_deque<Platform> forks;
 
-    // Replaces the coroutine in `next`; the old and the new one may be null. `me`: the calling thread's
+    // Replaces the coroutine in `next`, and returns the old one; both may be null. `me`: the calling thread's
     // record.
     void* exchange_next(void* next, record* me) noexcept {
         const typename lock::guard held(next_lock_, me);
@@ -60,14 +60,15 @@ class alignas(64) basic_worker_queues {
     void count_resumption() noexcept { resumed_.store(resumed() + 1, std::memory_order_relaxed); }
     std::uint64_t resumed() const noexcept { return resumed_.load(std::memory_order_relaxed); }
 
-    // The coroutine that the worker runs, or null; and whether an idle worker searches, and so may have found
-    // a coroutine. Written by the worker, read by any thread.
+    // The coroutine that the worker runs, or null; and whether the worker is idle and searches, so that it
+    // may have found a coroutine. Written by the worker, read by any thread.
     void set_running(void* coroutine) noexcept { running_.store(coroutine, std::memory_order_relaxed); }
     void* running() const noexcept { return running_.load(std::memory_order_relaxed); }
     void set_searching(bool now) noexcept { searching_.store(now, std::memory_order_seq_cst); }
     bool is_searching() const noexcept { return searching_.load(std::memory_order_seq_cst); }
 
-    // The record of the worker's thread, set by that thread when it begins.
+    // The record of the thread that works as this worker, set by that thread when it begins; null: it has
+    // none. `pool`: the executor that the thread serves; null for a consumer.
     void set_thread(record* r, const void* pool) noexcept {
         if (r != nullptr) {
             r->serve(pool);
@@ -86,8 +87,9 @@ class alignas(64) basic_worker_queues {
         return resumed() + (r != nullptr ? r->operations() - before : 0);
     }
 
-    // Called by the worker's thread when the thread ends. Moves all coroutines to another queue: first those
-    // of `queue` and `next`, then the forks, each oldest first. Another thread may become this worker later.
+    // Called by the worker's thread when the worker is surplus. Moves all coroutines to another queue: first
+    // those of `queue` and `next`, then the forks, each oldest first. Another thread may become this worker
+    // later.
     template <class Inbox>
     void hand_over(Inbox& to) noexcept {
         while (void* const p = queue.steal()) to.push(p);
@@ -111,9 +113,9 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
         pool->wake_helper();
     }
 
-    // Takes the fork `h` out of the queue, so that the caller runs it next; false if another worker has taken
-    // it, or if other coroutines have priority, as in the pool's loop. Counts as a resumption, which thieves
-    // measure.
+    // Takes the fork `h` out of `forks`, so that the caller runs it next. False if `h` is not the youngest
+    // fork there, or if other coroutines have priority, as in the pool's loop. Counts as a resumption, which
+    // thieves measure.
     bool take_back(std::coroutine_handle<> h) noexcept override {
         if (this->has_next() || !this->queue.empty()) return false;
         if (pool->has_outside_work()) [[unlikely]]
@@ -163,8 +165,9 @@ class basic_worker_places {
     typename Platform::template atomic<unsigned> size_{0};
 };
 
-// The most workers that a pool can have: `asked`, or if that is 0, one a core, and at least `workers`, with
-// which it begins. Errors: std::invalid_argument if `asked` is too small.
+// The most workers that a pool can have: `asked`, or if that is 0, the larger of `cores` and `workers`, the
+// initial number. Errors: std::invalid_argument if `asked` is less than `workers`, or negative. (Others
+// refuse a negative `workers`.)
 inline unsigned most_workers(unsigned workers, unsigned asked, unsigned cores) {
     if (asked == 0 || was_negative(workers)) return larger(workers, cores);
     if (!was_negative(asked) && asked >= workers) return asked;
@@ -173,7 +176,7 @@ inline unsigned most_workers(unsigned workers, unsigned asked, unsigned cores) {
         " workers was given a .most_workers that is less, or negative; give it as many "
         "or more, or nothing");
 }
-// The check of `set_workers`. Errors: std::invalid_argument.
+// The check of `set_workers`. Errors: std::invalid_argument if `workers` is 0, negative, or more than `most`.
 inline void check_workers(unsigned workers, unsigned most) {
     refuse_if(workers == 0 || was_negative(workers),
               "weir::thread_pool: set_workers() was given 0, or a negative number; ask for at least 1, as "

@@ -39,7 +39,7 @@ class ready_queue {
         ++size_;
     }
 
-    // The queue is not empty.
+    // Called only if the queue is not empty.
     std::coroutine_handle<> take_front() noexcept {
         const std::coroutine_handle<> first = ring_[head_];
         head_ = place(1);
@@ -58,8 +58,8 @@ class ready_queue {
     }
 };
 
-// A `ready_queue` under a spin lock, for any number of threads. A pool's queue of coroutines that were posted
-// by threads that are not its workers.
+// A `ready_queue` under a spin lock, for any number of threads. A `thread_pool` has one for coroutines that
+// other threads than its workers post; a `blocking_pool` has one for all coroutines.
 //
 // `size_` is written under the lock and read without. The store in `push` and the load in `empty` are
 // seq_cst: a thread pushes and then looks for sleepers; a worker announces its sleep and then calls `empty`.
@@ -89,14 +89,14 @@ class basic_inbox {
         return then();
     }
 
-    // The oldest item, or null. If empty, costs one load.
+    // Takes the oldest item; null if empty. If empty, costs one load.
     void* pop() noexcept {
         void* item = nullptr;
         pop(&item, 1);
         return item;
     }
 
-    // Takes the oldest half, at least one and at most `most`, into `out`; returns how many.
+    // Takes the oldest half, rounded up, but at most `most`, into `out`; returns how many, 0 if empty.
     std::size_t pop(void** out, std::size_t most) noexcept {
         if (empty()) return 0;
         std::lock_guard guard(lock_);

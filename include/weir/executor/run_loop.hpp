@@ -33,16 +33,16 @@ class foreign_run_loop;
 // coroutine that blocks in a turn occupies the stack of its thread, so nothing else may run there. Another
 // thread, a stand-in, holds the loop until that coroutine can resume. Only one thread holds the loop at a
 // time, so coroutines run in the same order as if the blocked one had suspended. Flags hand the loop from
-// thread to thread, so the state of the holder needs no lock. A stand-in that has passed the loop on is kept
-// as a spare.
+// thread to thread, so members that only the holder uses need no lock. A stand-in that has passed the loop on
+// is kept as a spare.
 class loop_turns {
   public:
     // The interface of the loop.
     class loop {
       public:
-        // Called on the thread that holds the loop: resumes a coroutine. If none is ready, a `run_loop` polls
-        // its sources, or sleeps until a coroutine is ready or `done` is set; `virtual_time` moves its clock.
-        // Neither goes past `limit`. Errors: `deadlock_error`.
+        // Called on the thread that holds the loop: resumes at most one coroutine. If none is ready, a
+        // `run_loop` polls its sources, or sleeps until a coroutine or a poll may be due, or `done` is set;
+        // `virtual_time` moves its clock. Neither goes past `limit`. Errors: `deadlock_error`.
         virtual void turn(parker& done, time_point limit) = 0;
         virtual time_point instant() const noexcept = 0;
         // Called on a thread that blocks and has passed the loop on: sleeps until `done` is set, or until
@@ -89,14 +89,15 @@ class loop_turns {
 
     void block(loop& l, parker& done, time_point limit);
 
-    // Runs one turn. If threads are blocked, the one that blocked last throws the turn's `deadlock_error`.
-    // Otherwise the turn's exception leaves this call.
+    // Runs one turn. If threads are blocked, a `deadlock_error` of the turn is thrown on the thread that
+    // blocked last. All other exceptions of the turn leave this call.
     void take(loop& l, parker& done, time_point limit);
 
-    // Removes from `blocked_` the thread that blocked first of those that can go on; null: none can.
+    // Removes from `blocked_` the first thread that can go on; null: none can.
     blocked* next_ready(const loop& l) noexcept;
 
-    // Passes the loop to its own thread, if that waits in `drive`, or to a stand-in. False: there is neither.
+    // Passes the loop to its own thread, if that waits in `drive`, or to a stand-in. False: no thread could
+    // be started.
     bool pass_on(loop& l) noexcept;
     // Wakes a spare to run `l`; null: to end.
     void call(loop* l) noexcept;
@@ -144,9 +145,10 @@ class run_loop final : public executor, detail::loop_turns::loop {
     WEIR_INLINE void cancel(timer& t) noexcept override;
 
     /// Runs the next coroutine. If none is ready, sleeps until one is posted, a timer or a poll is due,
-    /// `done` is set, or `limit`. Called by a coroutine of the loop: sleeps until `done` is set, or until
-    /// `limit`, while another thread runs the loop.
-    /// \returns false if the calling thread neither constructed the loop nor runs it now.
+    /// `done` is set or poked, or until `limit`. Called by a coroutine of the loop: sleeps until `done` is
+    /// set, or until `limit`, while another thread runs the loop.
+    /// \returns false, at once, if the calling thread neither constructed the loop nor runs it now; otherwise
+    /// true.
     WEIR_INLINE bool drive(detail::parker& done, time_point limit) override;
 
     void waits_for(executor& other) noexcept override { lender_ = &other; }
@@ -180,8 +182,8 @@ class run_loop final : public executor, detail::loop_turns::loop {
 namespace detail {
 
 // A `run_loop` on a thread of its own, from the first use to the end of the process. It resumes the
-// coroutines of other libraries that have no executor: see `executor_of`. Each awaitable of the library
-// includes this header for it.
+// coroutines of other libraries that no executor runs: see `executor_of`. The header of each awaitable of
+// weir includes this header for that.
 class foreign_run_loop {
   public:
     // Errors: `forked_error` in a process that was forked after the first use; `std::system_error` if no

@@ -23,28 +23,28 @@ namespace weir::detail {
 // an idle thief first studies the victim:
 // - If the victim takes `worthwhile` or longer from one resumption or channel operation to the next,
 //   coroutines are stolen as soon as they are queued, also the one in its next-to-run slot.
-// - Otherwise only coroutines that have waited for `long_patience` are stolen.
+// - Otherwise only coroutines that have waited for `long_patience` or longer are stolen.
 // - If each resumption takes `long_turn`, as between large queues, few coroutines move, and cache lines move
 //   for several items at once: then `worth_in_long_turns` is enough. (Three stages of 100 ns with queues of
 //   64 items, two workers: 298 -> 168 ns an item; of 300 ns 841 -> 452; with 50 ns, the break-even, they
 //   stay: 147.)
 //
-// The verdict of a study holds for `most_credit` thefts; the next study takes the thief 5 to 10 us. A worker
-// that has just got its coroutines back fetches their data from the other core and looks slow for a while: up
-// to `beyond_doubt`, two studies in a row have to agree. The effect of thefts is checked as well: after each
-// `trial` of them, all workers together have to be as fast as the victim was alone; otherwise the victim is
-// left alone for a while, a rest. Its speed alone is measured at rests, which also happen now and then for a
-// moment, because then its data are back in its cache. (A stage that works on four items at a time, with
-// statistics and queues of 2 items, on two workers that exchange a cache line in 200 ns: 257 ns an item, and
-// 1770 without this check, as each theft made the next one look worthwhile. With 100 ns of work for each
-// item: 540 and 1780.)
+// The verdict of a study holds for at most `most_credit` thefts; the next study takes the thief 5 to 10 us. A
+// worker that has just got its coroutines back fetches their data from the other core and looks slow for a
+// while: up to `beyond_doubt`, two studies in a row have to agree. The effect of thefts is checked as well:
+// after each `trial` of them, all workers together have to be as fast as the victim was alone, unless alone
+// it took `surely_worthwhile` or longer. If they are slower, the victim is left alone for a while, a rest.
+// The victim's speed alone is measured at rests, which also happen now and then for a moment, because its
+// data are back in its cache then. (A stage that works on four items at a time, with statistics and queues of
+// 2 items, on two workers that exchange a cache line in 200 ns: 257 ns an item, and 1770 without this check,
+// as each theft made the next one look worthwhile. With 100 ns of work for each item: 540 and 1780.)
 //
 // Forks are parts of a larger job: if there are several, the first is stolen at once. If it turns out to be
 // small, stealing pauses before the next one, unless a study shows that the victim takes `worth_moving` for
-// each. A victim that has resumed nothing during the study may run a coroutine that makes forks for long:
-// that says nothing about their size, so stealing pauses there, too. (10^6 tasks that do nothing, two
-// workers, frames from malloc: 62 ns a task; 88 without the pause for such a victim, as each theft interrupts
-// it, and 420 without any; a tree of as many leaves: 17 ns a leaf.)
+// each resumption or channel operation. A victim that has done neither during the study may run a coroutine
+// that makes forks for long. Such a study says nothing about the size of the forks, so stealing pauses there,
+// too. (10^6 tasks that do nothing, two workers, frames from malloc: 62 ns a task; 88 without the pause for
+// such a victim, as each theft interrupts it, and 420 without any; a tree of as many leaves: 17 ns a leaf.)
 //
 // Alternatives that were tried, with figures: bench/results.md.
 //
@@ -86,7 +86,7 @@ class basic_steal_policy {
     static constexpr std::int64_t worth_in_long_turns = 30;
     static constexpr std::int64_t worth_moving = 500;
     static constexpr std::int64_t longest_pause = 512'000;
-    // A fork is large if the thief resumes so often for it, or works so long on it.
+    // A fork is large if the thief resumes at least so often for the fork, or works at least so long on it.
     static constexpr std::uint64_t large_part = 8;
     static constexpr std::int64_t long_part = 3'000;
     static constexpr std::uint32_t trial = 64;
@@ -168,26 +168,29 @@ class basic_steal_policy {
         studied_resumed_ = victim.resumed();
     }
 
-    // The last look at the victim; and the ends of its queue at two looks that were `long_patience` apart.
+    // The last look at the victim. The bottom of its queue at the last two looks that were at least
+    // `long_patience` apart: `long_queued_` at the later one.
     std::int64_t seen_at_ = 0;
     std::int64_t long_seen_at_ = 0;
     std::uint64_t long_queued_ = 0;
     std::uint64_t queued_long_before_ = 0;
-    // The beginning of the study; and for how many thefts the last verdict still holds.
+    // The current study: its beginning, and the victim's counts then. `credit_`: for how many thefts the last
+    // verdict still holds.
     std::int64_t studied_from_ = 0;
     std::uint64_t studied_done_ = 0;
     std::uint64_t studied_resumed_ = 0;
     bool suspected_ = false;  // the last study found the victim slow
     std::uint32_t credit_ = 0;
-    // The victim's time for each resumption or channel operation when alone: that of the last rest, or less.
+    // The victim's time for each resumption or channel operation when alone: as measured in the last rest, or
+    // less if a later study measured less.
     std::int64_t alone_ = never;
     // The end of the last trial, and `all_done()` then; `never`: none since the last study.
     std::int64_t trial_end_ = never;
     std::uint64_t judged_done_ = 0;
     std::int64_t rest_ = 0;                   // the length of a rest after a trial that did not pay
     std::int64_t rest_end_ = -between_rests;  // the end of the last rest
-    unsigned fork_credit_ = 0;  // how many more forks may be stolen: in the last study, each was worth it
-    bool did_nothing_ = false;  // in the last study, the victim did nothing
+    unsigned fork_credit_ = 0;                // how many more forks may be stolen without a pause
+    bool did_nothing_ = false;                // in the last study, the victim did nothing
     // The last stolen fork: its thief, when, and for how long no fork is stolen after it.
     const queues* fork_thief_ = nullptr;
     std::uint64_t fork_thief_resumed_ = 0;
@@ -200,7 +203,7 @@ struct steal_result {
     bool too_young = false;  // coroutines were queued, but are not to be stolen yet
 };
 
-// The steal policies of all workers of a pool. A lock lets one thief search at a time.
+// The steal policies of all workers of a pool. One thief searches at a time; others wait for its lock.
 template <class Platform>
 class basic_thieves {
     using policy = basic_steal_policy<Platform>;
@@ -211,7 +214,8 @@ class basic_thieves {
         : policies_(new policy[most]),
           study_(one_processor ? policy::study_on_one_processor : policy::usual_study) {}
 
-    // Tries all workers in turn, beginning with a random one. `idle_since`: as of `steal_from`.
+    // Tries all workers in turn, beginning with a random one, until a coroutine is found. `idle_since`: as of
+    // `steal_from`.
     template <class Workers>
     steal_result steal(const Workers& workers, const basic_worker_queues<Platform>& thief, std::int64_t now,
                        std::int64_t idle_since) noexcept {

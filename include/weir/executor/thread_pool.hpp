@@ -23,21 +23,21 @@ namespace weir {
 /// Options of a `thread_pool`, given by name: `weir::thread_pool pool(4, {.most_workers = 16})`.
 struct thread_pool_options {
     /// The largest number that `set_workers` accepts. A worker that was never started costs some hundred
-    /// bytes. 0: one a core, or the initial number of workers, if that is larger.
+    /// bytes. 0: the default of the pool's constructor, or the initial number of workers, if that is larger.
     unsigned most_workers = 0;
 
-    /// Called on each thread before it runs anything, with its worker's number, counted from 0. Sets the
-    /// thread's name, its cores, or its device. Also called on threads that `set_workers` starts, and on
-    /// those that replace a blocked worker: these pass that worker's number again.
+    /// Called on each thread before it runs anything, with its worker's number, counted from 0. For the
+    /// thread's name, its cores, or its device. Also called on threads that start later: for `set_workers`,
+    /// for an added worker (see Blocking of the pool), or to replace a blocked worker, with its number again.
     ///
     /// Order: for one thread after the other, never for two at once.
     /// Errors: an exception leaves the constructor, once the threads that had begun have been joined; or
-    ///         `set_workers`.
+    ///         `set_workers`. An exception on any other thread has the effect that this thread is not added.
     /// Threads: the starting thread waits until this returns. The function must not use the pool.
     std::function<void(unsigned worker)> on_thread_start = nullptr;
 };
 
-/// Runs coroutines on a fixed number of threads, with work stealing. For code that computes; use a
+/// Runs coroutines on a given number of threads, with work stealing. For code that computes; use a
 /// `blocking_pool` for code that blocks.
 ///
 /// A coroutine posted by a worker goes into that worker's next-to-run slot, and the slot's previous content
@@ -54,18 +54,19 @@ struct thread_pool_options {
 /// pool have to end by then; no timer may be pending.
 /// Blocking: while a coroutine blocks in a wait of the library (`sync_wait`, a blocking `get` or `put`, the
 /// end of a run or group), another thread works in its place, so there can be more threads than `workers()`.
-/// If no worker has resumed a coroutine for 10 ms or more, as when all wait for a lock that the blocked
-/// coroutine holds, workers are added, one after the other, until that coroutine resumes. If the system has
-/// no thread left, a message on stderr says so.
+/// If coroutines are queued, but no worker has resumed one for 10 ms or more, as when all wait for a lock
+/// that the blocked coroutine holds, workers are added, one after the other, until that coroutine resumes. If
+/// the system has no thread left, a message on stderr says so.
 /// Errors: std::terminate if an exception leaves a resumed coroutine, or if memory for a queue is exhausted.
 /// The destructor called on a thread of the pool: a message and std::abort, except during `std::exit`.
-/// Exit: if a coroutine or a consumer calls `std::exit` and the pool is static, the pool takes no more work,
-/// waits up to 0.1 s for its threads to finish the current resumption, and lets the process end.
+/// Exit: if `std::exit` destroys a static pool on one of its threads, or while a run, task group or timer
+/// uses it, the pool takes no more work. It waits up to 0.1 s for its threads to finish their current
+/// resumptions, and lets the process end.
 /// Source: Chase and Lev's deque (executor/deque.hpp); the slot and its limit are from Go and tokio.
-/// Cost: idle workers sleep; one polls a GPU while coroutines of the pool wait for it. While a worker is
-/// active, one idle worker searches at least every millisecond, which is the longest time that a coroutine
-/// waits behind one that occupies their worker (0.1 ms on average). A hand-over between two coroutines on one
-/// worker takes 12 ns.
+/// Cost: idle workers sleep; one polls a GPU, or MPI, while coroutines of the pool wait for it. While a
+/// worker is active, one idle worker, if there is one, searches at least every millisecond. So long at most a
+/// coroutine waits behind another one that occupies the worker of both (0.1 ms on average). A hand-over
+/// between two coroutines on one worker takes 12 ns.
 template <class Platform = detail::standard_platform>
 class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     using base = detail::basic_work_finder<Platform>;
@@ -84,8 +85,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     /// \param workers the number of threads, named "weir 0", "weir 1", and so on. The default is the number
     ///                of processors in the affinity mask, or the CPU quota of the control group, rounded up,
     ///                if that is less.
-    /// Errors: std::invalid_argument if 0, or negative; std::system_error if a thread can't be started;
-    ///         exceptions of `on_thread_start`.
+    /// Errors: std::invalid_argument if 0, negative, or more than a nonzero `most_workers`; std::system_error
+    ///         if a thread can't be started; exceptions of `on_thread_start`.
     explicit basic_thread_pool(unsigned workers = Platform::concurrency(),
                                const thread_pool_options& options = {});
 
@@ -119,20 +120,23 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     void fork(std::coroutine_handle<> h) noexcept override;
 
     /// On a thread of this pool: another thread works in its place until the coroutine that blocks here has
-    /// suspended or ended; this thread sleeps until `done` is set or poked, or until `limit`. So blocking
-    /// code can't stop the pool, and nothing runs on top of it. On other threads: returns false.
+    /// suspended or ended; this thread sleeps until `done` is set, or until `limit`. If no other thread can
+    /// be started, it sleeps for at most 1 ms. Returns true. So blocking code can't stop the pool, and
+    /// nothing runs on top of it. On other threads: returns false.
     bool drive(detail::parker& done, time_point limit) override;
 
     /// A thread that waits for an item of a run works in the place of one of this pool's threads: see
-    /// `run_options::consumers_help`. Only if one run and no task group uses the pool, `on_thread_start` is
-    /// not set, and coroutines suspend within some us. At most `workers()` threads run coroutines at a time.
+    /// `run_options::consumers_help`. Only if the thread runs no coroutine, exactly one run and no task group
+    /// uses the pool, `on_thread_start` is not set, and coroutines suspend within some us. At most
+    /// `workers()` threads run coroutines at a time.
     bool lend_place(detail::parker& done) noexcept override;
 
   private:
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
     static constexpr int most_misses = 100;       // searches of a guest in a row that find nothing
 
-    // Per thread: its pool, and the worker that it is now; null: another thread has replaced it.
+    // Per thread: its pool, and the worker that it is now. `here` null: it is none now, as another thread has
+    // replaced it, or as it lends its place.
     struct place final : detail::thread_place {
         worker* here = nullptr;
         basic_thread_pool* of = nullptr;
@@ -148,20 +152,23 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // The main loop of a worker. One turn:
     //   1. a surplus worker ends; a worker whose place is asked for lends it to a consumer: `stand_by`;
     //   2. `find` (work_finder.hpp): the next coroutine: its own, from outside, or stolen (steal_policy.hpp);
-    //   3. without one, `idle` (idle_workers.hpp): watch or sleep, until there is work or the pool ends;
+    //   3. without one, `idle` (idle_workers.hpp): watch or sleep, until there is work, or it has to end;
     //   4. resume the coroutine; leave if another thread has replaced this one meanwhile.
     bool work(unsigned number) noexcept override;
 
     // Makes the calling thread the worker's thread.
     place& take(worker& me) noexcept;
-    // The worker's thread lends its place, until the consumer returns it.
+    // The worker's thread lends its place. Returns when it has the place back: see
+    // `basic_place_lease::stand_by`.
     void stand_by(place& mine, worker& me) noexcept;
-    // Asks for a place, if that pays. `done`: set when the consumer no longer waits.
+    // Asks for a place, if that pays; returns whether the calling consumer is in one now. `done`: set when
+    // the consumer no longer waits.
     bool ask_for_place(const detail::parker& done) noexcept;
-    // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false: nothing
-    // to run was found, or another thread has the place.
+    // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false:
+    // `most_misses` searches found nothing to run, or another thread has the place.
     bool work_as_guest(place& mine, worker& me, const detail::parker& done) noexcept;
-    // The consumer posts to the place that it keeps, and wakes no thread. False: the place was taken back.
+    // The consumer posts to the place that it keeps, and wakes no thread for that. False: the place is not
+    // vacant any more, and nothing was posted.
     bool post_to_kept(place& mine, std::coroutine_handle<> h) noexcept;
     // The consumer waits for something else than an item: the worker's own thread goes on at once.
     void return_kept(place& mine) noexcept;
@@ -178,10 +185,11 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     // Nonzero if the pool ends and no thread blocks in a wait. The watcher calls it before and after it sees
     // that no worker is active. A thread that blocks counts as active both before and after it counts as
-    // blocked. So if both results are equal, no thread was active or blocked at that instant.
+    // blocked. So if both results are equal and not 0, no thread was active or blocked when the watcher
+    // looked.
     std::uint64_t ends() const noexcept;
 
-    // Called when `find` found nothing. Returns a coroutine; or that the pool ends; or neither: the worker
+    // Called when `find` found nothing. Returns a coroutine; or that the pool is over; or neither: the worker
     // may be surplus.
     idle_end idle(worker& me) noexcept;
 

@@ -86,7 +86,8 @@ class threaded_executor : public executor {
     ~threaded_executor() override = default;
 
     // Choose the thread to wake for a coroutine that was posted from outside; for a timer that is now the
-    // earliest. The call of the result wakes it.
+    // earliest. Called under the lock of the inbox or of the timers. The call of the result wakes the thread,
+    // if one has to be woken.
     virtual wake_up wake_up_for_post() noexcept = 0;
     virtual wake_up wake_up_for_timer(std::int64_t deadline) noexcept = 0;
     // Wakes all idle threads, which check whether they are surplus, or the pool ends.
@@ -100,7 +101,7 @@ class threaded_executor : public executor {
     virtual bool is_crowded() const noexcept = 0;
     // Called before threads begin, with the number of all threads. May throw.
     virtual void make_workers(unsigned threads) { static_cast<void>(threads); }
-    // `threads` threads are about to begin; negative: so many have ended, or could not begin.
+    // `threads` threads are about to begin; negative: so many end, or could not begin.
     virtual void expect(int threads) noexcept { static_cast<void>(threads); }
 
     // Not inlined: few post from outside.
@@ -113,7 +114,8 @@ class threaded_executor : public executor {
         if (orphaned()) throw forked_error();
     }
 
-    // Called by the pool's constructor. If a thread can't be started, the others end.
+    // Called by the pool's constructor. Before an exception leaves this function, the threads that had begun
+    // have ended.
     void start() {
         try {
             set_threads(static_cast<unsigned>(traits().parallelism));
@@ -165,8 +167,8 @@ class threaded_executor : public executor {
     }
     // Blocks the calling thread, after `leave_place`, until `done` is set, or until `limit`. All other
     // threads may come to wait for this thread meanwhile, for instance for a lock that it holds. So while
-    // coroutines are queued and none is resumed, threads are added, one after the other.
-    // `has_left`: another thread has the place; if not, returns soon, so that the caller tries again.
+    // coroutines are queued and none is resumed, threads are added, one after the other. `has_left`: another
+    // thread has the place. If not, returns after `retry` at the latest, so that the caller tries again.
     void sleep(parker& done, time_point limit, bool has_left) noexcept {
         auto* const me = basic_thread_record<Platform>::mine();
         if (me != nullptr) me->set_sleeping(true);
@@ -186,8 +188,9 @@ class threaded_executor : public executor {
     }
 
     // Called by the pool's destructor: posted coroutines run, and the threads end. `is_mine`: the calling
-    // thread is one of them and can't join itself. While the process ends by `std::exit`, a waiting coroutine
-    // may never resume: it is left as it is, after the threads have finished their current resumptions.
+    // thread is one of them, and can't join itself: ends the program, unless `std::exit` was called. While
+    // the process ends by `std::exit`, waiting coroutines may never resume: if there may be any, they are
+    // left as they are, after `leave` has waited for the current resumptions.
     void end(bool is_mine) noexcept {
         const bool exits = process_end::has_begun();
         if (is_mine && !exits) {
@@ -231,7 +234,7 @@ class threaded_executor : public executor {
         return done;
     }
 
-    // In ns: the naps in `sleep`; after each one, a thread is added if necessary. Most resumptions take less
+    // In ns: the naps in `sleep`; after each nap, a thread is added if necessary. Most resumptions take less
     // than the first nap, and cause no added thread. `retry`: the nap if no other thread has the place.
     static constexpr std::int64_t first_nap = 10'000'000;
     static constexpr std::int64_t longest_nap = 160'000'000;

@@ -25,7 +25,7 @@ class timer_queue;
 /// Lifetime: exists until its waiter is resumed, and as long as another thread may cancel it.
 class timer {
   public:
-    /// \param waiter  is posted once, at `deadline` or when the timer is cancelled.
+    /// \param waiter  is posted once: at `deadline` or later, or when the timer is cancelled.
     timer(time_point deadline, std::coroutine_handle<> waiter,
           timer_order order = timer_order::normal) noexcept
         : deadline_(deadline), waiter_(waiter), order_(order) {}
@@ -45,7 +45,7 @@ class timer {
     /// When the timer fired or was cancelled, by the executor's clock. For the waiter, after it resumed.
     [[nodiscard]] time_point fired() const noexcept { return fired_; }
 
-    /// True if the timer was cancelled before its deadline. For the waiter, after it resumed.
+    /// True if the timer was cancelled before it fired. For the waiter, after it resumed.
     [[nodiscard]] bool cancelled() const noexcept { return state_ == state::cancelled; }
 
   private:
@@ -88,9 +88,9 @@ class timer_queue {
         return true;
     }
 
-    /// Removes a timer before its deadline. Before `add`: marks it, so that `add` refuses it. After it has
-    /// fired: no effect.
-    /// \returns true if it was queued: the caller posts its waiter.
+    /// Removes a timer that has not fired; `fired()` then returns `now`. Before `add`: marks the timer, so
+    /// that `add` refuses it. After it has fired or was cancelled: no effect.
+    /// \returns true if the timer was queued: the caller posts its waiter.
     [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept {
         const timer::state before = t.state_;
         if (before == timer::state::fired || before == timer::state::cancelled) return false;

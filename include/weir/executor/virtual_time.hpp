@@ -45,10 +45,10 @@ class virtual_clock {
         return was_queued;
     }
 
-    // Sets the clock to the earliest deadline before `limit`, and passes the waiters of its timers to
-    // `ready`: only those of one timer_order, so that `before_all` waiters run until nothing is ready before
-    // the others of that instant. False if no timer is due before `limit`; or if there is no limit (the
-    // largest instant), and no timer for which time advances.
+    // Sets the clock to the earliest deadline before `limit`, and passes the waiters of the timers that are
+    // due then to `ready`: only those of one timer_order, so that `before_all` waiters run until nothing is
+    // ready before the others of that instant. False if no timer is due before `limit`; or if there is no
+    // limit (the largest instant), and no timer for which time advances.
     template <class Ready>
     bool advance(time_point limit, Ready ready) noexcept {
         const timer* const first = timers_.next();
@@ -67,8 +67,8 @@ class virtual_clock {
     }
 
   private:
-    // Without a limit, time advances only if there is such a timer: neither an observer (`before_all`) nor
-    // set to the largest instant, at which no timer fires.
+    // Whether time advances for this timer without a limit: not for an observer (`before_all`), nor for the
+    // largest instant, at which no timer fires.
     static bool advances_time(const timer& t) noexcept {
         return t.order() == timer_order::normal && t.deadline() != (time_point::max)();
     }
@@ -87,7 +87,7 @@ class virtual_executor : public executor {
     virtual_executor() : executor({.exclusive = true, .waiters = &sites_, .counts_wakes = true}) {}
     ~virtual_executor() override = default;
 
-    // A line of text for each waiter.
+    // The waiters as lines of text, as a deadlock's message ends; empty: there is none.
     std::string waiters() { return detail::waiters_at(sites_); }
     // Throws `deadlock_error`. The waiting coroutines are not destroyed.
     [[noreturn]] void throw_deadlock(const std::string& waiters) {
@@ -108,12 +108,12 @@ class virtual_executor : public executor {
 /// statistics are exact to the nanosecond.
 ///
 /// Order: ready coroutines run first come, first served; with a seed other than 0, in an order drawn from the
-///        seed, so that one test explores many schedules. Statistics don't depend on the order.
+///        seed, so that a test can explore many schedules. Statistics don't depend on the order.
 /// Threads: one thread runs it (in `run`, `run_until`, `sync_wait`, or a blocking get of a pipeline's run).
-///        While a coroutine blocks there in a wait of the library, another thread runs it. Then `run_until`
-///        returns after this coroutine has resumed, even if that is later. Other threads may post and read
-///        the clock. Virtual time does not wait for other threads: a coroutine that they have not posted by
-///        the time nothing else can run counts as never posted.
+///        While a coroutine blocks there in a wait of the library, another thread runs it. Then
+///        `run_until(t)` returns after this coroutine has resumed, even if the clock is past `t` by then.
+///        Other threads may post and read the clock. Virtual time does not wait for other threads: a
+///        coroutine that they have not posted by the time nothing else can run counts as never posted.
 /// Errors: `deadlock_error` from the call that runs it. Out of memory when more coroutines are ready at once
 ///         than ever before, and more than 256: std::terminate.
 /// Lifetime: outlives the coroutines that run on it.

@@ -20,8 +20,8 @@ class wait_site;
 
 // The reason for a wait, and the event that can end the wait. A slot is a worker of a stage.
 enum class wait_kind : std::uint8_t {
-    get,      // for an item: a put into the channel ends the wait
-    put,      // for room: a get from the channel ends the wait
+    get,      // for an item: a put into the channel, or its end, ends the wait
+    put,      // for room: a get from the channel, or its end, ends the wait
     turn,     // for other slots of the stage: for the order of items, a place in a batch, or to merge
     others,   // for other parts of the run: any slot, or the consumer, can end the wait
     outside,  // for a call from outside of the run, such as the one that resumes a paused run
@@ -61,7 +61,7 @@ class wait_site : public registered {
     virtual void inspect(site_seen& seen) const = 0;
 
     // A counter of completed operations. While the counter changes, no waiter is stuck, and a watchdog need
-    // not call `inspect`. Takes no lock.
+    // not call `inspect`. A site that does not count returns 0. Takes no lock.
     virtual std::uint64_t moved() const noexcept { return 0; }
 
     // Unique among all sites, also among those at the address of a destroyed one.
@@ -80,13 +80,13 @@ class wait_site : public registered {
     const std::uint64_t serial_ = 1 + serials_.fetch_add(1, std::memory_order_relaxed);
 };
 
-// Makes a site known to the reports about `ex`, the executor of the first waiter.
+// Adds the site to the registry of `ex`, or to the process-wide one if `executor_traits::waiters` is null.
 void register_site(wait_site& site, const executor& ex) noexcept;
 
 // The parts of one line of a report.
 struct wait_words {
     std::string who;    // "stage 'x', slot 0", "a coroutine" or "a thread"
-    std::string stage;  // empty: not a stage
+    std::string stage;  // its name; empty: not a stage's slot
     std::string where;  // where the stage is defined: "loader.cpp:42"
     std::string at;     // "channel 'y' is full, 64 of 64"; empty: not at a channel
     std::string what;   // follows "waits": "to put"
@@ -104,7 +104,8 @@ class wait_lines {
     // "a thread", "a coroutine" or "2 threads".
     std::vector<std::string> subjects() const;
 
-    // "\n  channel 'y' is full, 64 of 64: 16 slots of stage 'x' (loader.cpp:42) wait to put", and so on.
+    // "\n  channel 'y' is full, 64 of 64: 16 slots of stage 'x' (loader.cpp:42) wait to put", and so on: at
+    // most `most` lines, and the number of the others.
     std::string text(std::size_t most = static_cast<std::size_t>(-1)) const;
 
   private:
@@ -124,18 +125,18 @@ std::string name_of(const wait_seen& w);
 std::string state_of(const site_seen& at);
 wait_words words_of(const site_seen& at, const wait_seen& w);
 
-// Orders waiters that wait for ever: the likelier cause of a deadlock has the lower rank. A function may wait
-// for something outside of the run; a waiter at a full channel blocks the stages before it; one at an empty
-// channel is starved by them.
+// The rank of a waiter that waits for ever, less than `wait_ranks`: the lower, the likelier this waiter
+// causes the deadlock. A thread, or a stage's function, may wait for something outside of the run. A slot
+// that waits to put blocks the stages before it; a slot that waits to get is starved by those stages.
 inline constexpr unsigned wait_ranks = 6;
 unsigned rank_of(const wait_seen& w) noexcept;
 
-// Adds the waiters of a site that have this rank; by default all waiters.
+// Adds the waiters of a site that have this rank; `wait_ranks`: all waiters.
 void add_waiters(wait_lines& lines, const wait_site& at, unsigned rank = wait_ranks);
 std::string waiters_at(const wait_site& at);
 
 // For sites that one thread uses, called on that thread: all waiters, the likeliest cause first; and the
-// first contradiction, with the waiters at its site.
+// first contradiction, with the waiters at its site. Empty if there is none.
 std::string waiters_at(registry& all);
 std::string contradiction_in(registry& all);
 

@@ -72,8 +72,8 @@ class basic_work_finder : public threaded_executor<Platform> {
         view.busy += static_cast<std::size_t>(blocked_.load(std::memory_order_seq_cst) % change);
     }
 
-    // A thread of another pool, or of none, wakes the watcher. A worker of this pool does so only if the
-    // watcher naps: without a watcher, the worker itself polls as soon as it finds nothing to run.
+    // Makes an idle worker poll, if there is one. A worker of this pool does not call a sleeper: if there is
+    // no watcher, the worker itself polls as soon as it finds nothing to run.
     WEIR_NOINLINE bool polls(pollable& source) noexcept override {
         if (this->orphaned() || this->is_over() || !polled_.add(source)) return false;
         const auto* const me = basic_thread_record<Platform>::mine();
@@ -83,14 +83,16 @@ class basic_work_finder : public threaded_executor<Platform> {
     }
 
     // Called by a worker after it has queued a coroutine that another worker could run. Wakes the watcher if
-    // it naps; if no worker is the watcher, wakes an idle worker, which becomes the watcher.
+    // it naps and is `listening()`; if no worker is the watcher, wakes an idle worker, which becomes the
+    // watcher.
     WEIR_ALWAYS_INLINE void wake_helper() noexcept {
         if (idle_.listening() || idle_.unwatched()) [[unlikely]]
             call();
     }
     // Whether there are timers, or coroutines posted from outside.
     bool has_outside_work() const noexcept { return timers_.next() != timers_.never || !inbox_.empty(); }
-    // Whether timers and coroutines from outside have priority now over the worker's own queues.
+    // Whether timers and coroutines from outside have priority now over the worker's own queues:
+    // periodically, and if the coarse clock has advanced.
     WEIR_NOINLINE static bool must_look_outside(const worker& me) noexcept {
         const std::uint64_t tick = me.resumed();
         return tick % inbox_period == 0 || tick % timer_period == 0 || me.looked != Platform::coarse_now();
@@ -205,7 +207,8 @@ class basic_work_finder : public threaded_executor<Platform> {
     };
     due_times due() const noexcept { return {timers_, polled_}; }
 
-    // If true, no thread spins: it would take the processor from the worker for which it waits.
+    // If true, no thread spins: a spinning thread would take the processor from the worker for which it
+    // waits.
     const bool one_processor_;
     basic_worker_places<worker, Platform> workers_;
     basic_thieves<Platform> thieves_;
