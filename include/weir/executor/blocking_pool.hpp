@@ -133,7 +133,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
             if (void* const next = take()) {
                 run(next);
             } else if (is_last()) {
-                if (inbox_.empty()) return false;  // not empty: a coroutine was posted after take() looked
+                if (inbox_.empty()) return false;  // else a coroutine was posted after take() looked
             } else {
                 wait(number);
             }
