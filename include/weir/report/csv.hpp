@@ -81,14 +81,15 @@ inline void add_cells(cell_row& row, const std::string& column, duration d) {
 }
 // All indices in one cell: `0 2`.
 void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places);
-// Three percentiles and the maximum. Not the count and the sum: the statistics that contain the histogram
-// have members for them.
+// The 50th, 90th and 99th percentile, empty if unknown, and the maximum. Not the count and the sum: the
+// statistics that contain the histogram have members for them.
 void add_cells(cell_row& row, const std::string& column, const histogram& h);
 // The cells of all members of the object. Their columns are named `column` and the member: `machine_host`.
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 
-// No columns in CSV and SQLite: repeated calls, how a stage is set up, and what it awaits. JSON has them.
+// No columns in CSV and SQLite: repeated calls, the set-up of a stage, and whether a source awaits others at
+// a channel. JSON has them.
 inline void add_cells(cell_row&, const std::string&, const std::optional<retry_stats>&) noexcept {}
 inline void add_cells(cell_row&, const std::string&, const std::optional<stage_setup>&) noexcept {}
 inline void add_cells(cell_row&, const std::string&, const std::optional<bool>&) noexcept {}
@@ -118,7 +119,7 @@ template <class T>
     return row;
 }
 
-// \returns the cells of the figures of the whole pipeline: idle time, items, the first item.
+// \returns the cells for a lap of the whole pipeline: idle time, number of items, the first item.
 [[nodiscard]] cell_row pace_cells(const pipeline_stats& lap);
 
 }  // namespace weir::detail

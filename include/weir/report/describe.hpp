@@ -35,8 +35,8 @@ namespace detail {
 // `, std::allocator<`: default arguments of standard templates.
 void drop_arguments(std::string& text, std::string_view beginning);
 
-// Unifies the names that compilers give to a type: removes default arguments of standard templates, inline
-// and anonymous namespaces, and keywords.
+// Unifies the names that compilers give to a type. Removes common default arguments of standard templates,
+// inline and anonymous namespaces, `class`, `struct` and `enum`; shortens integer types and `std::string`.
 std::string tidy_type_name(std::string text);
 
 template <class T>
@@ -57,7 +57,7 @@ inline bool are_one_type(const std::type_info* a, const std::type_info* b) noexc
 
 // Builds a `pipeline_description`. A class of stages has the members `options` (`stage_options`) and `output`
 // (the type of its results; a template over the type of its items, except in a source). It may also have:
-// - `static constexpr const char* kind`: the name of the kind, which statistics show, too;
+// - `static constexpr const char* kind`: the name of the kind, which statistics show, too; else "stage";
 // - `std::string remark() const`: in few words, what the options do not say;
 // - if the stage contains other stages, which are to be described, too:
 //
@@ -71,13 +71,14 @@ inline bool are_one_type(const std::type_info* a, const std::type_info* b) noexc
 //       }
 //
 //   `To` is `description_builder`; as a template parameter, so that a stage's header need not include this
-//   one. The function returns the stages from which the next stage takes. Without an input queue it is
+//   one. The function returns the stages from which the next stage takes. A stage without an input queue has
 //
 //       template <class To>             // its parts have sources: all += to.branch("a", part_a)
 //       typename To::ends describe(To& to) const;
 class description_builder {
   public:
-    // The stages from whose output queues the next stage takes; none if the next stage is a source.
+    // The stages from whose output queues the next stage takes; none if the next stage is a source. A
+    // function that adds stages returns the `ends` from which the stage behind them takes.
     class ends {
       public:
         ends& operator+=(ends other) {
@@ -238,7 +239,8 @@ class description_builder {
         result_.branches[branch].end = result_.stages.size();
     }
 
-    // \returns the type of the executor, with a number if there are several executors of the type.
+    // \returns the type of the executor, with a number if the stages name several executors of this type;
+    //          without RTTI `weir::executor`.
     std::string name_of(const executor& ex) const;
     // \returns the alias that users write, such as `weir::thread_pool`, for the name of a `weir::basic_...`
     //          template with the standard platform; every other name unchanged.

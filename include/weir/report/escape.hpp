@@ -12,10 +12,12 @@
 
 namespace weir::detail {
 
-// U+FFFD, written in place of a byte that belongs to no valid UTF-8 character.
+// U+FFFD, written in place of a byte that belongs to no valid UTF-8 character, and of a character that the
+// format forbids.
 inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 
-// \returns the number of bytes of the UTF-8 character at the front of `text`; 0 if there is no valid one.
+// \returns the number of bytes of the UTF-8 character at the front of `text`; 0 if `text` is empty or begins
+//          with an invalid byte.
 [[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
 
 [[nodiscard]] constexpr bool is_control(char c) noexcept {
@@ -33,12 +35,12 @@ void append_json(std::string& out, std::string_view text);
 //          nothing else. A null character becomes U+FFFD: parsers in C end the text there.
 [[nodiscard]] std::string label_text(std::string_view name, std::string_view value);
 
-// \returns the text for HTML and XML, as content or as the value of an attribute. Characters that XML does
-//          not allow become U+FFFD.
+// \returns the text for HTML and XML, as content or as the value of an attribute in double quotes. ASCII
+//          control characters except line break and tab, and U+FFFE and U+FFFF, become U+FFFD.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-// \returns at most `columns` columns of the text; the last is `…` if something was cut. Characters of three
-//          and four bytes count as two columns, because most of them are wide.
+// \returns at most `columns` columns of the text; the last is `…` if something was cut. `columns` is at least
+//          1. Characters of three and four bytes count as two columns, because most of them are wide.
 [[nodiscard]] std::string shortened(const std::string& text, std::size_t columns);
 
 // Text for a terminal, and its width in columns.
@@ -47,8 +49,9 @@ struct terminal_text {
     std::size_t width = 0;
 };
 
-// \returns as much of `name` as fits into `most` columns; `~` at the end if something was cut. `?` replaces
-//          every character that could move the cursor or whose width is unknown.
+// \returns as much of `name` as fits into `most` columns; `~` at the end if something was cut, unless `most`
+//          is 0. `?` replaces every character that could move the cursor or whose width is unknown. Combining
+//          marks are left out.
 [[nodiscard]] terminal_text for_terminal(std::string_view name, std::size_t most = SIZE_MAX);
 
 // \returns the text of `for_terminal(name, width)`, padded with spaces to `width` columns.

@@ -24,14 +24,16 @@
 
 namespace weir {
 
-/// Explains all runs of the process while they go on. `explain_on_signal` prints the same text.
+/// Explains all runs of the process that have started and still exist, and lists the waits outside of runs.
+/// `explain_on_signal` prints the same, with the verdicts at the end.
 ///
 ///     server.on("/debug/runs", [] { return weir::explain_all_runs(); });
 ///
 /// `report/README.md` shows such a text. The verdict, a sentence on what limits the rate of the run, is
-/// `brief_verdict(run.stats())`; without one, `explain` makes the verdict. "working for 97 ms" is the time of
-/// several items if the slot did not wait between them. Runs that measure nothing (`unmeasured`) have neither
-/// times nor a verdict. Runs on virtual time are not shown.
+/// `brief_verdict(run.stats())`. If there is none, `explain` makes the verdict; if that would take long,
+/// `explain` simulates fewer items, or the states of the slots alone decide. "working for 97 ms" is the time
+/// of several items if the slot did not wait between them. Runs that measure nothing (`unmeasured`) have
+/// neither times of slots nor a verdict. Runs on virtual time are not shown.
 ///
 /// \returns lines of text, each of which ends with `\n`.
 /// Errors:  `std::bad_alloc`.
@@ -41,26 +43,28 @@ namespace weir {
 ///          five stages, and less than a second for 20. The runs are not stopped meanwhile.
 [[nodiscard]] std::string explain_all_runs();
 
-/// Prints what `explain_all_runs` returns whenever the process gets a signal, until the process ends. Called
-/// at the begin of `main`, for example.
+/// Explains all runs, as `explain_all_runs`, whenever the process gets a signal, until the process ends.
+/// Called at the begin of `main`, for example.
 ///
 ///     weir::explain_on_signal(SIGUSR1);       // kill -USR1 PID
 ///
 /// A thread of the library prints: first the states of all slots (workers of stages), at once; then the
-/// verdicts (what limits each run), when they are computed. For all signals that come while the thread
-/// prints, it prints once more. The runs go on.
+/// verdicts (what limits each run), when they are computed. However often the same signal comes while the
+/// thread prints, the thread prints once more. The runs go on.
 ///
 /// Without the signals of POSIX, as on Windows, this function throws; `explain_all_runs` works there.
 ///
 /// \param number  the number of a signal that the program uses for nothing else, as `SIGUSR1`, `SIGUSR2`.
 /// \param to      where to print. An exception from the stream is ignored.
 /// Errors:   `std::invalid_argument` for a signal that can't be caught, that reports a fault, or that the
-///           program handles; `std::system_error` if the system has no pipe or thread left.
-/// Threads:  any may call it. A further call with the same signal replaces the stream, and waits while the
-///           thread of the library prints. Only that thread uses the stream.
-/// Lifetime: the stream has to live until the process ends, or until it is replaced. In a forked process the
-///           signal is handled as before the call: call it again there. A handler that the program installs
-///           later is kept; then nothing is printed.
+///           program or `stop_on_signals` handles, and without the signals of POSIX; `std::system_error` if
+///           the system has no pipe or thread left.
+/// Threads:  any thread may call this function. A call waits while the thread of the library prints. A
+///           further call with the same signal replaces the stream. Only the thread of the library uses the
+///           stream.
+/// Lifetime: the stream has to live until the process ends, or until the stream is replaced. In a forked
+///           process the signal is handled as before the call: call the function again there. A handler that
+///           the program installs later is kept; then nothing is printed.
 /// Cost:     a sleeping thread; a print takes the time of `explain_all_runs`. As with every caught signal,
 ///           `poll`, `nanosleep` and others fail with `EINTR` in the thread that gets the signal.
 void explain_on_signal(int number, std::ostream& to = std::cerr);
@@ -97,12 +101,14 @@ std::string slots_text(const std::vector<std::size_t>& slot_numbers);
 // \returns the sentence of a verdict, in about a second at most.
 std::string sentence_on(const pipeline_stats& stats);
 
-// The states of all runs of the process, and of all waits in it. The constructor reads them.
+// What the slots of all runs of the process do, and the waits outside of runs; except on virtual time. The
+// constructor reads all of this.
 class present_runs {
   public:
     present_runs();
 
-    // What each slot does; behind the slots of a run the verdict on the run, if `with_verdicts`.
+    // What each slot does; behind the slots of a run the verdict on the run, if `with_verdicts`. Then the
+    // waits outside of runs.
     std::string states(bool with_verdicts = false) const;
     // The verdict on each run, from the statistics that the constructor has read. Takes up to a second a run.
     std::string verdicts() const;
@@ -110,7 +116,7 @@ class present_runs {
   private:
     struct waiter {
         wait_seen seen;
-        std::string channel;  // "channel 'y' is full, 64 of 64"; empty: the wait is not at a channel
+        std::string channel;  // "channel 'y' is full, 64 of 64"; empty: no channel, or a wait for a turn
     };
     struct present_run {
         std::string states;
@@ -118,8 +124,8 @@ class present_runs {
         bool is_measured = false;
     };
 
-    // The constructor calls these three while the registry of runs and waits is locked, so that no run, slot
-    // or site (an object at which coroutines wait) is destroyed meanwhile.
+    // Called within the constructor, while the registry of runs and waits is locked. So no run, slot or site
+    // (an object at which coroutines wait) is destroyed meanwhile.
     void read(const wait_site& site);
     present_run read(const watched_run& run);
     slot_activity activity_of(const slot_seen& seen, bool is_measured) const;
@@ -139,7 +145,8 @@ class signal_explanations {
     static void add(int number, std::ostream& to);
 
   private:
-    // Called by the thread of the library: with a signal's number, to print; with 0 after `add`, to unblock.
+    // Called by the library's thread for signals: with a signal's number, to print; with 0 after `add`, to
+    // unblock the added signals.
     static void tell(int number) noexcept {
         mark_registry_reader();
         number == 0 ? only->accept_all() : only->print(number);
@@ -152,7 +159,8 @@ class signal_explanations {
             if (streams_[number] != nullptr) accept_signal(number);
         }
     }
-    // Called in a forked process, which has no such thread: removes all streams, and the signals' handlers.
+    // Called in a forked process, which lacks the library's thread for signals: removes all streams, and
+    // restores how the signals were handled before.
     void forget_all() noexcept;
 
     static no_destroy<signal_explanations> only;

@@ -25,7 +25,7 @@ void each_field(like<slot_times> auto& s, auto&& visit) {
     for (const auto& state : states_by_number) visit(state.name, s.*state.time);
 }
 
-// The members that a queue has also on each rank.
+// The members that `channel_stats` and `queue_on_rank` have in common.
 void each_queue_field(auto& s, auto& visit) {
     visit("size", s.size);
     visit("capacity", s.capacity);

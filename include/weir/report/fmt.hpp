@@ -14,8 +14,8 @@ namespace fmt {
 /// Formats `weir::printable` objects as strings, with the options of strings: width, fill, precision:
 /// `fmt::print("{:>80}\n", run.stats().stages.at(0))`
 ///
-/// No other header includes this one: all sources of a program that format such an object must include it,
-/// or none.
+/// No other header of the library includes this header. Because of the one definition rule, all sources of a
+/// program that format such an object include this header, or none of them does.
 template <weir::printable T>
 struct formatter<T, char> : formatter<string_view, char> {
     template <class Context>

@@ -14,11 +14,11 @@
 
 namespace weir {
 
-/// \returns the run as a page of HTML (UTF-8; also well-formed XML). Its first sentence is the verdict: what
-///          limits the rate, as in `brief_verdict`. Then come the pipeline as a graph, the time of each stage
-///          by state, plots of six figures over the run that say how to read them, percentiles, failures and
-///          settings. The page loads nothing. It works without scripts, by keyboard, in light and dark, on
-///          paper.
+/// \returns the run as a page of HTML (UTF-8; also well-formed XML). The first sentence is the verdict (what
+///          limits the rate), if `brief_verdict` has one. Then come the pipeline as a graph, the time of each
+///          stage by state, six plots over the run with explanations, percentiles, failures and settings.
+///          Ranks and copies to a device are shown if there are any. The page loads nothing. It works without
+///          scripts, by keyboard, in light and dark, on paper.
 /// A page has less than 500 kB. If there is too much to show, the page says what is left out: a point of a
 /// plot stands for several laps (parts of the run: see `run_options::lap`), and only the first 128
 /// stages are shown, or fewer if names and texts are long.
@@ -35,11 +35,12 @@ void write_html(const std::string& path, const run_record& run);
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {page}});
 ///
 /// If several runs use the report, one after the other, the file has the page of the last run. `record()` of
-/// the base class can be called at any time.
+/// the base class can be called at any time. If the file can't be written, the function set by
+/// `set_report_warning` is called.
 class html_report : public run_recorder {
   public:
     /// \param made_of  `describe(pipeline)`; without it the page has no types, executors and branches.
-    /// \param options  by default, 240 laps are kept, as the page draws no more.
+    /// \param options  by default, 240 laps are kept, as a plot has at most 240 points.
     explicit html_report(std::string path, std::string name = {}, pipeline_description made_of = {},
                          run_recorder_options options = {.most_laps = 240})
         : run_recorder(std::move(name), std::move(made_of), std::move(options)), path_(std::move(path)) {}

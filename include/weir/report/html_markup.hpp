@@ -48,7 +48,8 @@ template <class... Arguments>
     return m;
 }
 
-// \returns the number with six digits at most: for coordinates, and for figures that the page's script reads.
+// \returns the number with at most six significant digits: for coordinates, and for figures that the page's
+//          script reads.
 [[nodiscard]] inline std::string short_number(double value) {
     char text[32];
     const auto end = std::to_chars(text, text + sizeof(text), value, std::chars_format::general, 6);
@@ -71,7 +72,7 @@ enum class figure_kind { time, count, rate, share };
 inline constexpr double no_value = -1;
 [[nodiscard]] constexpr bool is_figure(double value) noexcept { return value >= 0; }
 
-// \returns the figure with a unit: `2.7 ms`; a dash if there is no figure.
+// \returns the figure with its unit, which a count lacks: `2.7 ms`; a dash for `no_value`.
 [[nodiscard]] std::string figure_text(figure_kind kind, double value);
 
 // A table of a page. If a table is wider than the screen, only the table scrolls, not the page.
@@ -127,8 +128,9 @@ class plot_axis {
     // In decades; if `zero`, the figure 0 has a place of its own below the lowest decade.
     [[nodiscard]] static plot_axis logarithmic(figure_kind kind, double least, double greatest, bool zero);
     // An axis for several series. `over_all[i]`: the figure of series `i` for the whole run. The axis is
-    // logarithmic if a figure of a series is 50 times greater than all of `over_all`; with `by_differences`,
-    // also if the figures in `over_all` differ by more than a factor of 50. For shares it is linear, to 1.
+    // logarithmic if a figure of a series is more than 50 times the greatest of `over_all`; with
+    // `by_differences`, also if the positive figures in `over_all` differ by more than a factor of 50. The
+    // axis is linear for shares, to 1, and if `over_all` has no positive figure.
     [[nodiscard]] static plot_axis fitting(figure_kind kind, const std::vector<std::vector<double>>& series,
                                            const std::vector<double>& over_all, bool by_differences);
 
@@ -138,7 +140,8 @@ class plot_axis {
     [[nodiscard]] bool is_logarithmic() const noexcept { return logarithmic_; }
     [[nodiscard]] const std::vector<plot_tick>& ticks() const noexcept { return ticks_; }
 
-    // \returns the place of a figure (in the axis' unit) on the axis, from 0 to 1.
+    // \returns the place of a figure (in the axis' unit) on the axis, from 0 to 1. A figure beyond an end of
+    //          the axis is placed at this end.
     [[nodiscard]] double place(double value) const noexcept {
         double at = value / greatest_;
         if (logarithmic_) {
@@ -162,7 +165,8 @@ class plot_axis {
     std::vector<plot_tick> ticks_;
 };
 
-// The number of line styles of a plot: each has a colour, a dash and a mark of its own (html_style.hpp).
+// The number of line styles of a plot: each has a mark of its own. Styles of the same colour differ in their
+// dashes (html_style.hpp).
 inline constexpr std::size_t num_line_styles = 12;
 
 // The line of a stage or queue.
@@ -201,8 +205,8 @@ struct plot {
 };
 
 // \returns the path of a line, for an SVG `path`. Points between two neighbours of the same height are left
-//          out. Missing values interrupt the line; a value between two missing ones is a dot. If the plot has
-//          only one point, the line is as long as the run.
+//          out. Missing values interrupt the line; a value without a value before and behind it is a dot. If
+//          the plot has only one point, the line is as long as the run.
 [[nodiscard]] std::string path_of(const plot& p, const std::vector<double>& values);
 
 void append_svg(std::string& out, const plot& p);

@@ -32,7 +32,7 @@ class html_plots {
 
     [[nodiscard]] std::size_t num_points() const noexcept { return points_.size(); }
     [[nodiscard]] const char* unit() const noexcept { return x_.unit(); }
-    // The times at which the points' laps begin, and the last lap ends, with commas between.
+    // The times, in `unit()`, at which the points' laps begin and the last lap ends, with commas between.
     [[nodiscard]] std::string bounds() const {
         std::string text;
         for (const lap_range& p : points_) text += start_text(p.begin) + ",";
@@ -82,9 +82,9 @@ class html_plots {
         for (const lap_range& each : points_) p.at.push_back((start_of(each.begin) + start_of(each.end)) / 2);
         return p;
     }
-    // Gives the lines of a plot different styles. If there are more than `num_line_styles`, only the eight
-    // with the most notable figures get a style; the others stay grey. `totals`: each line's figure for all
-    // drawn laps together.
+    // Gives the lines of a plot that have figures different styles. If there are more than `num_line_styles`
+    // such lines, only the eight with the most notable figures get a style; the other lines stay grey.
+    // `totals`: each line's figure for all drawn laps together.
     static void assign_styles(const quantity& q, std::vector<plot_line>& lines,
                               const std::vector<double>& totals) {
         std::vector<std::size_t> order;

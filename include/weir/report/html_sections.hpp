@@ -65,8 +65,8 @@ inline void append_bars(std::string& out, const run_view& view) {
     out += "</details>\n";
 }
 
-// Appends a table of the first `most` rows: the least, median and greatest figure over the ranks (the
-// processes of a job) of each stage or queue.
+// Appends a table of the first `most` rows, each of which compares the ranks (the processes of a job) in a
+// stage or queue; nothing without rows.
 inline void append_rank_table(std::string& out, const char* caption, std::vector<html_table::column> columns,
                               spread_rows rows, std::size_t most) {
     html_table table(caption, std::move(columns));
@@ -77,7 +77,7 @@ inline void append_rank_table(std::string& out, const char* caption, std::vector
     if (!table.empty()) table.append_to(out);
 }
 
-// Appends the section; nothing if the record has no figures of ranks, because the run is of one process.
+// Appends the section that compares ranks; nothing if the record has no ranks, as that of a single process.
 inline void append_ranks(std::string& out, const run_view& view) {
     const run_record& run = view.run();
     if (run.ranks.empty()) return;
@@ -115,7 +115,7 @@ inline void append_ranks(std::string& out, const run_view& view) {
     out += "</section>\n";
 }
 
-// Appends nothing if no stage copies to a device.
+// Appends nothing if no stage has `transfer_stats`: no stage copies to a device, or has waited for blocks.
 inline void append_transfers(std::string& out, const run_view& view) {
     html_table table("Copies to a device", {{"stage"},
                                             {"batches"},

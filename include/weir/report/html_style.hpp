@@ -7,9 +7,10 @@
 
 namespace weir::detail {
 
-// Colour-blind readers can tell the colours of a plot's lines apart (M. Okabe, K. Ito, Color Universal
-// Design, 2008; here darker or lighter, for contrast). Each line has its own dash and mark, too. Later lines
-// are thinner, so that lines on top of each other are all seen.
+// Colour-blind readers can tell the eight colours of a plot's lines apart (M. Okabe, K. Ito, Color Universal
+// Design, 2008; here darker or lighter, for contrast). Each of the twelve lines has its own mark, too; lines
+// of the same colour have different dashes. No line is thicker than an earlier one, so that lines on top of
+// each other are all seen.
 inline constexpr const char* html_style = R"css(
 :root { color-scheme: light dark; --back: #fff; --card: #f6f7f9; --text: #16191d; --soft: #555d66;
   --edge: #c9ced4;
@@ -168,7 +169,7 @@ inline constexpr const char* html_marks =
     "4L-14 12L-6 0z\"/>\n"
     "</defs></svg>\n";
 
-// Shows the figures of the lap under the pointer, and hides the lines that a reader clicks in a legend. A
+// Shows the figures at the pointer or the slider, and hides the lines that a reader clicks in a legend. A
 // page works without the script, too. The script has no `<` and no `&`, because the page is XML.
 inline constexpr const char* html_script = R"js(
 (function () {

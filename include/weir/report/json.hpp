@@ -89,7 +89,8 @@ class json_reader {
         while (is_at(' ') || is_at('\n') || is_at('\r') || is_at('\t')) ++at_;
     }
 
-    // The grammar, with the sections of RFC 8259. All functions but `digits` throw if the text doesn't fit.
+    // The grammar, with the sections of RFC 8259. Functions that read the text throw if it doesn't fit,
+    // except `digits`.
 
     // Section 3: an object, an array, a string, a number, true, false or null.
     json_value value(int depth);
@@ -98,8 +99,8 @@ class json_reader {
     // opening bracket is consumed already. A comma directly before `end` is an error.
     void elements(json_value& of, char end, int depth);
 
-    // Section 6: sign, digits, fraction, exponent. Returns the text. Ends behind a leading zero: a digit that
-    // follows is left to the caller, which throws.
+    // Section 6: sign, digits, fraction, exponent. Returns the text. A digit behind a leading zero is not
+    // consumed: `elements` or `whole` then throws.
     std::string number();
     // Moves behind all digits; false if there is none.
     bool digits() noexcept {
@@ -264,11 +265,12 @@ inline void read_json(const json_value& v, task_samples& into) {
 /// \returns the run as one JSON object (UTF-8), on one line. Times are whole nanoseconds. A histogram is its
 ///          count, sum, maximum and the buckets that are not empty, each as [least, count]. Bytes that are
 ///          not valid UTF-8 become U+FFFD. The members are listed in include/weir/report/README.md. The
-///          member `verdict` (what limits the rate) is made from the others, and is not read back.
+///          member `verdict` (what limits the rate) is made from the others, and is not read back; without a
+///          `brief_verdict` it is left out.
 /// Errors:  `std::bad_alloc`. Cost: that of `brief_verdict`, and of the text.
 [[nodiscard]] std::string json_text(const run_record& run);
 
-/// \returns a run equal to the one that `json_text` wrote.
+/// \returns a run equal to the one that `json_text` wrote, except for bytes that were not valid UTF-8.
 /// Errors: `std::runtime_error` if the text is not JSON, is not a run, or has a later schema.
 [[nodiscard]] run_record run_from_json(std::string_view text);
 

@@ -55,15 +55,16 @@ struct live_frame {
 ///          the readiness (share of time with an item) and fill of the queue behind it; and a legend. If the
 ///          frame is too narrow, the columns on the right are left out. If it has too few rows, the least
 ///          busy stages and lines of the verdict are left out. With fewer than five rows, all lines but the
-///          first show stages. `?` replaces characters of names that could move the cursor.
+///          first show stages. `?` replaces characters of names that could move the cursor, or whose width
+///          terminals disagree on.
 /// \param lap  the recent statistics.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<std::string> live_lines(const pipeline_stats& lap, const live_progress& progress,
                                                   const live_frame& frame);
 
 /// \returns the state of a run as one line, without a line break:
-///          `00:05  510 of 10000 (5 %)  102 /s  left 01:33  decode 97 % busy`. The verdict, if it is known,
-///          comes at the end.
+///          `00:05  510 of 10000 (5 %)  102 /s  left 01:33  decode 97 % busy`. Until the run ends, the line
+///          names the busiest stage. The verdict, if it is known, comes at the end.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::string live_line(const pipeline_stats& lap, const live_progress& progress);
 
@@ -77,8 +78,8 @@ struct live_view_options {
     std::string counted = {};
     /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;
-    /// The time between two lines. The view writes lines instead of pictures if the file is not a terminal,
-    /// if TERM is `dumb` or (except on Windows) not set, and in Wine.
+    /// The time between two lines, which are written at ends of laps. The view writes lines instead of
+    /// pictures if the file is not a terminal, if TERM is `dumb` or (except on Windows) not set, and in Wine.
     duration line_every = duration(5'000'000'000);
 };
 
@@ -87,7 +88,7 @@ namespace detail {
 // \returns the progress in words, with as many parts as fit.
 std::string progress_text(const live_progress& p, std::size_t columns = SIZE_MAX);
 // \returns a bar of `width` characters, divided among the states in proportion to their times (largest
-//          remainders).
+//          remainders); spaces if all times are 0.
 std::string live_bar(const slot_times& t, std::size_t width, bool colour);
 
 [[nodiscard]] inline std::string_view environment(const char* variable) {
@@ -202,8 +203,8 @@ class basic_live_view : public run_report {
         progress_.verdict = why ? why->sentence : std::string();
     }
 
-    // \returns the escape sequence that moves the cursor to the first line of the picture. A terminal that
-    //          became narrower has broken a long line of the picture into several.
+    // \returns the escape sequence that moves the cursor to the first line of the picture; empty without a
+    //          picture. A terminal that became narrower has broken a long line of the picture into several.
     [[nodiscard]] std::string to_first_line() const {
         const terminal_size size = size_of_terminal(options_.file);
         std::size_t up = 0;
@@ -269,10 +270,11 @@ class basic_live_view : public run_report {
 ///
 /// Errors: if the file can't be written, or `counted` is not a stage of the run, the function set by
 ///         `set_report_warning` is called, and the run goes on without the view.
-/// Cost: a picture of ten stages takes 0.3 ms, on a thread of the run's executor. Verdicts take at most 1 %
-///       of the time: for five stages, one of 10 to 20 ms about every 2 s, of the laps since the last one.
-///       While a terminal is stopped (Ctrl-S), or a pipe is full, nothing is drawn. Only the pictures at
-///       the begin and the end of the run wait until the terminal or pipe takes them.
+/// Cost: a picture of ten stages takes 0.3 ms, on a thread of the run's executor. Verdicts during the run
+///       take at most 1 % of the time: for five stages, a verdict of 10 to 20 ms about every 2 s, on the laps
+///       since the last verdict. While a terminal is stopped (Ctrl-S), or a pipe is full, laps draw nothing.
+///       The pictures (or lines) at the begin and the end of the run, and `print`, wait until the file takes
+///       them.
 class live_view final : public detail::basic_live_view<detail::standard_platform> {
     using detail::basic_live_view<detail::standard_platform>::basic_live_view;
 };

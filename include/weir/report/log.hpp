@@ -26,11 +26,12 @@ enum class log_style {
 };
 
 /// \returns the lines of one report, each with its line break. In the current style, a stage with c > 1
-///          slots is called `name[c]`, a queue `name_queue`, and an unknown quantile is `-`. The lap in which
-///          the first item came to the consumer has a line that says when. If nothing has moved for 10 s or
-///          longer, a line says this. The last line is the verdict, with a tab behind `[verdict]`:
+///          slots is called `name[c]`, a queue `name_queue`, and an unknown quantile is `-`. Only this style
+///          has a line on the first item, if the consumer got it in the time of `stats`; a line if nothing
+///          has moved for 10 s or longer; and as the last line the verdict, with a tab behind `[verdict]`:
 ///          `[verdict] cause=stage stage="decode" gain=0.50 sure=1.00: stage 'decode' is the ...`.
-///          There is none if `brief_verdict` has none, or costs more than 1 % of `stats.elapsed`.
+///          The verdict is left out if there is no `brief_verdict`, or if it would cost more than 1 % of
+///          `stats.elapsed`.
 [[nodiscard]] std::string log_text(const pipeline_stats& stats, log_style style = log_style::current);
 
 /// Writes the lines of one report in one call, so that they stay together in a shared stream. The stream's
@@ -40,11 +41,11 @@ void log_lines(std::ostream& out, const pipeline_stats& stats, log_style style =
 
 /// Writes a report for each lap, a part of a run as long as `run_options::lap`:
 /// `run_options{.lap = 1s, .on_lap = weir::log_sink(std::clog)}`.
-/// A new verdict (what limits the rate) is made when it costs at most 1 % of the time since the last one: for
-/// five stages, about every 2 s. It is of all laps since the last one. The lines of other laps repeat the
-/// last verdict.
+/// In the current style, the lines of a lap end with the latest verdict (what limits the rate), if there is
+/// any. A new verdict, on all laps since the latest verdict, is made when it costs at most 1 % of their time:
+/// for five stages, about every 2 s.
 ///
-/// Lifetime: the stream must outlive the sink. Threads: as the stream; each call is one `write` and a flush.
+/// Lifetime: the stream must outlive the sink. Threads: one call at a time, which is one `write` and a flush.
 /// Errors: those of the stream. If the stream throws (`exceptions`), the run stops, as for every exception
 ///         of `on_lap`. Else the stream goes bad, and later lines are not written until its state is cleared.
 class log_sink {
@@ -88,7 +89,8 @@ struct failure_log_options {
 ///           as for every exception of `on_failure`. Else the stream goes bad, and later lines are not
 ///           written until its state is cleared. A failure whose line could not be written counts as not
 ///           shown.
-/// Cost:     one look-up per failure; about 100 bytes per kind.
+/// Cost:     one look-up per failure; per kind, about 100 bytes and two copies of the message, cut to 400
+///           characters.
 class failure_log {
   public:
     /// Errors: `std::invalid_argument` if `every` is 0, or an option was negative.

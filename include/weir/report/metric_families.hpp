@@ -20,8 +20,8 @@ namespace weir::detail {
 
 enum class metric_type { gauge, counter, histogram };
 
-// A metric, without its samples. The name is in OpenTelemetry's notation: `weir.queue.depth`. The unit is in
-// that of UCUM (Unified Code for Units of Measure): s, By for bytes, {item}.
+// A metric, without its samples. The name is in the notation of OpenTelemetry: `weir.queue.depth`. The unit
+// is in the notation of UCUM (Unified Code for Units of Measure): s, By for bytes, {item}.
 struct metric_family {
     std::string_view name;
     std::string_view unit;
@@ -60,8 +60,9 @@ inline std::string seconds_text(duration d) {
     return std::to_string(d.count() / second) + fraction.replace(0, 1, fraction.size() == 1 ? "" : ".");
 }
 
-// Writes the samples of one family: a line with labels and a value for each stage or queue. The head of the
-// family (help, type and unit) comes before the first sample; a family without samples has no head.
+// Writes the samples of one family: lines with labels and a value, for each run, stage or queue. The head of
+// the family (help, type, and in OpenMetrics the unit) comes before the first sample. Without samples, there
+// is no head.
 class metric_samples {
     std::string& text_;
     const metric_family& family_;

@@ -40,8 +40,8 @@ struct metric_label {
 
 /// Options of a text of metrics.
 struct metrics_options {
-    /// Labels that every sample gets. If a process has several runs, each run needs a label of its own:
-    /// `run`.
+    /// Labels that every sample gets. If a process has several runs, each run needs another value of a label,
+    /// such as `run`.
     std::vector<metric_label> labels = {};
     /// The format of the text.
     metrics_format format = metrics_format::prometheus;
@@ -60,8 +60,9 @@ struct labelled_run {
 ///          OpenMetrics its unit: see include/weir/report/README.md. Times are seconds, exact to the
 ///          nanosecond. Samples of a stage have the labels `stage`, `position` (the stage's index in
 ///          `pipeline_stats::stages`) and `kind`; samples of a queue have `queue` and `position`. Unknown
-///          values are left out. The verdict (what limits the rate), `weir_run_verdict`, has the labels
-///          `cause` and `stage`; it is left out if it would cost more than 1 % of `stats.elapsed`.
+///          values are left out. The verdict (what limits the rate), `weir_run_verdict`, has the label
+///          `cause` and, if it names a stage, `stage`. The verdict is left out if there is no
+///          `brief_verdict`, or if it would cost more than 1 % of `stats.elapsed`.
 ///
 /// All histograms have the same bounds: the last nanosecond before each power of two from 2^10 ns (1.023 us,
 /// not 1.024) to 2^40 (18 min). Buckets of `weir::histogram` end there, so each count is exact. If the run
@@ -112,9 +113,9 @@ class metrics_report : public run_report {
 ///
 /// Errors: if the file can't be written, the function set by `set_report_warning` is called with path and
 ///         reason. The run goes on without this report.
-/// Cost:   about 40 us per lap for each stage with its queue, and 12 kB of text; at most 1 % of the time for
-///         verdicts. A verdict is of the laps since the last verdict; the verdict at the end is of the whole
-///         run.
+/// Cost:   about 40 us and 12 kB of text per lap for each stage with its queue; for verdicts during the run
+///         at most 1 % of the time. A verdict is on the laps since the last verdict; the verdict at the end
+///         is on the whole run.
 class metrics_file final : public detail::metrics_report {
   public:
     /// Errors: `std::invalid_argument` for an empty path, and for labels as in `metrics_text`.

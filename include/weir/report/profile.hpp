@@ -37,14 +37,14 @@ namespace weir {
 struct stage_profile {
     std::string name;                   ///< of the stage
     std::string kind;                   ///< as in `stage_stats`
-    std::vector<profile_trial> trials;  ///< in the order of `profile_options::concurrencies`
+    std::vector<profile_trial> trials;  ///< in the order of the `concurrencies`; one for a stage of one slot
 
     [[nodiscard]] friend bool operator==(const stage_profile&, const stage_profile&) = default;
 };
 
 /// The result of `profile`. It can be kept, compared and printed.
 struct profile_result {
-    std::size_t num_items = 0;          ///< items that the sources gave
+    std::size_t num_items = 0;          ///< items that the sources gave in their own trials
     std::vector<stage_profile> stages;  ///< as in `pipeline_stats::stages`, without the sink
 
     [[nodiscard]] friend bool operator==(const profile_result&, const profile_result&) = default;
@@ -53,8 +53,8 @@ struct profile_result {
 /// The progress of a profile.
 struct profile_progress {
     std::string stage;            ///< the stage that is about to run; empty at the end
-    std::size_t concurrency = 1;  ///< the number of its slots (workers)
-    std::size_t done = 0;         ///< number of trials that have ended
+    std::size_t concurrency = 1;  ///< the number of slots (workers) of this stage; 0 at the end
+    std::size_t done = 0;         ///< number of trials that have ended, or were skipped
     std::size_t total = 0;        ///< number of all trials
 };
 
@@ -66,13 +66,13 @@ struct profile_options {
     /// The longest time of a trial: see `trial_end::time_over`.
     duration time_limit{10'000'000'000};
 
-    /// Called before each trial and at the end: `weir::profile_bar(std::cerr)`.
+    /// Called before each trial that is not skipped, and at the end: `weir::profile_bar(std::cerr)`.
     /// Threads: those of the executor, one call at a time.
     std::function<void(const profile_progress&)> on_progress = nullptr;
 };
 
 /// Shows the progress of a profile: `profile(p, pool, 1000, {.on_progress = weir::profile_bar(std::cerr)})`.
-/// Errors: those of the stream, if it throws. Lifetime: the stream must outlive it.
+/// Errors: those of the stream, if it throws. Lifetime: the stream must outlive the bar.
 class profile_bar {
   public:
     /// \param in_place  overwrites one line, for a terminal; else writes a line for each trial.
@@ -128,8 +128,9 @@ class profile_trials final : public stage_trials {
     }
 
   private:
-    // Called before all trials, before a trial, and after a trial. `index`: that of the trial's number of
-    // slots in `profile_state::ascending`; 0 if the stage has one trial.
+    // `on_begin` is called before all trials, `on_trial` before a trial, `on_result` after a trial, also if
+    // the trial was skipped. `index`: that of the trial's number of slots in `profile_state::ascending`; 0 if
+    // the stage has one trial.
     WEIR_INLINE void on_begin(profiled_run& run) override;
     void on_trial(const profiled_run& run, std::size_t stage, std::size_t num_slots) override {
         tell(run.name_of(stage), num_slots, done_);
@@ -137,7 +138,7 @@ class profile_trials final : public stage_trials {
     WEIR_INLINE void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                                const profile_trial& trial) override;
 
-    // Calls `profile_options::on_progress`.
+    // Calls `profile_options::on_progress`, if there is one.
     void tell(const std::string& stage, std::size_t num_slots, std::size_t done) {
         if (state_.options.on_progress) state_.options.on_progress({stage, num_slots, done, total_});
     }
@@ -192,16 +193,17 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 ///
 /// \param pipeline  with a source; a sink is not needed. A pipeline that can't be copied is moved in.
 /// \param ex        runs the stages that name no executor. A stage that blocks its thread is only as fast as
-///                  its executor has threads: it has to name one with enough. On virtual time the figures
-///                  are exact, and processor time counts nothing.
-/// \param items     number of items for each stage, ends of epochs included.
+///                  its executor has threads: such a stage has to name an executor with enough threads. On
+///                  virtual time the figures are exact, and processor time counts nothing.
+/// \param items     number of items that each source gives, ends of epochs included.
 /// \returns what was measured; `<<` prints a table.
 /// Errors:  failed items are tolerated and counted. `pipeline_failure` if a stage can't go on, as when the
 ///          source throws. `std::invalid_argument` for a pipeline that no run would start with, for 0 items,
-///          and for no concurrency or one of 0. Exceptions of `on_progress`.
-/// Threads: blocks until all is done; must not be called by a thread of `ex`. A stage is called by as many
-///          threads as the largest concurrency says; only a `for_each` with one slot keeps one.
-/// Lifetime: when it returns, nothing uses `ex` any more.
+///          for no concurrency or one of 0, and for a time limit of 0 or less. Exceptions of `on_progress`.
+/// Threads: blocks until all is done; must not be called by a thread of `ex`. A stage that can have several
+///          slots is called by up to as many threads at once as the largest concurrency says. A `for_each` to
+///          which the pipeline gives one slot keeps one slot.
+/// Lifetime: when `profile` returns, nothing uses `ex` any more.
 /// Cost:    the time of `items` items in each stage, one stage after the other; memory for the results of
 ///          two stages.
 template <class P>

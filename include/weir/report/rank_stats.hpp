@@ -33,15 +33,17 @@ namespace weir {
 struct rank_stats {
     /// All ranks together, with histograms of all invocations and waits. Counts, sizes, concurrency and times
     /// of slots are sums over the ranks. `elapsed` is the longest of any rank, so that rates are those of the
-    /// job. `empty` is the average over the ranks that have the queue, so that `readiness()` is, too. `idle`
-    /// is the shortest of any rank; `first_item` begins with the first item that any consumer got.
+    /// job. `empty` is the average over the ranks that have the queue, and so is `readiness()` if the ranks'
+    /// times are equal. `idle` is the shortest of any rank; `first_item` begins with the first item that any
+    /// consumer got. The slots of a stage are summed in one element of `per_slot`.
     pipeline_stats all;
     std::vector<rank_record> ranks;  ///< by rank
 
     [[nodiscard]] friend bool operator==(const rank_stats&, const rank_stats&) = default;
 };
 
-/// \returns the names of a pipeline's stages and queues, as text for the `rank_layout` of all ranks.
+/// \returns the names, kinds and connections of a pipeline's stages and queues, as text for the `rank_layout`
+///          of all ranks.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::string rank_outline(const pipeline_stats& of);
 
@@ -71,7 +73,7 @@ class rank_layout {
     [[nodiscard]] std::vector<std::uint64_t> pack(const pipeline_stats& of, std::size_t rank) const;
 
     /// \returns the statistics in the sum of vectors of different ranks.
-    /// Errors: `std::invalid_argument` if the vectors were packed by other layouts, or one of them twice.
+    /// Errors: `std::invalid_argument` if other layouts packed the vectors, or if a rank is in the sum twice.
     [[nodiscard]] rank_stats unpack(std::span<const std::uint64_t> sum) const;
 
   private:
@@ -115,7 +117,8 @@ struct rank_spread {
 };
 
 /// \param figure  `figure(rank_record)` returns a `std::optional<double>`; none: the rank has no such figure.
-/// \returns the least, the median and the greatest value; all 0 if no rank has the figure.
+/// \returns the least, the median and the greatest value of the ranks that have reported; all 0 if none of
+///          these has the figure.
 /// Errors: `std::bad_alloc`, and those of `figure`.
 template <class Figure>
 [[nodiscard]] rank_spread spread(const rank_stats& stats, Figure&& figure) {

@@ -16,14 +16,15 @@
 
 namespace weir {
 
-/// A rank (a process of the job) whose invocations of one stage take longer than those of the other ranks.
+/// A rank (a process of the job) whose invocations of one stage take longer than the median rank's. The
+/// rules: see `stragglers`.
 struct straggler {
     std::size_t rank = 0;         ///< the slow rank
     std::size_t stage_index = 0;  ///< of the stage in `rank_stats::all.stages`
     std::string stage;            ///< the name of the stage
-    std::string state;  ///< where the time goes: `at work`, or `awaiting` if the function itself waits
+    std::string state;  ///< where most of the extra time goes: `at work`, or `awaiting` in the function
     double ratio = 1;   ///< an invocation's time at work and awaiting, divided by the median rank's
-    double lost = 0;    ///< the share of the stage's slots' time that the rank loses by that, 0 to 1
+    double lost = 0;    ///< the share of the time of the rank's slots that the extra time takes, 0 to 1
 };
 
 /// \returns `rank 2: decode at work 1.9 times the median`.
@@ -32,13 +33,13 @@ struct straggler {
 /// \returns the stragglers of a lap (a part of a run) or a whole run, those that lose most first; at most one
 ///          stage of each rank. A stage is compared over the ranks that have it, by the time at work and
 ///          awaiting of an invocation. Neither the wait for an item nor the wait for room counts, so ranks
-///          that wait for a slow rank are not named. Nor does the time count for which a source or a
-///          `sink_to` awaits others, at a channel; if `stage_stats::awaits_others` is unknown, no time that
-///          a source awaits counts. A rank is a straggler if the time is at least 1.25 times the median (of
-///          two middle ranks, the faster one), the rank loses at least 1 % of the slots' time by that, and
-///          the difference is at least five times its standard error, plus the time of invocations that the
-///          ends of a lap cut. This needs enough invocations: with an exponential distribution, for a factor
-///          of 1.5, about 400 per rank.
+///          that wait for a slow rank are not named. Nor does the time count that a `sink_to` awaits, or that
+///          a source awaits others at a channel; if a source's `stage_stats::awaits_others` is unknown, none
+///          of its time awaiting counts. A rank is a straggler if the time is at least 1.25 times the median
+///          (of two middle ranks, the faster one), `straggler::lost` is at least 1 %, and the difference to
+///          the median is at least five times its standard error, plus the time of invocations that the ends
+///          of a lap cut. This needs enough invocations: with an exponential distribution, for a factor of
+///          1.5, about 400 per rank.
 /// Cost: O(stages x (ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 
@@ -65,8 +66,8 @@ class straggler_watch {
 
 /// \returns the statistics as tables in ASCII, at most 120 columns wide: the stages and queues of all ranks
 ///          together, as in `table_text(pipeline_stats)`; how the ranks differ, with the rank of each least
-///          and greatest value in brackets; the `differences_text`; and the stragglers (ranks that are slower
-///          than the others in a stage), or that there is none.
+///          and greatest value in brackets unless both look equal; the `differences_text`; and the stragglers
+///          (ranks that are slower in a stage than the median rank), or that there is none.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::string table_text(const rank_stats& stats);
 
@@ -85,9 +86,10 @@ std::ostream& operator<<(std::ostream& out, const T& stats) {
 
 namespace detail {
 
-// Rows of tables that compare ranks: a stage or queue, the number of ranks that have it, and further cells.
-// Of a stage: the time at work and awaiting of an invocation, the rate, the share of the slots' time in which
-// they wait. Of a queue: its readiness, the share of time in which it had an item.
+// Rows of tables that compare ranks: the name of a stage or queue, the number of ranks that have it, and
+// cells with least, median and greatest values over these ranks. Of a stage: the time at work and awaiting of
+// an invocation; the rate; the share of the slots' time in which they wait, without a median. Of a queue: its
+// readiness, the share of time in which the queue had an item.
 using spread_rows = std::vector<std::vector<std::string>>;
 [[nodiscard]] spread_rows stage_spreads(const rank_stats& stats);
 [[nodiscard]] spread_rows queue_spreads(const rank_stats& stats);

@@ -32,7 +32,8 @@ struct machine_info {
     [[nodiscard]] friend bool operator==(const machine_info&, const machine_info&) = default;
 };
 
-/// How the program was compiled: the source file that calls `this_build`.
+/// How the program was compiled: the source file with the body of `this_build`, which is the file that
+/// includes `weir/src.hpp` if the program defines `WEIR_SEPARATE_COMPILATION`.
 struct build_info {
     std::string weir;         ///< the version of this library
     std::string compiler;     ///< the compiler and its version
@@ -75,7 +76,7 @@ struct stage_on_rank {
     duration busy{};                 ///< of all invocations, open ones included
     slot_times times;                ///< of its slots, summed
     duration longest{};              ///< the longest successful invocation
-    std::optional<transfer_stats> transfers = std::nullopt;  ///< if the stage copies to a device
+    std::optional<transfer_stats> transfers = std::nullopt;  ///< if it copies, or has waited for blocks
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
 
@@ -151,7 +152,8 @@ struct run_record {
 /// Errors: `std::bad_alloc`. Cost: reads two files of the system.
 [[nodiscard]] machine_info this_machine();
 
-/// \returns how the source file that calls this function was compiled. Errors: `std::bad_alloc`.
+/// \returns how the source file with the body of this function was compiled: see `build_info`.
+/// Errors: `std::bad_alloc`.
 [[nodiscard]] build_info this_build();
 
 namespace detail {
@@ -181,7 +183,8 @@ void add_members(T& sum, const T& more, Members T::*... members) {
     (add_up(sum.*members, more.*members), ...);
 }
 
-// Joins samples of invocations of two laps into `later`. `elapsed`: the length of the earlier lap.
+// Joins samples of invocations of two laps into `later`, which gets none if a lap has none. `elapsed`: the
+// length of the earlier lap.
 void join_samples(const std::optional<task_samples>& earlier, std::optional<task_samples>& later,
                   duration elapsed);
 
@@ -201,10 +204,11 @@ inline bool is_empty_lap(const pipeline_stats& lap) noexcept {
 
 }  // namespace detail
 
-/// \returns two laps of one run as one lap; the second begins where the first ends. For statistics `a`, `b`
-/// and `c` of three instants, `joined(b - a, c - b)` is `c - a`, except that maxima are the greater ones of
-/// the two laps, and that samples may be of other invocations. Names, sizes and other values of an instant
-/// are taken from the later lap. Stages and channels are matched by position.
+/// \returns two laps of a queue as one lap; the later lap begins where the earlier lap ends. The overloads
+/// for a stage, the process and a pipeline return the same for these. For statistics `a`, `b` and `c` of
+/// three instants, `joined(b - a, c - b)` is `c - a`, except that maxima are the greater ones of the two
+/// laps, and that samples may be of other invocations. Names, sizes and other values of an instant are taken
+/// from the later lap. Stages and channels are matched by position.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] channel_stats joined(const channel_stats& earlier, channel_stats later);
 

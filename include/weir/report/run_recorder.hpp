@@ -41,14 +41,14 @@ struct run_recorder_options {
 ///     run.stop();  // when this returns, the end of the run is recorded
 ///     weir::write_json("run.json", recorder->record());
 ///
-/// If it records several runs, one after the other, it keeps the last run.
+/// If the recorder is given to several runs, one after the other, it keeps the last run.
 ///
 /// Threads: any thread may call `record` at any time.
 /// Cost:    a few hundred bytes per lap for each stage and queue; more if durations differ widely.
 class run_recorder : public run_report {
   public:
-    /// \param made_of  `describe(pipeline)`; without it the record has no types.
-    /// Errors: `std::invalid_argument` for fewer than two laps.
+    /// \param made_of  `describe(pipeline)`; without it the record has no types, executors and branches.
+    /// Errors: `std::invalid_argument` if `most_laps` is less than 2.
     explicit run_recorder(std::string name = {}, pipeline_description made_of = {},
                           run_recorder_options options = {});
 
@@ -62,7 +62,8 @@ class run_recorder : public run_report {
     WEIR_INLINE void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
 
   protected:
-    /// \returns the record without its laps. Errors: `std::bad_alloc`.
+    /// \returns the record without its laps. Until the run has ended, the figures of `total` are 0.
+    /// Errors: `std::bad_alloc`.
     [[nodiscard]] run_record without_laps() const {
         const std::lock_guard guard(lock_);
         return record_;

@@ -79,7 +79,7 @@ class lap_figures {
     std::vector<duration> starts_ = {duration(0)};          // of each lap, and the end of the last one
 };
 
-// \returns the state with the most time; of equal ones the first; if all times are 0, the last state.
+// \returns the state with the most time; of equal ones the first; if all times are 0, the last state, `off`.
 [[nodiscard]] inline const state_in_reports& longest_state(const slot_times& t) {
     if (t.total() <= duration(0)) return states_in_reports.back();
     return *std::ranges::max_element(states_in_reports, {}, [&t](const auto& s) { return t.*(s.time); });
@@ -91,13 +91,13 @@ class lap_figures {
     return units::whole_percent(share_of(t.*(longest.time), t.total())) + " % " + longest.is;
 }
 
-// \returns the states that have time: `83 % starved, 17 % at work`.
+// \returns the states in which time was spent: `17.0 % at work, 83.0 % starved`; else `no time has passed`.
 [[nodiscard]] std::string states_text(const slot_times& t);
 
 // \returns the shares of the states as SVG lines in a row, which begins at (`x`, `y`) and is `width` long.
 [[nodiscard]] markup state_bar(const slot_times& t, long x, long y, long width);
 
-// \returns labels for stages or queues: short, not empty, and no two equal.
+// \returns labels for stages or queues: short and not empty. Equal ones get numbers: `read`, `read (2)`.
 [[nodiscard]] std::vector<std::string> labels_of(const std::vector<std::string>& names);
 
 // A queue between two stages, or behind the last one.
@@ -156,7 +156,7 @@ class run_view {
         const bool rest = n > 1 && (laps_.start_of(n) - laps_.start_of(n - 1)) * 10 < laps_.start_of(1);
         return rest ? n - 1 : n;
     }
-    // The laps in at most `most` parts. All parts but the last have equally many laps.
+    // The laps to draw, in at most `most` parts. All parts but the last have equally many laps.
     [[nodiscard]] std::vector<lap_range> parts(std::size_t most) const {
         const std::size_t n = num_drawn();
         const std::size_t each = (n + most - 1) / most;

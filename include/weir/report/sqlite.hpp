@@ -159,18 +159,20 @@ namespace weir {
 ///
 /// During a run SQLite keeps two more files beside the database, with the suffixes `-wal` and `-shm`.
 ///
-/// Several processes may write to one database at the same time, and others may read it. A lap is one
-/// transaction of a write-ahead log: if the process is killed, only the lap in progress is missing. SQLite
-/// then moves the log into the database when a program next opens it.
+/// Several processes may write to one database at the same time, and others may read the database. The report
+/// writes a lap in one transaction of a write-ahead log. If the process is killed, only the lap in progress,
+/// and laps that are kept in memory, are missing. SQLite then moves the log into the database when a program
+/// next opens the database.
 ///
-/// If another connection has locked the file, the report waits for a tenth of a second. Then it keeps the lap
-/// in memory, and writes the lap together with a later one, or at the end of the run, where it waits for
-/// `patience`. It keeps at most 600 laps; later laps are joined with the last lap that is kept.
+/// If another connection has locked the file, the report waits for a tenth of a second, or for `patience` if
+/// that is shorter. Then the report keeps the lap in memory, and writes the lap together with a later one, or
+/// at the end of the run, where the report waits for `patience`. At most 600 laps are kept; later laps are
+/// joined with the last lap that is kept.
 ///
 /// Errors:  if the database can't be written, the function set by `set_report_warning` is called, and the run
-///          goes on without this report. So it does for a file of another program or schema, which is left
-///          unchanged, and for a file that is still locked after `patience` at the end; then the message says
-///          how many laps are missing.
+///          goes on without this report. The same happens for a file of another program or schema, which is
+///          left unchanged; and for a file that is still locked after `patience` at the end. The message then
+///          says how many laps are missing.
 /// Threads: a report is of one run at a time.
 /// Cost:    about 30 us per row, on a thread of the run's executor.
 class sqlite_report : public run_report {
@@ -243,7 +245,7 @@ class sqlite_report : public run_report {
     std::vector<pipeline_stats> pending_laps_;        // laps that are not written
     std::vector<recorded_failure> pending_failures_;  // taken from `failures_`, not written
     detail::spin_lock lock_;                          // guards `record_.num_failures` and the two below
-    std::size_t laps_ = 0;                            // number of laps that have ended
+    std::size_t laps_ = 0;                            // number of laps that have ended, joined ones as one
     std::vector<recorded_failure> failures_;          // added by the threads on which items fail
 };
 

@@ -21,7 +21,7 @@ struct described_stage {
     std::string kind;             ///< source, pipe, aggregate, disaggregate, sink, ...
     std::string remark;           ///< what the other members do not say, such as the size of a batch
     std::string takes;            ///< the type of its input items; empty for a source
-    std::string gives;            ///< the type of its output items
+    std::string gives;            ///< the type of its output items; empty without an output queue
     std::size_t concurrency = 1;  ///< number of slots (workers)
     std::size_t capacity = 0;     ///< of its output queue, in items; 0: it has no output queue
     std::size_t max_bytes = 0;    ///< of its output queue, in bytes; 0: no limit
@@ -63,8 +63,8 @@ struct pipeline_description {
     [[nodiscard]] friend bool operator==(const pipeline_description&, const pipeline_description&) = default;
 };
 
-/// \returns the description as a table in ASCII, one line per stage. Stages inside of others are indented.
-///          Nothing is cut.
+/// \returns the description as a table, one line per stage. Stages inside of others are indented below the
+///          name of their branch. Names are in ASCII, with `?` for other bytes. Nothing is cut.
 [[nodiscard]] std::string structure_text(const pipeline_description& description);
 
 /// Writes `structure_text(description)` in one call. The stream's locale and format flags do not matter.

@@ -35,8 +35,8 @@ struct graph_edge {
 //         by the barycenter of the neighbours.
 class graph_layout {
   public:
-    // `distance`: from the middle of a node to the middle of the next node in its row. A point of an edge
-    // takes a quarter of a node's room.
+    // `distance`: the least distance between the middles of two nodes in a row. A point of an edge takes a
+    // quarter of a node's room.
     graph_layout(std::size_t nodes, const std::vector<graph_edge>& edges, double distance);
 
     [[nodiscard]] double width() const noexcept { return width_; }
@@ -101,7 +101,8 @@ class svg_graph {
   public:
     explicit svg_graph(const run_view& view);
 
-    // Whether no row has two stages, so that there is room beside the graph.
+    // Whether the graph is narrower than two boxes, so that there is room beside it. Then no row has two
+    // boxes.
     [[nodiscard]] bool is_narrow() const { return layout_.width() < box_width; }
     // Whether the graph is so long that it gets a scroll bar of its own.
     [[nodiscard]] bool is_tall() const { return layout_.num_rows() > 16; }
@@ -117,7 +118,7 @@ class svg_graph {
     }
     // The graph in words, for readers who do not see it.
     [[nodiscard]] std::string description() const;
-    // The room on both sides of the boxes; the names of branches need more.
+    // The room on each side of the boxes. In a graph with boxes side by side, names of branches need more.
     [[nodiscard]] long side() const { return is_narrow() ? margin : margin + 92; }
     [[nodiscard]] long left_of(const graph_point& p) const { return std::lround(p.x) + side(); }
     static long top_of(const graph_point& p) { return static_cast<long>(p.row) * row_height + margin; }
@@ -143,7 +144,7 @@ class svg_graph {
     };
     void append_box(std::string& out, const graph_point& p, const box& b) const;
     void append_stage(std::string& out, std::size_t i) const;
-    // The rate at which items leave the stage, per second.
+    // The rate of the first queue behind the stage, in items per second; without such a queue, of the tasks.
     [[nodiscard]] double rate_of(const stage_stats& s) const {
         const auto& queues = view_.run().total.channels;
         return s.outputs.empty() || s.outputs[0] >= queues.size() ? s.rate() : queues[s.outputs[0]].rate();

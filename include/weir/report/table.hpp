@@ -60,13 +60,14 @@ inline std::ostream& write_text(std::ostream& out, const std::string& text) {
     return text;
 }
 
-// \returns the text in lines of at most `max_width` characters, broken at spaces.
+// \returns the text in lines of at most `max_width` characters, broken at spaces; a longer word stays whole.
 [[nodiscard]] std::string in_lines(const std::string& text, std::size_t max_width);
 
 // \returns the verdict in lines of ASCII: `verdict: stage 'decode' is the bottleneck: ...`.
 [[nodiscard]] std::string verdict_lines(const verdict& v, std::size_t max_width);
 
-// \returns what all reports say about a run in which nothing has moved for 10 s or longer; else nothing.
+// \returns what all reports say about a run in which nothing has moved for 10 s or longer; before, an empty
+//          text.
 [[nodiscard]] inline std::string idle_text(duration idle) {
     constexpr duration is_long(10'000'000'000);
     return idle < is_long ? std::string() : "nothing has moved for " + units::time(idle);
@@ -74,7 +75,7 @@ inline std::ostream& write_text(std::ostream& out, const std::string& text) {
 
 // \returns when the first item came to the consumer, the rate since then, and the rate of the whole time.
 //          Only the rate of the whole time for a lap that begins after the first item, and if
-//          `p.first_item` has no value.
+//          `p.first_item` has no value. `no item yet` if the consumer has got none.
 [[nodiscard]] std::string first_item_text(const pipeline_stats& p);
 
 template <class T>
@@ -131,11 +132,11 @@ class text_table {
     [[nodiscard]] bool empty() const noexcept { return rows_.size() == 1; }
 
     // A column is as wide as its widest cell, and two spaces lie between columns. If lines would be longer
-    // than `max_width`, one space lies between columns, and the names in the first column are cut.
+    // than `max_width`, one space lies between columns, and names in the first column are cut if necessary.
     void append_to(std::string& text) const;
 
   private:
-    // Appends a line with "--- name ---" above the columns of each group.
+    // Appends a line with "--- name ---" above the columns of each group; empty without groups.
     void append_heads(std::string& text, const std::vector<std::size_t>& widths, std::size_t gap) const;
 
     // \returns the name in ASCII, so that each character is one column wide; cut to `width` characters.
@@ -149,7 +150,7 @@ class text_table {
 [[nodiscard]] inline std::string quantile_cell(const histogram& h, double q) {
     return time_cell(h.quantile(q), h.has_quantiles() ? h.count() : 0);
 }
-// \returns the share of a time; `-` if no time has passed.
+// \returns `share`, a share of the time `of`, in percent; `-` if `of` is 0.
 [[nodiscard]] inline std::string percent_cell(double share, duration of) {
     return of <= duration(0) ? "-" : units::whole_percent(share) + " %";
 }

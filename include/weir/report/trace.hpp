@@ -26,11 +26,13 @@ std::string trace_text(const run_trace& run);
 
 }  // namespace detail
 
-/// Options of a `trace_report`. A stage whose results count as new items (see there) is a source here, too.
+/// Options of a `trace_report`. A stage whose results count as new items (see `trace_report`) is a source
+/// here, too.
 struct trace_options {
     /// Every `every`-th item of a source is traced, from the first on; at least 1.
     std::uint64_t every = 100;
-    /// The number of events to keep, 40 bytes each. Each stage keeps the same number: its last events.
+    /// The number of events to keep, 40 bytes each. Each stage gets the same number, divided among its slots;
+    /// each slot keeps its last events.
     std::size_t max_events = 200'000;
     /// Items that a source begins in this time after the begin of the run are not traced.
     duration after = duration(0);
@@ -47,17 +49,17 @@ struct trace_options {
 ///
 /// Each slot (a worker of a stage) has a lane, `decode #2`. A span on the lane is a visit of an item: from
 /// the time when the slot got the item until there was room for the result. The spans inside of a visit, and
-/// the span `wait_get` before it, are the times in which the function did not run. Their names are those of
-/// `slot_times`: `await`, `runnable`, `wait_put`, `wait_turn`, `overhead`. Arrows lead from each visit of an
-/// item to its next visit, and from the items of a batch to the batch. The result of a `shuffle`, or of an
-/// aggregator that the user wrote, counts as a new item, because its origin is unknown. Counters show the
-/// number of items in a queue when a traced item is put or got. Times are by the run's clock: on virtual time
-/// a trace is exact and always the same.
+/// the spans of the slot's waits before the visit, are the times in which the function did not run. Their
+/// names are those of `slot_times`, such as `wait_get` or `runnable`. Arrows lead from each visit of an item
+/// to its next visit, and from the items of a batch to the batch. A result of a `shuffle`, of `batch_slots`,
+/// or of an aggregator that the user wrote counts as a new item, because the origin of the result is unknown.
+/// Counters show the number of items in a queue when a traced item is put or got. Times are by the run's
+/// clock: on virtual time a trace is exact and always the same.
 ///
 /// Errors:   `std::invalid_argument` if `every` or `max_events` is 0, or a value is negative. If the file
-///           can't be written or memory is short, the function set by `set_report_warning` is called, and the
-///           run goes on.
-/// Threads:  one run at a time. Lifetime: kept by the run.
+///           can't be written, memory is short, or a run has two traces or a trace two runs at a time, the
+///           function set by `set_report_warning` is called, and the run goes on.
+/// Threads:  a report is of one run at a time. Lifetime: the run keeps the report.
 /// Cost:     without a trace, a run reads a flag where a slot waits. With one, each stage spends about 10 ns
 ///           on an item that is not traced, and 80 ns on one that is. With 1 us of work in each of three
 ///           stages that is 1 % for one item of 100, and 13 to 19 % for all. Writing takes about 1 us and

@@ -73,7 +73,7 @@ class trace_ring {
 };
 
 struct trace_settings {
-    std::uint64_t every = 1;         // one item of so many that a source begins is traced
+    std::uint64_t every = 1;         // of the items that a source begins, every `every`-th is traced
     std::size_t most = 0;            // the number of events to keep
     std::int64_t after = 0;          // items are traced that begin from here on, in ns since the run began
     std::int64_t until = INT64_MAX;  // and before this time

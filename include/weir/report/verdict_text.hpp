@@ -18,11 +18,12 @@ namespace weir::detail {
 // \returns the verdict as a JSON object. Unknown values are null.
 [[nodiscard]] std::string verdict_json(const verdict& v);
 
-// \returns the verdict if it costs at most 1 % of the time that the statistics cover.
+// \returns `brief_verdict(stats)`; none also if this verdict would cost more than 1 % of `stats.elapsed`.
 [[nodiscard]] std::optional<verdict> cheap_verdict(const pipeline_stats& stats);
 
-// Makes a verdict (a sentence on what limits the rate) from time to time, for reports that show one in each
-// lap. A `cheap_verdict` of all laps since the last one replaces it. Used by one thread at a time.
+// Keeps the latest verdict (a sentence on what limits the rate), for reports that show a verdict in each lap.
+// Once all laps since the latest verdict have a `cheap_verdict`, this replaces it. Used by one thread at a
+// time.
 class recent_verdict {
   public:
     // Adds a lap. Returns the latest verdict, which may be of earlier laps; none: there was none yet.

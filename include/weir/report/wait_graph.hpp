@@ -16,9 +16,9 @@
 
 namespace weir::detail {
 
-// All waits of an instant. A site is an object at which coroutines and threads wait, such as a channel. The
-// caller holds the lock of the registry, in which all runs and sites are, while the graph reads them. So none
-// of them is destroyed meanwhile.
+// The waits that an inspection finds. A site is an object at which coroutines and threads wait, such as a
+// channel. The caller holds the lock of the registry, in which all runs and sites are, while the graph is
+// used. So no run or site is destroyed meanwhile.
 // At first, a slot (a worker of a stage) is alive unless it has ended or waits. A wait becomes alive if a
 // slot that could end it is alive, or if a time limit or code outside of the graph may end it; then the slot
 // that waits becomes alive, too. This is repeated until nothing changes. The waits that are not alive then
@@ -39,9 +39,9 @@ class wait_graph {
     std::vector<site_seen> sites;
     std::vector<wait> waits;
 
-    // Reads which slots there are and which have ended; called before any site is read. A slot that has ended
-    // has closed its channels, so no wait for these is read afterwards. `states`: also reads for which slots
-    // a thread runs the function, for `each_running`.
+    // Reads which slots there are and which have ended; called before any site is read. A stage whose slots
+    // have ended has closed its channels, so no wait for these is read afterwards. `states`: also reads which
+    // slots a thread runs, for `each_running` and `find_alive(false)`.
     void read(const registry::reader& all, bool states);
 
     template <class Function>
@@ -59,14 +59,16 @@ class wait_graph {
     // Whether any slot or wait is alive, or code outside of the graph may run. Called after `find_alive`.
     bool is_anything_alive() const noexcept { return is_anything_alive_; }
 
-    // \returns the indices of the waits of the slots that could end `w`. If a stage's function waits, `w` may
-    //          be among them: for items that only the function's own stage puts. Called after `find_alive`.
+    // \returns the indices of the waits of the slots that could end `w`; none if `by_anyone(w)`. If a
+    //          function waits for items that its own stage puts, `w` is among these waits. Called after
+    //          `find_alive`.
     std::vector<std::size_t> enders_of(const wait& w) const;
 
-    // Whether any coroutine or thread could end the wait, because the graph doesn't know who uses the site.
+    // Whether code that the graph doesn't know could end the wait, such as the consumer of a run, or the
+    // users of a channel that belongs to no run.
     bool by_anyone(const wait& w) const;
 
-    // Calls `function(slot)` for each slot whose function is on a thread.
+    // Calls `function(slot)` for each slot that a thread runs. Called after `read` with `states`.
     template <class Function>
     void each_running(Function function) const {
         for (const known_slot& s : slots_) {

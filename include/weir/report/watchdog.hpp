@@ -35,12 +35,12 @@ namespace weir {
 /// A wait that can never end.
 struct stuck_wait {
     std::string who;           ///< "stage 'x', slot 0" (a worker of a stage), "a coroutine" or "a thread"
-    std::string stage;         ///< the name of its stage; empty if it belongs to none
+    std::string stage;         ///< the name of the waiter's stage; empty if the waiter belongs to none
     std::size_t slot = 0;      ///< the number of the slot in that stage, from 0
     std::string where;         ///< where the stage was composed: "loader.cpp:42"; empty: not known
     std::string at;            ///< "channel 'y' is full, 64 of 64"; empty: not at a channel
     std::string what;          ///< follows "waits": "to put", "to get", "for its turn to give an item on"
-    std::string channel;       ///< the name of the channel; empty if it has none
+    std::string channel;       ///< the name of the channel; empty: no name, or not at a channel
     std::size_t size = 0;      ///< items in the channel
     std::size_t capacity = 0;  ///< of the channel, in items
     duration seen{};           ///< the time since an inspection first found the wait, which may be older
@@ -48,7 +48,7 @@ struct stuck_wait {
     /// The waits of the slots that could end this wait, as indices in `deadlock_report::waits`. Empty: all
     /// slots that could end this wait have ended themselves, or `by_anyone`.
     std::vector<std::size_t> needs;
-    bool by_anyone = false;  ///< any coroutine or thread could end the wait, but all of them wait
+    bool by_anyone = false;  ///< any coroutine or thread could end the wait, but none of them can go on
 };
 
 /// A set of waits that can never end.
@@ -141,8 +141,8 @@ class observed_pool {
     }
     const executor_view& view() const noexcept { return view_; }
 
-    // \returns whether a worker has run one function for `limit` or longer, and coroutines wait for a worker,
-    //          now and at the previous call. False from `set_reported` on, until no worker is held so long.
+    // \returns whether a worker has run one function for `limit` or longer, and coroutines wait for a worker
+    //          now, as at the previous call. False from `set_reported` on, until no worker is held so long.
     bool is_newly_held(time_point now, duration limit);
     void set_reported() noexcept { reported_ = true; }
 
@@ -194,7 +194,7 @@ struct watchdog_options {
 ///   ever used the library blocks in the library without a time limit, or has ended. Then waits at channels
 ///   that the program itself made never end either, nor does a run whose consumer waits elsewhere.
 ///
-/// It never reports a wait that could still end. So it stays silent about:
+/// Under the conditions below, it never reports a wait that could still end. So it stays silent about:
 /// - a consumer, or any thread of the program, that is not blocked in the library. The thread that makes the
 ///   watchdog counts from the start; another thread from its first use of a channel, a run, or `sync_wait`;
 /// - the threads of an executor that it was not given, or that does not override `executor::inspect`;
@@ -202,18 +202,19 @@ struct watchdog_options {
 ///   limit.
 ///
 /// The program has to make an `external_wait` in two cases: a coroutine outside of a run is going to be woken
-/// by something else (a driver, a socket), or a thread that has not used the library yet is going to use a
-/// channel. Further limits: in a run without statistics (`unmeasured`) a slot whose function waits counts as
-/// able to continue. The watchdog ignores that the program could still stop the run.
+/// from outside of the library (by a driver, a socket), or a thread that has not used the library yet is
+/// going to use a channel. Further limits: in a run without statistics (`unmeasured`) a slot whose function
+/// waits counts as able to continue. The watchdog ignores that the program could still stop the run.
 /// Waits for a `when_all` or a `task_group` are not seen; the waits of their parts are. Waits on virtual
 /// time, which has its own report, and in a `sync_wait` without an executor, are not seen.
 ///
-/// Threads: it has a thread of its own. Any thread may call `inspect`. A watchdog made in a forked process
-///          inspects what began in that process.
-/// Lifetime: the executors must outlive it.
+/// Threads: a watchdog has a thread of its own, unless its period is 0. Any thread may call `inspect`. A
+///          watchdog made in a forked process inspects what began in that process.
+/// Lifetime: the executors must outlive the watchdog.
 /// Errors: `std::invalid_argument` for a negative period or a limit that is not positive;
-///         `std::system_error` if its thread can't be started. An inspection that lacks memory is left out.
-///         `inspect` throws `forked_error` in a process that was forked after the watchdog was made.
+///         `std::system_error` if its thread can't be started. The thread leaves out an inspection that lacks
+///         memory; a call of `inspect` throws `std::bad_alloc`. `inspect` throws `forked_error` in a process
+///         that was forked after the watchdog was made.
 /// Cost: an inspection takes about 1 us per channel and 10 us for a run of four stages. Inspected code pays
 ///       nothing, except that a channel is locked for a moment if nothing went in or out since the last
 ///       inspection. Destroying a channel, and ending a run, wait for an inspection in progress.
@@ -272,7 +273,7 @@ class watchdog {
     detail::standard_platform::mutex inspecting_;  // guards the members below, but for `stop_` and `thread_`
     std::vector<detail::observed_pool> pools_;
     std::optional<readings> quiet_;  // the result of all_quiet() at the end of the previous inspection
-    // The count of items that had moved through each site at the previous inspection.
+    // For each site, `wait_site::moved` at the previous inspection.
     std::unordered_map<const detail::wait_site*, std::uint64_t> moved_;
     detail::known_waits waits_;
     detail::parker stop_;
