@@ -1,4 +1,4 @@
-// weir graph: `branch`, a named part of a pipeline, one of several of a `route` or `split`
+// weir graph: `branch`, a named part of a pipeline, for `route` and `split`
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_GRAPH_BRANCH_HPP
 #define WEIR_GRAPH_BRANCH_HPP
@@ -38,7 +38,7 @@ inline constexpr bool is_branch = false;
 template <class Row>
 inline constexpr bool is_branch<named_branch<Row>> = true;
 
-// The first queues of the branches. The last worker of the stage before them closes all.
+// The first queues of the branches. The last worker of the dividing stage closes all of these queues.
 template <class Queue>
 struct branch_queues {
     std::vector<Queue*> queues;
@@ -104,7 +104,7 @@ struct the_chooser {
     };
 };
 
-// The item type of several branches, which has to be the same.
+// Asserts that several branches give items of one type, `type`.
 template <class First, class... Given>
 struct rejoined {
     using type = First;
@@ -169,8 +169,8 @@ struct stage_of_branches : stage_base {
         return join;
     }
 
-    // Adds to a run the dividing stage, and behind it the branches, each with a first queue of its name.
-    // Returns the last queues of the branches.
+    // Adds to a run the dividing stage, and the branches behind this stage. The first queue of a branch has
+    // the name of the branch. Returns the last queues of the branches.
     template <class Divider, class Part, class End, class Self, class Policy, class In, class... Args>
     static std::vector<channel<End, Policy>*> attach_branches(Self&& self, run_core<Policy>& run, In& in,
                                                               Args&&... args) {
@@ -199,7 +199,7 @@ struct stage_of_branches : stage_base {
 
 }  // namespace detail
 
-/// \returns one of the branches of a `route` or a `split`.
+/// \returns a branch for a `route` or a `split`.
 ///
 /// \param name   the name by which the chooser selects the branch, also in statistics and failures.
 /// \param part   a stage, or several composed by `|`, without source and sink.

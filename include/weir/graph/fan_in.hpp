@@ -23,7 +23,7 @@
 
 namespace weir {
 
-/// The order in which several inputs give items.
+/// The order in which the inputs of a `merge` give items.
 enum class merge_order {
     arrival,      ///< as items arrive
     round_robin,  ///< one item of each input in turn; waits for the input whose turn it is
@@ -42,11 +42,11 @@ struct merge_ticket {
 };
 
 // The rule of a `wait_queue`, in which the slots of a `running_fan_in` wait, one for each input. Decides
-// which input may put its item. The mark of an epoch is put once, when all inputs have reached it. Only then
-// the inputs continue with the next epoch.
+// which input may put its item. The mark of an epoch is put once, when each input has reached its mark or has
+// ended. Only then the inputs continue with the next epoch.
 //
-// Turns depend on the items of the inputs and not on their times: an end or a mark of an input counts when it
-// is the turn of this input, even if the end or mark has come earlier.
+// Turns depend on the items of the inputs and not on when they arrive: an end or a mark of an input counts
+// when it is the turn of this input, even if the end or mark has come earlier.
 class merge_rule {
   public:
     using ticket = merge_ticket;
@@ -71,14 +71,14 @@ class merge_rule {
     admission ask(const merge_ticket& t) noexcept;
     admission judge(const merge_ticket& t) const noexcept;
 
-    // The item or mark was put. `more`: the input has another item.
+    // The item or mark was put. `more`: the queue of the input has another item.
     void leave(const merge_ticket& t, bool more) noexcept;
 
     // The input has ended. `early`: maybe because of a stop or a failure.
     void end(std::size_t which, bool early = false) noexcept;
-    // If the user's function has to choose the next turn, and no other thread calls it, returns true. `open`
-    // then has the inputs with turns, and the caller calls `choose` with one of them. `open` has capacity for
-    // all inputs.
+    // Returns true if the user's function has to choose the next turn, and no other thread calls the
+    // function. `open`, which has capacity for all inputs, then has the inputs with turns, and the caller
+    // calls `choose` with one of these inputs, or `close`.
     bool claim_choice(std::vector<std::size_t>& open) noexcept;
     void choose(std::size_t which) noexcept {
         turn_ = which;
@@ -100,8 +100,9 @@ class merge_rule {
         std::uint64_t share = 0;  // the weight as a whole number
     };
 
-    // Inputs that have ended, or have ended the epoch, lose their turns. All credits then become 0, because
-    // their sum has to be 0.
+    // If the input whose turn it is has ended, or has ended the epoch, another input gets the turn; with
+    // `until_first_end`, an input that has ended closes the rule. An input that loses its turns sets all
+    // credits to 0, because their sum has to be 0.
     void skip_ended_inputs() noexcept;
 
     void next_turn() noexcept;
@@ -129,7 +130,7 @@ class merge_rule {
     std::uint64_t draws_ = 0;  // in this epoch
     std::size_t turn_ = 0;     // the input that has the turn; the number of inputs: none has
     std::size_t next_ = 0;     // the input that is tried first for the next turn, in an order without weights
-    bool busy_ = false;        // an input was admitted, and has not left yet
+    bool busy_ = false;        // an input was admitted, and its item or mark is not yet put
     bool closed_ = false;
     bool incomplete_ = false;  // an input has ended early: no more epoch ends
 };
@@ -195,9 +196,9 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         room_.update([](merge_rule& rule) { rule.close(); });
         return false;
     }
-    // Whether a worker ends after a refusal: if the run stops, the stage was closed, or an input has ended
-    // early. Otherwise another slot has put the mark (end of an epoch) of all inputs, and the worker drops
-    // its own.
+    // Whether a worker ends after a refusal: if the run stops, the rule was closed, or an input has ended
+    // early. False: another slot has put the mark (end of an epoch) for all inputs, and the worker drops the
+    // mark of its own input.
     bool ends_when_refused() const noexcept {
         return this->run_.own_stop().stop_requested() ||
                room_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });
@@ -217,9 +218,9 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     }
 
   private:
-    // Calls the function of the user as long as a turn has to be chosen. Not under the lock; but only one
-    // thread at a time, because only one can claim a choice. An exception, or an input without a turn, fails
-    // the stage and closes the rule.
+    // Calls the function of the user as long as a turn has to be chosen. Without the lock of the rule; but
+    // one thread at a time, because only one thread can claim a choice. An exception, or a chosen input
+    // without a turn, fails the stage and closes the rule.
     void make_choices(slot& me) noexcept {
         if (!choice_) return;
         const auto claims = [this] {
@@ -251,7 +252,8 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     wait_queue<merge_rule> room_;
 };
 
-// Adds a stage that joins queues into a new one. `options.concurrency` is ignored: each queue has a slot.
+// Adds a stage that joins queues into a new queue, and returns the new queue. `options.concurrency` is
+// ignored: each queue `in` has a slot. `how.weights` empty: all weights are 1.
 template <class Policy, class C>
 channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage_options options,
                                   merge_rule::settings how, std::vector<channel<C, Policy>*> in,

@@ -36,21 +36,23 @@ struct merge_options {
     /// Which input gives the next item.
     merge_order order = merge_order::arrival;
     /// The weights of the inputs, for `merge_order::weighted` and `random`; 0 or more, in any unit. Empty:
-    /// all are equal. An input of weight 0 has its turn when all others have ended.
+    /// all are equal. Inputs of weight 0 have turns only when all others have ended, or have ended the epoch;
+    /// then these inputs have equal weights.
     std::vector<double> weights = {};
     /// The seed of `merge_order::random`: equal seeds give equal orders, on every platform and schedule. Each
     /// epoch has another order.
     std::uint64_t seed = 0;
     /// A function of the user, instead of an order: returns the index of the input that has the next turn.
     /// The argument has the indices of the inputs that may have more items in this epoch, ascending. If the
-    /// chosen input has none, the function is called again, without this index. Each run has a copy.
+    /// chosen input has no more items, the function is called again, without this index. Each run has a copy.
     /// Threads: the stage's threads, one call at a time. Errors: an exception, or an index that is not in the
     /// argument, stops the run, as a failure of the merge. Lifetime: objects that it refers to outlive the
     /// run.
     std::function<std::size_t(std::span<const std::size_t>)> rule = nullptr;
     /// Whether the stage ends when one of the inputs has ended, not when all have: in an order with turns,
-    /// when it is the turn of this input, so that the result does not depend on the schedule; by arrival and
-    /// by priority, at once. Items that the other inputs have made by then are destroyed.
+    /// and with a `rule`, when it is the turn of this input, so that the result does not depend on the
+    /// schedule; by arrival and by priority, at once. Items that the other inputs have made by then are
+    /// destroyed.
     bool until_first_end = false;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -204,9 +206,11 @@ inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs>
 ///     auto p = weir::merge({.order = weir::merge_order::round_robin}, cats, dogs) | weir::sink();
 ///
 /// Order:  each input keeps its order; `merge_options::order` is the order between inputs. With epochs: an
-///         epoch ends when it has ended in all inputs; only then they continue with the next epoch.
+///         epoch ends when each input has ended the epoch, or has ended; only then the inputs continue with
+///         the next epoch.
 /// Ends:   when all inputs have ended, or one: see `merge_options::until_first_end`.
-/// Errors: a failure in an input ends this input, and the run, as in any stage. No epoch ends after it.
+/// Errors: a failure in an input ends this input, and the run, as in any stage. No epoch ends after a
+///         failure.
 /// Cost:   a slot for each input, which holds at most one item.
 template <class... Inputs>
 class [[nodiscard]] merge : public detail::joined_stage_t<detail::merge_stage, Inputs...> {

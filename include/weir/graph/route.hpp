@@ -147,10 +147,11 @@ struct route_stage : stage_of_branches<Function, Branches...> {
 /// \param chooser   called with each item, const; returns the name of a branch, its index, or an awaitable of
 ///                  one of them.
 /// \param branches  all give items of one type. A branch without stages passes items on.
-/// Order:    kept in each branch; between branches as items arrive. With epochs: no item overtakes an end of
-///           epoch.
+/// Order:    each branch gets its items in their order; the join gives items as they arrive from the
+///           branches. With epochs: no item overtakes the end of an epoch.
 /// Errors:   an item fails if the chooser throws, or names no branch: see `route_options::max_failures`.
-///           `std::invalid_argument` if two branches have one name. No epoch ends after a branch has failed.
+///           `std::invalid_argument` if two branches have one name. No epoch ends after a failure that has
+///           stopped a branch.
 /// Cost:     one more queue for each branch. An item for a full branch waits, and so do the items behind it.
 template <class Function, class... Branches>
 class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, Function, Branches...> {

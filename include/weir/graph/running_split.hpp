@@ -60,7 +60,8 @@ class split_records {
     std::deque<record> records_;
 };
 
-// The element type of the range that a chooser returns for a batch; `names`: whether it can name a branch.
+// The element type of the range that a chooser returns for a batch; `names`: whether this type can name a
+// branch.
 template <class Choices>
 struct one_of_choices {
     using type = int;
@@ -202,7 +203,8 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     void close_output(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
-    // For a chooser that is awaited: for each element, one after the other, or once for the batch.
+    // For a chooser that is awaited: calls the chooser for each element, one after the other, or once for the
+    // batch. The result, true, has no meaning.
     task<bool> choose(iteration& it) {
         prepare(it);
         auto& batch = item_traits::value_of(*it.item);

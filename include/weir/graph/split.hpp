@@ -255,11 +255,13 @@ struct split_stage : stage_of_branches<Function, Branches...> {
 ///                  const, and returns a range of names or indices, one for each element, or an awaitable of
 ///                  such a range.
 /// \param branches  each takes one part of every batch as an item; a part may be empty. All branches give
-///                  batches of one type. All results from a part belong to the batch of the part.
-/// Order:    batches keep their order; the elements of one are ordered by `split_order`. An empty batch is
-///           dropped.
-/// Errors:   a batch fails if the chooser throws, names no branch, or returns too few or too many names: see
-///           `split_options::max_failures`. `std::invalid_argument` if two branches have one name.
+///                  batches of one type. All results from a part belong to the same batch as the part.
+/// Order:    batches keep their order; the results in a joined batch have the `split_order`. A joined batch
+///           without results is dropped.
+/// Errors:   a batch fails if the chooser throws, names no branch, or returns too few or too many names; with
+///           `split_order::elements`, also if a branch gives more or fewer results than it was given
+///           elements. See `split_options::max_failures`. `std::invalid_argument` if two branches have one
+///           name.
 template <class Function, class... Branches>
 class [[nodiscard]] split : public detail::divided_stage_t<detail::split_stage, Function, Branches...> {
     static_assert(detail::are_branches<Branches...>,

@@ -58,7 +58,8 @@ class running_drain : public stage_kind<C, C, Policy> {
 
     C* next_result(iteration&) noexcept { return nullptr; }
     void close_output(typename base::slot& me) noexcept {
-        // After a failure, ends the tee's wait for an item. The tee still takes the items in its queue.
+        // After a failure, ends the tee's wait for an item. The tee still takes the items in the closed
+        // queue.
         if (this->run_.has_failed()) before_tee_.close();
         end_.update([](side_rule& rule) { rule.ended = true; });
         this->leave(me);
@@ -106,14 +107,15 @@ class running_tee : public stage_kind<C, C, Policy> {
             it.copy.emplace(std::as_const(*it.item));
         }
     }
-    // Puts first the copy into the side, then the item into the main way.
+    // Puts first the copy, if there is one, into the side, then the item into the main way.
     C* next_result(iteration& it) noexcept {
         it.result_is_item = !it.copy || std::exchange(it.was_copy_put, true);
         return it.result_is_item ? it.item : &*it.copy;
     }
     bool is_last_result(const iteration& it) const noexcept { return it.result_is_item; }
     queue& output_for(const iteration& it) noexcept { return it.result_is_item ? *this->out_ : side_; }
-    // The side may have ended, by a `take` or a failure. After a failure the tee ends, too.
+    // False if the main way is closed. If the side is closed, by a `take` or a failure, the tee puts no more
+    // copies; after a failure the tee ends.
     bool continues_when_output_closed(iteration& it) noexcept {
         if (it.result_is_item) return false;
         copies_ = false;
@@ -161,7 +163,7 @@ struct tee_stage : stage_base {
             run.template add<stage_of<running_tee<C, Policy>>>({&in}, {&out, &side}, options, in, out, side);
         const std::string main_way = run.why_no_checkpoint();
         auto& end = pipeline<Row>::attach(std::forward<Self>(self).part, run, side);
-        run.why_no_checkpoint() = main_way;  // the side doesn't count for a checkpoint
+        run.why_no_checkpoint() = main_way;  // what a stage of the side has set does not count
         named.name = options.name + "_end";
         using last = typename std::remove_reference_t<decltype(end)>::value_type;
         run.template add<stage_of<running_drain<last, channel<C, Policy>, Policy>>>({&end}, {}, named, end,
@@ -193,9 +195,10 @@ struct tee_stage : stage_base {
 ///     weir::source(frames) | weir::tee(weir::pipe(preview)) | weir::pipe(encode) | weir::sink()
 ///
 /// \param part  a stage, or several composed by `|`, without source and sink.
-/// Order:    kept on both ways. A slow side delays the main way when its queues are full. The stream ends
-///           when both ways have ended.
-/// Errors:   a failure on the side stops the run. A side that ends early (`take`) gets no more items.
+/// Order:    kept in both queues behind the stage. A slow side delays the main way when the queues of the
+///           side are full. The stream ends when both ways have ended.
+/// Errors:   a failure on the side, or an exception from a copy, stops the run. A side that ends early
+///           (`take`) gets no more items.
 template <class Part>
 [[nodiscard]] auto tee(Part&& part, tee_options options = {}) {
     static_assert(detail::composable<Part>,

@@ -75,14 +75,14 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
         return it.row && !epoch_item_traits<D>::is_mark(*it.row);
     }
     D* next_result(iteration& it) noexcept { return it.row ? &*it.row : nullptr; }
-    // Cancels all inputs: the items that are left have no partners.
+    // Cancels all inputs: their remaining items have no partners.
     void close_input(slot&) noexcept {
         std::apply([](auto*... each) { (each->cancel(), ...); }, in_);
     }
 
   private:
-    // Gets one item of each input. An input that is at the end of an epoch keeps its mark in `row_`. False:
-    // an input has ended.
+    // Gets an item or a mark of each input, from `Index` on, that has none in `row_`. A mark stays in `row_`
+    // until all inputs have ended the epoch. False: an input has ended.
     template <std::size_t Index>
     task<bool> fetch(slot& me) {
         if constexpr (Index == size) {
@@ -113,7 +113,8 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
         return 0;
     }
 
-    // Makes a row. If all inputs are at the end of an epoch, makes the mark; if only some are, nothing.
+    // Makes a row. If all inputs are at the end of an epoch, makes the mark; if only some inputs are, makes
+    // nothing, and drops the items of the others.
     template <std::size_t... Index>
     void make(std::optional<D>& result, std::index_sequence<Index...>) {
         if constexpr (zipped<C...>::with_epochs) {
@@ -136,7 +137,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     }
     template <class T>
     static void pass_over(std::optional<epoch_item<T>>& item) noexcept {
-        // The epoch has ended in another input: an item of this epoch is dropped, its mark is kept.
+        // The epoch has ended in another input: an item of this epoch is dropped, a mark is kept.
         if (item->is_mark()) return;
         item.reset();
     }
@@ -179,8 +180,8 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 
 }  // namespace detail
 
-/// Joins pipelines, each with a source and without a sink, into one that gives rows: a row is a `std::tuple`
-/// of one item of each pipeline.
+/// Joins pipelines, each with a source and without a sink, into one pipeline that gives rows. A row is a
+/// `std::tuple` with one item of each pipeline.
 ///
 ///     auto p = weir::zip(images, labels) | weir::pipe(pair_up) | weir::sink();
 ///
