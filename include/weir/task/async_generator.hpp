@@ -27,8 +27,9 @@ namespace weir {
 /// Lifetime: the object owns the coroutine, and may be destroyed between two calls of `next`. Objects to
 ///           which parameters refer outlive the generator. So does a lambda with captures whose body is the
 ///           coroutine.
-/// Cost:     one allocation for the frame; a value is moved once, from the `co_yield` to the caller. Nested
-///           generators that are destroyed between two calls of `next` take stack for each level.
+/// Cost:     one allocation for the frame; a value is moved once, from the `co_yield` to the caller, and an
+///           lvalue is copied before that. Nested generators that are destroyed between two calls of `next`
+///           take stack for each level.
 template <class T>
 class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     static_assert(std::is_object_v<T>, "weir: async_generator gives values; for references yield pointers");
@@ -51,8 +52,8 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
         return *this;
     }
 
-    /// \returns awaitable of `optional<T>`: empty once the coroutine has ended, and from then on.
-    /// Suspends: unless the coroutine has ended.
+    /// \returns awaitable of `optional<T>`: empty once the coroutine has ended, and for an empty generator.
+    /// Suspends: unless an earlier `next` has found the end.
     auto next() noexcept { return next_operation(handle_); }
 
     /// Rejects a plain range-for loop, which can't await, at compile time.
@@ -124,7 +125,7 @@ class async_generator<T>::promise_type final : public detail::task_promise_base 
             yield_copy(const yield_copy&) = delete;
             yield_copy& operator=(const yield_copy&) = delete;
             bool await_ready() const noexcept { return false; }
-            // The generator resumes when the next `next` is awaited, on the thread that awaits.
+            // The generator resumes when `next` is awaited again, on the thread that awaits.
             std::coroutine_handle<> await_suspend(handle h) noexcept {
                 h.promise().value = &copy_;
                 return final_awaiter().await_suspend(h);
@@ -147,7 +148,7 @@ class async_generator<T>::promise_type final : public detail::task_promise_base 
     void unhandled_exception() noexcept { error = std::current_exception(); }
     void return_void() noexcept {}
 
-    T* value = nullptr;  // lives in the suspended frame
+    T* value = nullptr;  // in the suspended frame; null: no value was yielded
     std::exception_ptr error;
 };
 

@@ -226,8 +226,8 @@ class not_an_iterator {
 /// is resumed on its own executor, too; but if a coroutine of another executor of the library runs on that
 /// thread, the awaiting one goes on there.
 ///
-/// A coroutine of another library, which has no executor, may await all awaitables of this one: `channel`
-/// documents under Resumes on which executor it is resumed.
+/// A coroutine of another library may await all awaitables of this library: `channel` documents under Resumes
+/// on which executor the coroutine is resumed.
 template <class A>
 concept awaitable = detail::has_adapter<A> || detail::has_as_awaitable<A> || detail::has_member_co_await<A> ||
                     detail::has_free_co_await<A> || awaiter<A>;
@@ -244,7 +244,7 @@ template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
 // The type of the result of an awaitable that `when_all`, `when_any` or `sync_wait` awaits: a value for an
-// rvalue reference, unless a task returns that reference.
+// rvalue reference, unless A is a task.
 template <class A>
 using joined_result_t = std::conditional_t<is_task<A>, await_result_t<A>, stored_result_t<await_result_t<A>>>;
 

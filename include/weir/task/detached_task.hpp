@@ -23,9 +23,8 @@
 namespace weir::detail {
 
 // The run or task group for which the current thread works. A thread that starts tasks and waits for them
-// passes this object to them, so that the threads that run the tasks are marked as working for it, too: a
-// wait of such a task for its own run is then refused. A stop of the run doesn't end the waits of these
-// tasks.
+// passes this object to the tasks. The threads that run the tasks are then marked as working for that run,
+// too: a wait of such a task for the run is refused. A stop of the run doesn't end the waits of these tasks.
 class work_of_starter {
   public:
     work_of_starter() noexcept {}  // defined by hand: one compiler doesn't generate it for const members
@@ -78,7 +77,8 @@ class [[nodiscard]] detached_task {
         ex.post(prepare(ex, measured, owner, ends));
     }
 
-    // Whether the coroutine has ended. A coroutine with a result stays suspended at its `co_yield`.
+    // Whether the coroutine has ended, or none is left. A coroutine with a result stays suspended at its
+    // `co_yield`.
     bool done() const noexcept { return !handle_ || handle_.done() || handle_.promise().value != nullptr; }
 
     // Destroys a coroutine that no thread will resume.

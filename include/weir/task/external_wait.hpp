@@ -71,7 +71,7 @@ class async_completion {
 
     // Called when the coroutine is suspended: answer() then posts it to its executor, where it is resumed.
     // False: the answer is there already, and the coroutine continues at once. True: the coroutine may be
-    // running elsewhere when this returns. acq_rel; pairs with answer()
+    // running elsewhere when this returns. acq_rel; pairs with answer(): each sees what the other did before
     bool wait() noexcept {
         std::uint32_t expected = starting;
         return phase_.compare_exchange_strong(expected, waiting, std::memory_order_acq_rel);
@@ -81,7 +81,7 @@ class async_completion {
     void answer() noexcept {
         const external_wait until_posted;
         promised_.reset();
-        // acq_rel; pairs with wait() and with leave()
+        // acq_rel; pairs with wait(), is_waited_for(), leave() and leave_and_wait()
         const std::uint32_t before = phase_.exchange(answered, std::memory_order_acq_rel);
         if (before == waiting) {
             if (measured_ != nullptr) ready_ = clock_of(*measured_);
@@ -106,7 +106,7 @@ class async_completion {
         return now == starting || now == waiting;
     }
 
-    // When answer() was called, by the clock of the slot.
+    // When answer() was called, by the clock of the slot; 0: there is no slot, or wait() returned false.
     std::int64_t ready_at() const noexcept { return ready_; }
 
   private:

@@ -17,7 +17,7 @@
 namespace weir::detail {
 
 // Blocks of one size. A block is in use from `take` to `give`; threads also keep free blocks of their own
-// (`frame_pool`), which count as in use here. While fewer than 64 are in use, each block is allocated from
+// (`frame_pool`), which count as in use here. While fewer than 64 are in use, new blocks are allocated from
 // the heap. From 64 on, blocks are cut from a slab: memory for a sixteenth of the blocks in use, of at most
 // 64 KiB. Frames that are made one after the other from a new slab are adjacent. (10^6 tasks that a coroutine
 // spawns before it waits for them, one worker: 45 ns a task with malloc, 22 with slabs; 144 and 75 the first
@@ -25,7 +25,7 @@ namespace weir::detail {
 //
 // Memory:   a slab is made when all others are full. So there is memory for at most 17/16 of the largest
 //           number of blocks that were in use at one time. A slab is freed when none of its blocks is in use.
-// Threads:  any. Each call of `take` or `give` takes the lock once.
+// Threads:  any. A call of `give` takes the lock once, one of `take` at most twice.
 // Forks:    a thread of the parent may have been changing a slab, so a child neither uses nor frees the
 //           parent's slabs.
 // Source:   Bonwick, "The slab allocator" (USENIX 1994).
@@ -71,8 +71,8 @@ class alignas(64) frame_slabs {
     // relaxed: only the size of the next slab depends on the number
     void count(std::int64_t more) noexcept { in_use_.fetch_add(more, std::memory_order_relaxed); }
 
-    // The following functions are called under the lock. `put_back` returns the slab of the block if the slab
-    // is empty now. `open` and `close` add the slab to `open_`, and remove it.
+    // The following functions are called under the lock. `put_back` returns the slab of the block if none of
+    // its blocks is in use now; else null. `open` and `close` add the slab to `open_`, and remove it.
     chain cut(std::size_t stride, std::uint32_t most) noexcept;
     slab* put_back(block& b) noexcept;
     void open(slab& s) noexcept;
@@ -190,7 +190,8 @@ class frame_pool {
         return some.first;
     }
 
-    // Called for the first block that the thread frees, and when the list already has a whole batch.
+    // Called when the list has no room: before the thread has used the pool, when the list has a whole batch,
+    // and after `cleaner` has emptied it.
     WEIR_NOINLINE static void keep_batch(void* p, std::size_t c) noexcept {
         lists_of_thread& mine = here();
         if (mine.at == stage::over) return the_frame_slabs[c].give(new (p) block{nullptr});

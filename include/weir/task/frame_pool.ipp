@@ -129,7 +129,8 @@ WEIR_INLINE auto frame_slabs::cut(std::size_t stride, std::uint32_t most) noexce
     return {first, length};
 }
 
-// Returns the slab if none of its blocks is in use any more; it is closed then.
+// Returns the slab, closed, if none of its blocks is in use any more. Null: others are, or the slab is the
+// parent's of this forked process.
 WEIR_INLINE auto frame_slabs::put_back(block& b) noexcept -> slab* {
     auto* const s = static_cast<slab*>(origin(&b));
     if (!s->born.is_here()) return nullptr;

@@ -122,7 +122,7 @@ class generator<T>::promise_type : public detail::pooled_frame {
     void return_void() const noexcept {}
     void unhandled_exception() noexcept { error_ = std::current_exception(); }
 
-    // The item lives in the coroutine's frame until the coroutine is resumed.
+    // A yielded temporary lives in the coroutine's frame until the coroutine is resumed.
     std::suspend_always yield_value(reference object) noexcept {
         item_ = std::addressof(object);
         return {};
@@ -156,7 +156,7 @@ class generator<T>::promise_type : public detail::pooled_frame {
     }
 };
 
-/// An input iterator. Doesn't own the generator.
+/// An input iterator. Doesn't own the coroutine, which belongs to the generator.
 template <class T>
 class generator<T>::iterator {
   public:

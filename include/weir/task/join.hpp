@@ -37,7 +37,8 @@ concept copyable_awaitables =
 template <class T>
 using non_void = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-// A vector can't hold references: it holds `std::reference_wrapper`s instead.
+// A vector can't hold references: it holds a `std::reference_wrapper` for an lvalue reference, a value for an
+// rvalue reference.
 template <class T>
 using in_vector =
     std::conditional_t<std::is_lvalue_reference_v<T>, std::reference_wrapper<std::remove_reference_t<T>>,
@@ -53,7 +54,8 @@ decltype(auto) take_non_void(Part&& part) {
     }
 }
 
-// Releases the frame of a task, or of one part of a join: the caller owns the frame then. Null: no frame.
+// Releases the frame of a task, or of one part of a join: the caller owns the frame then. Null: there is no
+// frame, or `promise_of` could not find its promise.
 template <class A>
 void* release_frame(A& from) noexcept {
     if constexpr (is_task<A>) {
@@ -138,7 +140,7 @@ class when_all_join final : public task_join, owed_join {
   public:
     explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}
 
-    // A wrapped part has ended, on any thread.
+    // A part has ended, on any thread: a wrapped one, or a task away from the join's thread.
     void part_ended(const void* = nullptr) noexcept {
         if (all_ended_with(1)) executor_->post(awaiter());  // the join may be gone from here on
     }

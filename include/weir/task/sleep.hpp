@@ -42,14 +42,15 @@ class sleep_operation {
 
     bool await_ready() const noexcept { return false; }
 
-    // Resumes on the coroutine's executor, which posts the coroutine when the timer fires or is cancelled.
+    // Resumes on the coroutine's executor, by a post: when the timer fires or is cancelled, or from this call
+    // if the time has passed already.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         begin(h, detail::env_of(h));
         return true;
     }
 
-    // False if the stop token ended the sleep.
+    // True: the time has passed. False: the stop token ended the sleep. Errors: `stopped` if `env.ends` did.
     bool await_resume() {
         on_stop_.reset();  // waits for a callback that runs right now
         on_end_.reset();
@@ -76,7 +77,7 @@ class sleep_operation {
             return;
         }
         if (stop_.stop_possible()) {
-            // May run at once, and cancel the timer: `add` posts the coroutine then.
+            // The callback may run at once, and cancel the timer: `add` posts the coroutine then.
             on_stop_.emplace(stop_, wake_early{&ex, &*timer_});
         }
         if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, wake_early{&ex, &*timer_});
@@ -153,7 +154,8 @@ class any_delayed_action : detached_task_owner {
             delayed_.stop_.request_stop();
             return delayed_.state_.load(std::memory_order_acquire) == has_ended;  // pairs with ended()
         }
-        // Resumes on the coroutine's executor, which posts it when the action has returned or never will run.
+        // Resumes on the coroutine's executor, posted by ended(), when the action has returned or never will
+        // run. False: ended() was called before, and the coroutine continues.
         template <class Promise>
         bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
             return begin(h, detail::env_of(h));
@@ -195,8 +197,9 @@ class any_delayed_action : detached_task_owner {
     }
     virtual void act() = 0;
     void ended() noexcept override {
-        // acq_rel; pairs with begin(). If no coroutine waits yet, this object may be gone afterwards. If a
-        // coroutine waits, the object stays until that coroutine has been posted.
+        // acq_rel; pairs with begin() and await_ready(): the waiting coroutine sees what the action did. If
+        // no coroutine waits yet, this object may be gone afterwards. If a coroutine waits, the object stays
+        // until that coroutine has been posted.
         if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) executor_->post(waiter_);
     }
 
@@ -210,8 +213,8 @@ class any_delayed_action : detached_task_owner {
     detached_task<void> detached_task_;
 };
 
-// Calls `action()` on the executor once `after` has passed on its clock, unless it is cancelled before. The
-// owner has to `co_await cancel()` before it destroys this object.
+// Calls `action()` on `ex` when `after` has passed on the clock of `ex`, unless `cancel()` is awaited before.
+// The owner has to `co_await cancel()` before it destroys this object.
 template <class Action>
 class delayed_action final : public any_delayed_action {
   public:

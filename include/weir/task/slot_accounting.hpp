@@ -38,8 +38,8 @@ void slot_resumed(Slot& me) noexcept {
     }
 }
 
-// A coroutine with the environment `env` suspends, on something other than the queues of a stage. If it is
-// part of a stage's function, the slot enters the state `as`.
+// A coroutine with the environment `env` suspends, not for a put or get of the slot itself. If the coroutine
+// is part of a stage's function, the slot enters the state `as`.
 WEIR_NOINLINE inline void function_suspended(const coroutine_env& env, slot_state as) noexcept {
     if (env.measured != nullptr) env.measured->enter(as, clock_of(*env.measured));
 }
@@ -115,7 +115,7 @@ using unobserved = std::conditional_t<std::is_move_constructible_v<std::remove_c
                                       awaiter_ref<std::remove_reference_t<A>>>;
 
 // Wraps the awaiter of an A, and records in the slot when the coroutine suspends and resumes. In a coroutine
-// without a slot the wrapper costs one comparison.
+// without a slot or an `end_token` the wrapper costs a few comparisons.
 template <class A>
 class observed {
     using inner = decltype(detail::get_awaiter(std::declval<A>()));

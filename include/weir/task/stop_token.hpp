@@ -63,15 +63,15 @@ class basic_stop_token {
 using stop_token = basic_stop_token<>;
 
 /// Thrown by an await in a stage's function when the run is stopped or the stage's `time_limit` is over: by
-/// sleeps, operations on channels and, with weir/asio.hpp, of Asio, also in tasks, generators, `when_all` and
-/// `when_any` that the function awaits. Also thrown by such awaits in an argument of `when_any`, when another
-/// has ended. Senders are requested to stop. Other waits don't end early; a task of a `task_group` can check
-/// `invocation::stop`.
+/// sleeps, operations on channels, Asio's operations (weir/asio.hpp), and receives and probes of MPI. So also
+/// in tasks, generators, `when_all` and `when_any` that the function awaits; and in an argument of `when_any`
+/// when another argument has ended. Senders are requested to stop. Other waits don't end early; a task of a
+/// `task_group` can check `invocation::stop`.
 ///
-/// The exception unwinds the function, and the item is destroyed. After a stop of the run that is no failure,
-/// and not reported; after the time limit it is the failure `time_limit_exceeded`. Not derived from
+/// The exception unwinds the function, and the item is destroyed. After a stop of the run, `stopped` is no
+/// failure, and is not reported; after the time limit, the failure is `time_limit_exceeded`. Not derived from
 /// `std::exception`, so that handlers of errors let it pass. Code that catches it has to rethrow it; the next
-/// await throws it anyway.
+/// such await that has to wait throws it anyway.
 class stopped {};
 
 /// Requests a stop, once, for all tokens from this source and from its copies.
@@ -162,7 +162,7 @@ class stop_callback : detail::basic_stop_node<Platform> {
         Function&& callback) noexcept(std::is_nothrow_constructible_v<Callback, Function>)
         : node(&run), callback_(std::forward<Function>(callback)) {
         if (!token.stop_possible()) return;
-        // Kept before it is linked: the callback may run, and destroy this object, from then on.
+        // Kept before `add` links this object: from then on the callback may run, and destroy the object.
         state_ = token.state_;
         if (token.state_->add(*this)) return;
         state_ = {};

@@ -133,7 +133,8 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
 namespace detail {
 
-// Access to a task for joins and threads, which start it and which it calls at its end. Doesn't own the task.
+// Access to a task for joins and waiting threads: they start the task, which calls them at its end. Doesn't
+// own the task.
 template <class T>
 class joined_task_ref {
   public:
@@ -141,7 +142,7 @@ class joined_task_ref {
 
     explicit joined_task_ref(const task<T>& t) noexcept : handle_(t.handle_) {}
 
-    // To be called before `start`. (A task that is being awaited is not detected: that took 4 % of fib(30).)
+    // To be called before `start`. (Nothing detects a task that is being awaited: a test took 4 % of fib(30).)
     void check_valid() const {
         if (!handle_ || handle_.done()) [[unlikely]]
             refuse_task();

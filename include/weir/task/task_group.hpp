@@ -24,7 +24,7 @@
 
 namespace weir {
 
-/// Called once by the destructor of a `task_group`, after all tasks have ended, if tasks failed since the
+/// Called once by the destructor of a `task_group`, after its wait for the tasks, if tasks failed since the
 /// last `join`. `first` is the exception of the task that failed first, `count` the number of failed tasks.
 using unjoined_sink = void (*)(const std::exception_ptr& first, std::size_t count) noexcept;
 
@@ -89,7 +89,8 @@ class task_group final : detail::task_join {
     void spawn(task<>&& t);
 
     /// Starts a task at once, on this thread. The caller continues when the task waits for something or has
-    /// ended, or before that on another thread: so the tasks of a long loop don't pile up.
+    /// ended, or before that on another thread: so the tasks of a long loop don't pile up. If the caller does
+    /// not run on the group's executor, the task is started as by `spawn`, and the caller continues at once.
     ///
     /// \returns  awaitable of void.
     /// Suspends: always. Resumes: on the awaiter's executor. Errors: as `spawn`.
@@ -102,8 +103,8 @@ class task_group final : detail::task_join {
     /// \returns  awaitable of void.
     /// Suspends: unless all have ended. Resumes: on the awaiter's executor. A coroutine of another library
     ///           resumes on the executor that its promise names, or on a thread of weir: see `channel`.
-    /// Errors:   the first exception of a task; the others are dropped. `forked_error` if the process was
-    ///           forked after the group's executor, a pool, was made.
+    /// Errors:   the exception of the task that failed first; the others are dropped. `forked_error` in a
+    ///           forked process if the group's executor is a pool of the parent.
     [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
         return join_operation(*this);
     }
@@ -224,7 +225,7 @@ class task_group final : detail::task_join {
     void report_errors() noexcept;
 
     // Whether the destructor needn't wait. True also if a join waits and can't succeed: a `deadlock_error`
-    // has ended that wait.
+    // has ended that wait. relaxed: only a `begin_join` before this call makes the number so small
     bool is_joined() const noexcept {
         return spawned_ == 0 || unfinished_.load(std::memory_order_relaxed) <= spawned_;
     }
@@ -238,7 +239,7 @@ class task_group final : detail::task_join {
 
     detail::executor_use executor_;
     const detail::work_of_starter work_;
-    std::int64_t spawned_ = 0;  // since the last join; less those that `unfinished_` needn't count
+    std::int64_t spawned_ = 0;  // tasks since the last join, but those that `unfinished_` needn't count
     detail::standard_platform::atomic<std::int64_t> unfinished_{unjoined};
     std::coroutine_handle<> awaiter_;
     executor* awaiter_executor_ = nullptr;

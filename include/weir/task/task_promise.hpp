@@ -72,7 +72,7 @@ class task_promise_base : public pooled_frame {
       public:
         bool await_ready() const noexcept { return false; }
         // A generator resumes when its next item is awaited; a task is never resumed. The awaiter resumes at
-        // once on this thread, if that belongs to the awaiter's executor, else by a post there.
+        // once if it has the same executor and this thread belongs to an executor, else by a post there.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();
@@ -108,7 +108,7 @@ class task_promise_base : public pooled_frame {
         return {};
     }
 
-    // Called when the awaiting coroutine has resumed. After a post, records this: see `function_resumed`.
+    // Called when the awaiting coroutine has resumed. After a post, records that: see `function_resumed`.
     void awaiter_resumed() noexcept {
         if (std::exchange(was_posted_, false)) detail::function_resumed(env_);
     }

@@ -168,7 +168,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
 /// Lifetime: arguments are moved in. An argument that can't be moved (a sleep, a put, a get) is kept by
 ///           reference: await in the same expression. An awaitable whose result is a reference, which may be
 ///           into the awaitable, must be a task or an lvalue.
-/// Cost:     one allocation for each part.
+/// Cost:     one allocation for each argument that is not a task.
 template <awaitable... As>
 auto when_all(As&&... parts) {
     return detail::when_all_tuple<As...>(std::forward<As>(parts)...);
@@ -176,7 +176,7 @@ auto when_all(As&&... parts) {
 
 /// The same for any number of awaitables of one type.
 /// \returns  awaitable of a vector of the results, in the same order; of nothing if the results are void.
-///           References become `std::reference_wrapper`s.
+///           Lvalue references become `std::reference_wrapper`s, rvalue references values.
 template <awaitable A>
 auto when_all(std::vector<A>&& parts) {
     return detail::when_all_vector<A>(std::move(parts));

@@ -69,7 +69,7 @@ class when_any_join {
     }
 
     void part_ended(const void* part) noexcept {
-        // relaxed: selects one part; `first_` is read after all parts have ended, which is_last() orders
+        // relaxed: selects one part; is_last() orders `first_` and `ready_`, read after all parts have ended
         if (!has_first_.exchange(true, std::memory_order_relaxed)) {
             first_ = part;
             stop_.request_stop();
@@ -78,7 +78,7 @@ class when_any_join {
         if (is_last()) executor_->post(awaiter_);  // the join may be gone from here on
     }
 
-    // The `wrapped_part` that ended first. To be called when all have ended. Unregisters `on_end_`.
+    // The `wrapped_part` that ended first. To be called when all parts have ended. Unregisters `on_end_`.
     const void* first() noexcept {
         on_end_.reset();  // waits for a callback that runs right now
         return first_;
@@ -226,9 +226,10 @@ class when_any_vector {
 /// they have ended: no argument outlives the await.
 ///
 /// \returns  awaitable of a `when_any_result`, which is a `std::variant` of the results, in the order of the
-///           arguments; `index()` is that of the first to end. `std::monostate` stands for void, and
-///           `std::reference_wrapper` for a reference. The member `others` has the results of the arguments
-///           that ended later and threw nothing, for example of a task that got an item before the stop.
+///           arguments; `index()` is that of the first to end. `std::monostate` stands for void,
+///           `std::reference_wrapper` for an lvalue reference, a value for an rvalue reference. The member
+///           `others` has the results of the arguments that ended later and threw nothing, for example of a
+///           task that got an item before the stop.
 ///           An operation that moves an item by itself, as `channel.get()`, `put_for` or `next()`, is
 ///           rejected at compile time: `select` does exactly one of several, `get_for` waits for some time.
 /// Suspends: always.
@@ -238,8 +239,8 @@ class when_any_vector {
 /// Order:    the arguments are posted in their order. Each is started, also if one has ended by then.
 /// Stops:    the others as the functions of a stopped stage: their waits for sleeps and channels, and for
 ///           Asio by `weir::asio::awaiting`, end at once: they throw `stopped`, which unwinds the coroutine.
-///           Other waits are not cut short. A stop of the stage in which `when_any` is awaited stops all
-///           arguments.
+///           Other waits are not cut short. A stop of the stage in which `when_any` is awaited, its time
+///           limit, or an outer `when_any` stops all arguments.
 /// Errors:   the exception of the first to end, when all have ended; the results of the others are dropped
 ///           then. Exceptions of the others are always dropped. `std::logic_error` for a task that was
 ///           awaited before or is empty, at once, and for a second await.
