@@ -110,8 +110,8 @@ class channel_puts : public channel_items<Policy> {
         order_->fill(w.number, w.item != nullptr);
         return items::mark_done(w, me);
     }
-    // Whether the place of this number is within the window, and free. Under the put lock only. Reads the
-    // number of gets only if the last known number is too low.
+    // Whether the place of this number is within the window, and free. Called under the put lock alone. Reads
+    // the number of gets only if the last known number is too low.
     bool has_place(std::uint64_t number) noexcept {
         if (!order_->is_within_window(number)) return false;
         if (place_of(number) - put_end_.seen < this->capacity_) return true;

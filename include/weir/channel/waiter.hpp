@@ -121,7 +121,7 @@ class waiter_line {
     Waiter* last_ = nullptr;
 };
 
-// The waiters that were unlinked under the lock and are woken after unlocking, in their order.
+// The waiters that were unlinked under the lock and are woken after unlocking, in the order of `push`.
 template <class Platform>
 class wake_list {
     using waiter = basic_waiter<Platform>;
@@ -204,7 +204,8 @@ class basic_choice {
     bool has_limit() const noexcept { return timer_.has_value(); }
     weir::executor& executor() const noexcept { return *executor_; }
 
-    // True for the first caller only. `by`: the waiter that is served; null: a time limit or a stop.
+    // True for the first caller only. `by`: the waiter that is served; null: a time limit, a stop, or the end
+    // of the coroutine's frame.
     bool claim(const waiter* by) noexcept {
         // relaxed: `wake` publishes `winner_` to the coroutine; a lock of a channel orders the other threads
         if (claimed_.exchange(true, std::memory_order_relaxed)) return false;

@@ -39,8 +39,8 @@ class [[nodiscard("it says something only as long as it exists")]] external_wait
 
     /// \returns how many such objects were ever constructed.
     [[nodiscard]] static std::uint64_t num_begun() noexcept { return begun_.load(std::memory_order_seq_cst); }
-    /// \returns how many such objects were destroyed. Call this before `num_begun`: the result is never
-    ///          greater then.
+    /// \returns how many such objects were destroyed; no more than `num_begun` returns in a later call. If
+    ///          the two numbers are equal, no such object existed between the two calls.
     [[nodiscard]] static std::uint64_t num_ended() noexcept { return ended_.load(std::memory_order_seq_cst); }
 
   private:

@@ -48,8 +48,8 @@ class basic_stop_node {
     basic_parker<Platform> done_;
 };
 
-// Not a shared_ptr: a source, a token and a callback are one pointer each, and the counts use the platform's
-// atomics.
+// The state of one stop, which sources, tokens and callbacks own together. Counts its owners itself: an owner
+// then needs one pointer, where a shared_ptr has two, and the counts use the platform's atomics.
 template <class Platform = standard_platform>
 class basic_stop_state {
     template <class T>

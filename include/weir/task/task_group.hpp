@@ -180,8 +180,8 @@ class task_group final : detail::task_join {
     // the task was spawned.
     std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept;
 
-    // The value of `unfinished_` before a join: so large that the ends of tasks never count it down to 0. A
-    // join subtracts the difference to the number of tasks.
+    // The value from which the ends of tasks count `unfinished_` down before a join: so large that they never
+    // reach 0. A join subtracts `unjoined - spawned_`: the number of tasks that have not ended remains.
     static constexpr std::int64_t unjoined = std::int64_t{1} << 62;
 
     // Called at the end of each task: keeps the task's exception, and destroys its frame. Returns the
