@@ -151,7 +151,7 @@ class basic_awaiting {
   public:
     constexpr basic_awaiting() noexcept = default;
 
-    /// The same token, with the error code as the first element of a tuple.
+    /// The same token; the result is a tuple whose first element is the error code.
     [[nodiscard]] constexpr basic_awaiting<true> as_tuple() const noexcept { return {}; }
 };
 
@@ -181,7 +181,7 @@ class basic_awaiting_unless {
     /// If a stop was requested before the operation begins, the operation is cancelled when it has begun.
     explicit basic_awaiting_unless(stop_token stop) noexcept : stop_(std::move(stop)) {}
 
-    /// The same token, with the error code as the first element of a tuple.
+    /// The same token; the result is a tuple whose first element is the error code.
     [[nodiscard]] basic_awaiting_unless<true> as_tuple() const noexcept {
         return basic_awaiting_unless<true>(stop_);
     }

@@ -117,8 +117,8 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
 /// Threads:  any may post and add timers. If one thread runs the context, coroutines here are never resumed
 ///           at the same time, nor at the same time as a handler.
 /// Lifetime: the context outlives the executor, and the executor outlives the coroutines that run on it.
-/// Errors:   `io.run()` throws an exception that leaves a resumed coroutine. `std::terminate` if there is no
-///           memory to post.
+/// Errors:   an exception that leaves a resumed coroutine leaves `io.run()`, too. `std::terminate` if there
+///           is no memory to post.
 /// Watchdog: reports coroutines that hold all threads of the executor while others are ready. While a thread
 ///           is free, the watchdog assumes that a coroutine here may always run, as a context doesn't show
 ///           its work.

@@ -27,7 +27,7 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 /// also return an `asio::awaitable`.
 ///
 /// \param where  an `io_context`, an `io_executor`, or an executor of Asio, such as a strand.
-/// \returns  an awaitable of the coroutine's result, which has to be awaited in the same expression.
+/// \returns  an awaitable, to be awaited in the same expression, of the coroutine's result.
 /// Suspends: until the coroutine has ended. Resumes: the awaiting coroutine on its own executor.
 /// Errors:   the exceptions of the coroutine. Without `on`, `std::logic_error` if the awaiting coroutine's
 ///           executor doesn't run on Asio.

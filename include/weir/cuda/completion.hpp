@@ -96,7 +96,7 @@ class completion {
 
     // From the next members the reactor estimates the end (`usual_times`). Instants in ns of the platform's
     // clock.
-    cudaStream_t on = nullptr;   // the operation's stream; null: unknown
+    cudaStream_t on = nullptr;   // the operation's stream; null: unknown, or the default stream
     std::size_t bytes = 0;       // 0: no copy, or unknown
     std::int64_t submitted = 0;  // when the completion was put into the mailbox
     std::int64_t begun = 0;      // when the operation began; 0: an earlier one of the stream is pending

@@ -65,8 +65,8 @@ cudaError_t run_on_context_thread(const std::shared_ptr<mailbox>& box, int devic
     return mine.result;
 }
 
-// Threads for CUDA calls that block, one for each call: with fewer threads, a call might wait for work that
-// another call has not begun.
+// Threads for CUDA calls that block, one for each call: with fewer threads, a call might block for ever,
+// waiting for work that only a call without a thread would queue.
 class blocking_threads {
   public:
     blocking_threads() noexcept = default;
@@ -236,9 +236,9 @@ class core {
 /// Errors:   `weir::cuda::error` if there is no such device or no driver, unless `context_options::or_host`
 ///           is set; or if a device that exists can't be used. `std::system_error` if no thread can be
 ///           started.
-/// Ends:     the destructor waits for all work that is awaited, and all coroutines that wait are resumed. In
-///           a forked process, where no GPU works, the destructor returns at once, and waits throw
-///           `forked_error`.
+/// Ends:     the destructor waits for all work that is awaited, and the coroutines that wait are posted. In a
+///           forked process, where no GPU works, the destructor returns at once; streams, events and pools
+///           can't be made there: `forked_error`.
 /// Lifetime: outlives all waits. Objects made from the context may outlive it, but can't be awaited then.
 /// Threads:  any.
 /// Watchdog: each wait counts as an `external_wait`, so it isn't reported as a deadlock. Coroutines on

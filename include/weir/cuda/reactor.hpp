@@ -20,8 +20,8 @@ namespace weir::cuda {
 
 /// How a `context` finds out that work on the device is done.
 enum class completion_by : std::uint8_t {
-    polling,       ///< an idle thread of the executor, or the context's, queries the device again and
-                   ///< again while work is pending
+    polling,       ///< an idle thread of the waiting coroutine's executor, or the context's thread, queries
+                   ///< the device again and again while work is pending
     host_function  ///< the driver calls a host function from its own thread; later work of the stream waits
                    ///< for the call, which makes gaps between copies. After an error the driver never calls;
                    ///< so the context's thread also queries, each `context_options::watchdog`

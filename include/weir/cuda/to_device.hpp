@@ -28,7 +28,7 @@ namespace weir::cuda {
 
 /// When `to_device` gives a batch to the next stage.
 enum class hand_on {
-    at_once,     ///< when the copy is queued; the consumer's stream waits for it: `device_buffer::hand_over`
+    at_once,     ///< when the copy is queued; `hand_over` makes the consumer's stream wait for the copy
     when_copied  ///< when the copy is done: for a consumer without a stream
 };
 

@@ -132,8 +132,8 @@ class transfer_log {
     transfer_stats sum_;
 };
 
-// Measures a wait, by the executor's clock, from the construction to the call of `was_for_...`. `log`:
-// records the time; null: no measurement.
+// Measures a wait, by the clock of the thread's executor, from the construction to the call of `was_for_...`.
+// `log`: records the time; null: no measurement.
 class measured_wait {
   public:
     explicit measured_wait(transfer_log* log)

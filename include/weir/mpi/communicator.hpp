@@ -53,9 +53,9 @@ struct received {
 ///
 /// Memory:   the caller's, without a copy. The caller keeps it, untouched, until the await ends; after a
 ///           rank's failure until the job ends, as MPI may still use it, unless the operation is a receive.
-/// Order:    between two ranks, messages with one tag arrive in the order in which they were sent.
-///           Collective operations (from `barrier` on) begin on all ranks of the group in one order: await
-///           one after the other, and use `split` or `duplicate` for coroutines that do so independently.
+/// Order:    between two ranks, messages with one tag arrive in the order in which they were sent. Collective
+///           operations (from `barrier` on) begin on all ranks of the group in one order: await one after the
+///           other. Independent coroutines need a communicator each: `split`, `duplicate`.
 /// Suspends: unless the operation is complete at once. Resumes: on the coroutine's executor, by a post.
 /// Errors:   `error` if MPI reports one; `rank_failed` after the failure of a rank; `std::logic_error` after
 ///           the end of the world. In the function of a stage, a stop of the run ends a receive or a probe by

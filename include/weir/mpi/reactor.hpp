@@ -141,7 +141,7 @@ class reactor final : public weir::detail::polled_source {
         }
     }
 
-    // MPI is about to be finalised. release; pairs with is_closed()
+    // MPI is about to be finalised. release; pairs with is_closed(): from then on nothing may be submitted
     void close() noexcept {
         locked([this]() noexcept { is_closed_.store(true, std::memory_order_release); });
     }
@@ -185,7 +185,7 @@ class reactor final : public weir::detail::polled_source {
                                               std::memory_order_relaxed)) {
         }
     }
-    // Makes a worker of `waits`, or the guard, poll soon.
+    // Makes a worker of `waits`, or the guard, poll soon. Without a guard, only callers of poll() poll.
     void tell(executor* waits) noexcept {
         if (!has_guard_) return;
         news_.fetch_add(1, std::memory_order_relaxed);  // published by expect()
@@ -193,11 +193,11 @@ class reactor final : public weir::detail::polled_source {
     }
 
     std::int64_t poll(std::int64_t now, bool) noexcept override {
-        // relaxed: news that this misses ask for another poll
+        // relaxed: for news that this load misses, tell() asks for another poll
         const std::uint32_t news = news_.load(std::memory_order_relaxed);
         if (poll() || news != seen_news_) last_event_ = now;
         seen_news_ = news;
-        // relaxed: an operation that this misses asks for another poll
+        // relaxed: for an operation that this load misses, tell() asks for another poll
         if (num_begun_.load(std::memory_order_relaxed) == 0) return never;
         const std::int64_t quiet = now - last_event_;
         if (quiet < how_.spin.count()) return now;

@@ -202,7 +202,7 @@ class only_one {
     }
     only_one(const only_one&) = delete;
     only_one& operator=(const only_one&) = delete;
-    ~only_one() { exists_.store(false, std::memory_order_relaxed); }  // as above
+    ~only_one() { exists_.store(false, std::memory_order_relaxed); }  // see only_one()
 
   private:
     // Whether there is a world in this process.
