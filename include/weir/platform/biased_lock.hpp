@@ -61,9 +61,10 @@ class basic_biased_lock {
     // the spin lock is held. Not inlined: a coroutine would keep the thread-local address of the record when
     // it continues on another thread.
     WEIR_NOINLINE record* enter() noexcept { return enter(record::mine()); }
-    // `me`: the calling thread's record.
+    // `me`: the calling thread's record; null: none.
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept { return enter_reserved(me) ? me : lock(me); }
-    // Enters only if this thread has reserved the lock; then `leave` takes `me`. Otherwise false.
+    // Enters only if this thread has reserved the lock, and holds no other reserved lock of this level; then
+    // `leave` takes `me`. Otherwise returns false.
     WEIR_ALWAYS_INLINE bool enter_reserved(record* me) noexcept {
         if (me == nullptr || me != owner_.load(std::memory_order_relaxed) ||
             me->inside[Level].load(std::memory_order_relaxed) != nullptr) {

@@ -30,8 +30,8 @@ constexpr To number_as(auto n) noexcept {
     return static_cast<To>(n);
 }
 
-// The nearest integer of a number that is not negative, at most 9.2e18; halves go up. std::lround needs
-// <cmath>.
+// The nearest integer of a number that is not negative; halves go up. Above 9.2e18, returns 9.2e18.
+// std::lround needs <cmath>.
 template <class To>
 constexpr To nearest(double n) noexcept {
     const double next = smaller(n, 9.2e18) + 0.5;
@@ -57,7 +57,8 @@ constexpr bool is_finite(double x) noexcept {
     return (read_again & exponent) != exponent;
 }
 
-// Throw std::invalid_argument with the sentence if the argument is wrong, or probably a negative number.
+// Throw std::invalid_argument with the sentence: `refuse_if` if `wrong`, `refuse_negative` if `n` was
+// probably a negative number.
 constexpr void refuse_if(bool wrong, const char* sentence) {
     if (wrong) throw std::invalid_argument(sentence);
 }
@@ -90,8 +91,8 @@ constexpr std::uint64_t mix64(std::uint64_t z) noexcept {
     return z ^ (z >> 31);
 }
 
-// Number `counter`, from 0, of the SplitMix64 generator with this seed. Nearby seeds give overlapping
-// sequences: apply `subseed` to seeds that a user chooses.
+// Number `counter`, from 0, of the SplitMix64 generator with this seed. Seeds that differ by a small multiple
+// of the constant below give overlapping sequences: apply `subseed` to seeds that a user chooses.
 // Source: G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014).
 constexpr std::uint64_t splitmix64(std::uint64_t seed, std::uint64_t counter) noexcept {
     return mix64(seed + (counter + 1) * 0x9e3779b97f4a7c15U);

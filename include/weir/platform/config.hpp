@@ -155,7 +155,8 @@ inline std::string demangled(const char* name) {
 #endif
 }
 
-// The `typeid(...).name()` of the exception that is being handled; null if the compiler can't tell.
+// The `typeid(...).name()` of the exception that is being handled; null if there is none, or if the compiler
+// can't tell.
 inline const char* name_of_current_exception_type() noexcept {
 #if __has_include(<cxxabi.h>)
     const std::type_info* const type = abi::__cxa_current_exception_type();

@@ -25,9 +25,9 @@ namespace weir::detail {
 class slot;
 struct standard_platform;
 
-// The means by which a stop of a run ends the waits of a stage's function.
-// `stop`: the token that tells of the stop. `work`: the address of the run for which the function works, for
-// `trampoline::is_work_of`; null: unknown.
+// The means by which a stop of a run ends the waits of a stage's function. `stop`: the token that tells of
+// the stop. `work`: an address that identifies the stage of the function, for `trampoline::is_work_of`; null:
+// no stage is known.
 struct end_token {
     const basic_stop_token<standard_platform>* stop;
     const void* work = nullptr;
@@ -51,7 +51,8 @@ concept has_env = requires(Promise& p) {
     { p.env() } -> std::same_as<coroutine_env&>;
 };
 
-// The run that a coroutine works for, as in `end_token::work`.
+// The address that identifies the stage for which a coroutine works, as in `end_token::work`; null: no stage
+// is known.
 inline const void* work_of(const end_token* ends) noexcept { return ends != nullptr ? ends->work : nullptr; }
 
 // The executor whose coroutine this thread runs now, or null. Not inlined: a coroutine would keep the

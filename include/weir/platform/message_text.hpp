@@ -20,25 +20,27 @@ namespace weir::detail {
 // The type of the exception that is being handled, as written in a program; "?" if the compiler can't tell.
 std::string type_of_current_exception();
 
-// The text, followed by the type of the exception that is being handled.
+// The text, followed by the type of the exception that is being handled; for an empty text, a sentence with
+// the type.
 std::string text_with_type(std::string_view text);
 
-// The text of an exception. For a `std::exception` with a text: `what()`. For a thrown string or number: its
-// text and type. Otherwise the type. Errors: `std::bad_alloc`.
+// The text of an exception. For a `std::exception` with a text: `what()`. For a thrown string, or number of
+// type int, long, long long (or unsigned) or double: its text and type. Otherwise the type; for null "no
+// exception". Errors: `std::bad_alloc`.
 std::string error_text(const std::exception_ptr& error);
 
-// The type of an exception, to distinguish exceptions with the same text.
+// The type of an exception, which is not null, to distinguish exceptions with the same text.
 std::string error_type(const std::exception_ptr& error);
 
 // The folder of weir's own headers. A source location in this folder means nothing to a user: it comes from
 // options that weir itself constructs.
 std::string_view folder_of_weir() noexcept;
 
-// "loader.cpp:42", without the folder, which differs between machines; empty if unknown, or if the place is
-// in weir's own headers.
+// "loader.cpp:42", without the folder, which differs between machines; empty if the line is 0 (unknown), or
+// if the file is one of weir's own headers.
 std::string place_text(const std::source_location& where);
 
-// The text of `place_text` in the form that follows a name: " (loader.cpp:42)".
+// The text of `place_text` in the form that follows a name: " (loader.cpp:42)"; empty if that is empty.
 std::string place_behind(const std::source_location& where);
 
 // Thrown if there is no memory for a large request. Derived from `std::bad_alloc`, so that handlers for
@@ -46,7 +48,7 @@ std::string place_behind(const std::source_location& where);
 // nothing, and there may be no memory for one. Errors of the constructors: `std::bad_alloc`.
 class memory_shortage final : public std::bad_alloc {
   public:
-    // A request for more bytes than this, or for at least this number of slots or threads, is large.
+    // A request for more than `many_bytes`, or for at least `many` slots or threads, is large.
     static constexpr std::size_t many_bytes = std::size_t{1} << 20;
     static constexpr std::size_t many = 100;
 
@@ -59,7 +61,8 @@ class memory_shortage final : public std::bad_alloc {
 
     const char* what() const noexcept override { return text_.what(); }
 
-    // Calls `make()`. If that throws a memory_shortage, inserts `whose` at the beginning of its text.
+    // Returns `make()`. If that throws a memory_shortage, throws another one, with `whose` inserted into the
+    // text behind "weir: ".
     template <class Make>
     static decltype(auto) with_prefix(const std::string& whose, Make make) {
         try {
@@ -75,7 +78,7 @@ class memory_shortage final : public std::bad_alloc {
     std::runtime_error text_;  // its copies share the text, so copying can't fail
 };
 
-// Thrown if a thread can't be started.
+// Thrown by `start_thread`, for `start_threads`, if a thread can't be started.
 class thread_shortage final : public std::system_error {
   public:
     using std::system_error::system_error;
@@ -90,8 +93,9 @@ class thread_shortage final : public std::system_error {
         }
     }
 
-    // Calls `start()`, which starts `wanted` threads: their names are `name` and a number. If `start` fails,
-    // throws an error that tells how many threads were started: `started()`.
+    // Calls `start()`, which starts `wanted` threads: their names are `name` and a number. Errors:
+    // std::system_error instead of a thread_shortage, and memory_shortage instead of a std::bad_alloc if
+    // `wanted` is large; both tell how many threads were started: `started()`. Other exceptions of `start`.
     template <class Start, class Started>
     static void start_threads(const std::string& name, unsigned wanted, Start start, Started started) {
         const auto text = [&] {

@@ -48,7 +48,7 @@ class output_file {
     void lock() noexcept { lock_output(file_); }
     void unlock() noexcept { unlock_output(file_); }
 
-    // Writes the text, in one system call if possible. If that fails, a regular file is truncated to its size
+    // Writes the text, in one system call if possible. On failure, a regular file is truncated to its size
     // before the call.
     void write(std::string_view text);
 
@@ -75,8 +75,8 @@ class output_file {
 //         changed then.
 class parts_file {
   public:
-    // `head`: the first line. `end`: a text with which every part ends, and that occurs nowhere else in a
-    // part.
+    // `head`: the first line, with its end. `end`: a text with which every part ends, and that occurs nowhere
+    // else in a part.
     parts_file(std::string path, std::string head, std::string end);
 
     void write(std::string_view part);

@@ -68,7 +68,8 @@ class basic_spin_lock {
 
 using spin_lock = basic_spin_lock<>;
 
-// A one-shot flag. One thread, the owner of the flag, can sleep until other threads set the flag or wake it.
+// A one-shot flag. One thread, the owner of the flag, can sleep until other threads set the flag or wake the
+// owner.
 //
 // | bit | meaning                                               |
 // |-----|-------------------------------------------------------|
@@ -77,8 +78,9 @@ using spin_lock = basic_spin_lock<>;
 // | 4   | poked: the current or the next wait returns           |
 //
 // `set` may wake an owner that destroys the flag at once: the last access of `set` is the read-modify-write;
-// the wake-up after it uses only the address. `poke` needs the flag to exist afterwards: its caller holds a
-// lock that the owner takes to withdraw the flag before it destroys it.
+// the wake-up after it uses only the address. `poke` may be called after `set`, so its caller must know that
+// the flag still exists: for instance, by a lock that the owner takes to withdraw the flag before it destroys
+// the flag.
 template <class Platform = standard_platform>
 class basic_parker {
     typename Platform::template atomic<std::uint32_t> word_{0};
@@ -111,14 +113,15 @@ class basic_parker {
         }
     }
 
-    // Sleeps until set, poked, or for `timeout_ns` (negative: no limit); true if set.
+    // Called by the owner. Sleeps until set or poked, or for `timeout_ns` (negative: no limit), and takes a
+    // poke back. True if set.
     bool wait(std::int64_t timeout_ns = -1) noexcept {
         const std::int64_t start = timeout_ns < 0 ? 0 : Platform::now();
         for (int i = 0; i < Platform::looks_before_sleep && word_.load(std::memory_order_relaxed) == 0; ++i) {
             Platform::pause();
         }
         std::uint32_t seen = 0;
-        // acq_rel; pairs with set() and poke(): they see that the owner sleeps, or this sees their bit
+        // acq_rel; pairs with set() and poke(): they see that the owner sleeps, or the owner sees their bit
         if (word_.compare_exchange_strong(seen, asleep, std::memory_order_acq_rel)) {
             while (word_.load(std::memory_order_acquire) == asleep) {
                 std::int64_t left = -1;
@@ -214,8 +217,8 @@ class basic_event_count {
         }
     };
 
-    // Wakes a sleeper, and keeps all waiters between W1 and W3 from sleeping. True if a thread waited. If
-    // none waits, costs one load.
+    // Wake one sleeper, or all, and keep all waiters between W1 and W3 from sleeping. True if a thread
+    // waited. If none waits, cost one load.
     bool notify_one() noexcept {
         const wake_up wake = prepare_notify();
         wake();
@@ -227,7 +230,8 @@ class basic_event_count {
         return waited;
     }
 
-    // The first half of `notify_one`: keeps waiters from sleeping. The result does the rest.
+    // The first half of `notify_one`: keeps waiters between W1 and W3 from sleeping. The call of the result
+    // wakes a sleeper.
     wake_up prepare_notify() noexcept {
         if (waiters_.load(std::memory_order_seq_cst) == 0) return {};  // N2
         epoch_.fetch_add(1, std::memory_order_seq_cst);

@@ -28,11 +28,13 @@ inline const bool heavy_fence_registered = register_heavy_fence();
 
 // Called when a wait for a lock takes long. If this thread is in a signal handler, the handler may have
 // interrupted the holder of the lock on this thread, and the wait would never end: prints a message and
-// aborts. Unwinds the whole stack. No effect if the unwinder can't identify frames of signals.
+// aborts. Reads the frames of the whole stack. No effect on Windows, or if the unwinder can't identify frames
+// of signals.
 WEIR_NOINLINE inline void end_if_in_signal_handler() noexcept {
 #if __has_include(<unistd.h>) && __has_include(<unwind.h>) && !defined(_WIN32)
     bool found = false;
-    // The unwinder reports only for signal frames that the instruction pointer is not behind a call.
+    // Only in a frame that a signal interrupted, the instruction pointer is not behind a call; `by_signal` is
+    // 1 then.
     const auto look = [](_Unwind_Context* frame, void* to) -> _Unwind_Reason_Code {
         int by_signal = 0;
         _Unwind_GetIPInfo(frame, &by_signal);
@@ -103,7 +105,7 @@ struct standard_platform : objects_of_thread {
     static void pause() noexcept { cpu_pause(); }
     static void yield() noexcept { yield_thread(); }
 
-    // The time of std::chrono::steady_clock, in nanoseconds. Monotonic.
+    // The time of std::chrono::steady_clock, in nanoseconds, nearly exact: see basic_tick_clock. Monotonic.
     static std::int64_t now() noexcept { return the_tick_clock.now(); }
 
     // Called after a fork by the child's only thread: releases the clock's lock, if another thread held it.
@@ -112,7 +114,7 @@ struct standard_platform : objects_of_thread {
     // A faster `now` that is late by some milliseconds, never ahead; 0 if not available.
     static std::int64_t coarse_now() noexcept { return coarse_clock_ns(); }
 
-    // A seed that differs from call to call. Only for choices that need little randomness.
+    // A seed that nearly always differs from call to call. Only for choices that need little randomness.
     static std::uint64_t seed() noexcept { return static_cast<std::uint64_t>(now()) * 0x9e3779b97f4a7c15ULL; }
 
     // The id of the calling thread.
@@ -124,8 +126,9 @@ struct standard_platform : objects_of_thread {
     // system_thread.hpp.
     static inline unsigned concurrency() noexcept;
 
-    // Resource usage of this process so far, its current memory, and the number of processors that it may
-    // use; 0: unknown. Defined in system_info.hpp.
+    // Resource usage of this process so far; its memory, now and at most; and the number of processors that
+    // it may use. Unknown figures are negative, an unknown number of processors is 0. Defined in
+    // system_info.hpp.
     static process_counts count_process() noexcept;
     static process_memory measure_memory() noexcept;
     static inline unsigned processors() noexcept;
@@ -148,7 +151,8 @@ struct standard_platform : objects_of_thread {
     static constexpr int looks_before_yield = 100;   // of spin_lock
     static constexpr int yields_before_sleep = 100;  // of spin_lock
 
-    // How many times in a row a thread takes a biased_lock before the lock is reserved for that thread.
+    // How many more times in a row a thread takes a new biased_lock until the lock is reserved for that
+    // thread.
     static constexpr std::uint32_t streak_before_reservation = 32;
 
     // Up to this capacity both ends of a channel share one lock (channel/channel_end.hpp).

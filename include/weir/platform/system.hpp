@@ -65,7 +65,7 @@ inline void cpu_pause() noexcept {
 #endif
 }
 
-// The processor's time-stamp counter.
+// The time-stamp counter of an x86 processor; otherwise 0.
 inline std::uint64_t read_ticks() noexcept {
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
     return __rdtsc();
@@ -76,8 +76,8 @@ inline std::uint64_t read_ticks() noexcept {
 #endif
 }
 
-// Whether the counter has a constant rate and is synchronised between cores. The processor tells the first;
-// the second holds if the system uses the counter for its own clock. (On ARM the steady clock is as fast.)
+// Whether the counter has a constant rate, which the processor tells, and is synchronised between cores,
+// which holds if the system uses the counter for its own clock. (On ARM the steady clock is as fast.)
 inline bool ticks_are_reliable() noexcept {
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
     int words[4] = {};
@@ -188,7 +188,7 @@ inline void yield_thread() noexcept {
 #endif
 }
 
-// Starts a detached thread. Avoids <thread>, which is too heavy for channel/channel.hpp. Where the standard
+// Starts a detached thread; false: none could be started. Avoids <thread>, which is heavy. Where the standard
 // library uses winpthreads, so does this function: a thread that CreateThread started leaves a lock of
 // winpthreads held when it ends, and threads that end later hang (winpthreads 10, Wine 8).
 template <auto Function>
@@ -207,7 +207,7 @@ bool begin_thread(void* argument) noexcept {
 #endif
 }
 
-// Sets the thread's name for debuggers, cut to 15 characters on Linux. No effect on Windows.
+// Sets the thread's name for debuggers, cut to 15 characters on Linux. Only on Linux and macOS.
 inline void name_thread(const char* name) noexcept {
 #if defined(__linux__)
     prctl(PR_SET_NAME, name, 0UL, 0UL, 0UL);
@@ -260,7 +260,7 @@ inline process_counts count_process() noexcept {
     return counts;
 }
 
-// The number of processors in the affinity mask of the calling thread; 0: unknown.
+// The number of processors in the thread's affinity mask (on Windows, the process's); 0: unknown.
 inline unsigned usable_processors() noexcept {
 #if defined(__linux__)
     cpu_set_t set;

@@ -61,7 +61,7 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
 
 // Opens a file for appending, created if it doesn't exist; `anew`: truncated. Returns its descriptor. On
 // failure, the functions for output files return -1 and set errno. A named pipe without a reader is an error:
-// the call does not wait for one.
+// the call does not wait for a reader.
 inline int open_output(const char* path, bool anew) noexcept {
     const int file =
         ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | (anew ? O_TRUNC : 0), 0666);
@@ -81,7 +81,7 @@ inline void remove_output(const char* path) noexcept { std::remove(path); }
 // Waits until the storage has all data that was written.
 inline int sync_output(int file) noexcept { return ::fsync(file); }
 // Waits until the storage has the folder of a file, with the file's name. Errors are ignored: a system that
-// can't do this for folders does it by itself.
+// can't sync folders stores the names of files by itself.
 inline void sync_folder_of(const char* path) {
     const std::string_view whole(path);
     const std::size_t slash = whole.rfind('/');
@@ -93,7 +93,7 @@ inline void sync_folder_of(const char* path) {
 }
 
 // Waits for an exclusive advisory lock of the file. No effect if the system has no such locks. The end of the
-// process releases it.
+// process releases the lock.
 inline void lock_output(int file) noexcept {
     while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
     }
@@ -187,7 +187,7 @@ inline void remove_output(const char* path) { _wremove(wide(path).c_str()); }
 inline int sync_output(int file) noexcept { return _commit(file); }
 inline void sync_folder_of(const char*) noexcept {}
 
-// Locks on Windows are mandatory: so locks a byte beyond any file's end.
+// Locks on Windows are mandatory, so `lock_output` locks a byte beyond any file's end.
 struct lock_place {  // an OVERLAPPED
     std::uintptr_t status[2] = {};
     unsigned long from[2] = {0, 0x4000'0000};
@@ -243,7 +243,8 @@ inline std::int64_t read_of_file(const char* path, std::int64_t from, char* to, 
 
 #endif
 
-// Writes the whole text, in one system call if possible. On failure returns false and sets errno.
+// Writes the whole text, in one system call if possible. On failure returns false and sets errno; a part may
+// have been written.
 inline bool write_whole(int file, std::string_view text) noexcept {
     while (!text.empty()) {
         const std::int64_t n = write_output(file, text.data(), text.size());

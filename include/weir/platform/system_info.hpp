@@ -21,7 +21,7 @@
 
 namespace weir::detail {
 
-// The content of a file; empty if it doesn't exist.
+// The content of a file; empty if the file can't be read.
 std::string text_of_file(const std::string& name);
 
 // The CPU quota of this process by Linux control groups, in processors, rounded up as in Rust and Go; 0: no
@@ -43,8 +43,8 @@ class cgroup_quota {
     static void add(unsigned& least, unsigned limit) noexcept;
 };
 
-// The number of processors that the calling thread may use: the smaller of its affinity mask and the quota,
-// which is read once; 0: unknown.
+// The number of processors that the calling thread may use: the smaller of the number in its affinity mask
+// and the quota, which is read once; 0: the mask is unknown.
 unsigned available_processors() noexcept;
 
 // The bytes in a line `VmRSS:     1234 kB`, as of /proc/self/status; -1: there is none. `label`: `VmRSS:`.

@@ -26,8 +26,8 @@ using signal_listener = void (*)(int);
 // The result of `catch_every_signal`.
 enum class signal_catch {
     caught,
-    refused,     // the system does not let a program catch the signal, or it reports a fault
-    taken,       // the program, or another part of the library, handles the signal
+    refused,     // no signal that a program can catch, or a signal that reports a fault
+    taken,       // another handler is installed: the program's, or that of stop_on_signals
     unsupported  // the system has no such handlers
 };
 

@@ -76,7 +76,7 @@ struct alignas(64) basic_thread_record {
         });
     }
 
-    // The calling thread's record; null before the first `acquire`, and while the thread ends.
+    // The calling thread's record; null before `acquire` has returned one, and while the thread ends.
     static basic_thread_record* mine() noexcept { return Platform::template of_thread<per_thread>().record; }
 
     // Whether the thread-local objects of the calling thread were destroyed, if it ever had a record: the

@@ -31,12 +31,13 @@ struct system_ticks {
 
 // Computes the time by linear extrapolation. A line consists of an instant at which both the counter and the
 // steady clock were read, and a factor: the nanoseconds per tick since the first such instant. The time is
-// the time of the instant plus the ticks since then times the factor. A line is valid for a millisecond.
-// Then one caller computes the next line (`draw`); meanwhile other callers get the end of the old line. A new
-// line never gives a time before that end, even if the old line was ahead of the steady clock. So the time
-// never goes back, however long a thread is delayed in `now`. The time stays within 100 ns of the steady
-// clock (2 us on the first line). If counter and clock differ by more than a millisecond and 1/1024 of the
-// elapsed time (a virtual machine was moved, or suspended), the steady clock is used from then on.
+// the time of the instant plus the ticks since then times the factor. A line is valid for a millisecond. Then
+// one caller computes the next line (`draw`); meanwhile other callers get the end of the old line. A new line
+// never gives a time before that end, even if the old line was ahead of the steady clock. So the time never
+// goes back, however long a thread is delayed in `now`. The time stays within 100 ns of the steady clock (2
+// us on the first line). If counter and clock differ by more than a millisecond plus 1/1024 of the elapsed
+// time, or the counter goes back (a virtual machine was moved, or suspended), the steady clock is used from
+// then on; so it is if the counter is not reliable.
 //
 // Two lines are used alternately, as in the latch of Linux's ktime_get_mono_fast_ns(): a thread that is
 // delayed while it draws the next line doesn't keep others from reading the current one.
@@ -53,7 +54,7 @@ class basic_tick_clock {
 
     std::int64_t now() noexcept {
         while (true) {
-            // acquire; pairs with the releases that set it
+            // acquire; pairs with the stores in begin() and draw_next(): sees the first line, or `read_last_`
             const state s = state_.load(std::memory_order_acquire);
             if (s == state::steady) return larger(read_last_, Source::steady());
             if (s == state::fresh) {
@@ -125,7 +126,7 @@ class basic_tick_clock {
     static constexpr std::int64_t first_look = 25'000;      // ns between the two readings for the first line
     static constexpr std::int64_t millisecond = 1'000'000;  // ns
 
-    // Reads both clocks at the same instant: the fastest of four attempts.
+    // Reads both clocks at nearly the same instant: the fastest of four attempts.
     static instant read_both() noexcept {
         instant best;
         std::uint64_t least = ~std::uint64_t{0};

@@ -38,7 +38,7 @@ class own_forks {
 
 // A join (when_all) some of whose parts have ended on this thread and are not yet subtracted from its count.
 // Another part of the join continues on this thread, and the join can't end before that part. When that part
-// has ended or suspended, `settle` subtracts all of them.
+// has ended or suspended, `settle` subtracts all ended parts.
 struct owed_join {
     virtual void settle() noexcept = 0;  // the join may be destroyed afterwards
     owed_join* below = nullptr;
@@ -147,13 +147,14 @@ class trampoline {
         settle_joins_here();
     }
 
-    // Stores that the coroutine that runs here works for `owner` (a run or group), until it suspends. No
-    // effect on a thread without a trampoline, where the end of the coroutine would go unnoticed.
+    // Stores that the coroutine that runs here works for `owner`, until it suspends. `owner`: an address that
+    // identifies a stage or a run; null: unknown. No effect on a thread without a trampoline, where the end
+    // of the coroutine would go unnoticed.
     WEIR_NOINLINE static void is_work_of(const void* owner) noexcept {
         if (trampoline* const here = of_thread()) here->work_of_ = owner;
     }
 
-    // The `owner` of the innermost work on this thread's stack; null: unknown.
+    // The `owner` of the innermost work on this thread's stack whose owner is known; null: there is none.
     WEIR_NOINLINE static const void* work_here() noexcept {
         const trampoline* each = of_thread();
         while (each != nullptr && each->work_of_ == nullptr) each = each->outer_;
