@@ -38,8 +38,6 @@ ELSEWHERE = {
     "report/html_plots.hpp": ("tests/browser/pages.py", "what the plots of pages show"),
     "report/html_sections.hpp": ("tests/browser/pages.cpp", "pages of runs of all kinds"),
     "report/html_style.hpp": ("tests/browser/check.py", "how pages look in a browser"),
-    "stages/feeder.hpp": ("tests/unit/stages/traverse.test.cpp", "what the function of a traversal is given, and how its slots take"),
-    "stages/traversal.hpp": ("tests/unit/stages/traverse.test.cpp", "what its slots share"),
     "stages/running_batch_slots.hpp": ("tests/unit/stages/batch_slots.test.cpp", "the stage that batch_slots describes"),
     "stages/stage_task.hpp": ("tests/unit/stages/stage_worker.test.cpp", "a base of each worker"),
     "mpi/link.hpp": ("tests/mpi/channel.test.cpp", "what the ranks of a channel tell each other"),

@@ -4,7 +4,6 @@
 #include "support/flows.hpp"
 #include "support/items.hpp"
 
-#include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/policy.hpp>
@@ -39,7 +38,6 @@
 using items::contains;
 using items::message_of;
 using items::take_all;
-using items::take_until_failure;
 using weir::feeder;
 using weir::task;
 using weir::time_point;
@@ -110,19 +108,6 @@ TEST_CASE("a traversal in the order as found gives a tree level by level, whatev
     }
 }
 
-TEST_CASE("pending items come before the next one of the stage before") {
-    virtual_time time;
-    const auto twice = [](int n, feeder<int>& more) {
-        if (n < 100) more.add(n + 100);
-        return n;
-    };
-    for (const auto order : {traverse_order::depth_first, traverse_order::as_found}) {
-        auto run =
-            (weir::source({1, 2, 3}) | weir::traverse(twice, {.order = order}) | weir::sink()).start(time);
-        CHECK(take_all(run) == ints{1, 101, 2, 102, 3, 103});
-    }
-}
-
 TEST_CASE("two slots of a traversal are measured to the nanosecond") {
     virtual_time time;
     auto run =
@@ -141,95 +126,6 @@ TEST_CASE("two slots of a traversal are measured to the nanosecond") {
     CHECK(walk.times().total() == 80ms);
     CHECK(flows::add_up(all));
     CHECK(sorted(take_all(run)) == counted_from_1(7));
-}
-
-TEST_CASE("a slot that waits for the stage before takes what another one adds meanwhile") {
-    virtual_time time;
-    // The second item of the source never comes before all is done.
-    const auto slow_source = [n = 0]() mutable -> task<std::optional<int>> {
-        if (n++ > 0) co_await weir::sleep_for(1s);
-        co_return n <= 2 ? std::optional<int>(n == 1 ? 1 : 1000) : std::nullopt;
-    };
-    auto run = (weir::source(slow_source) | weir::traverse(ten_ms, {.concurrency = 2}) | weir::sink(100))
-                   .start(time);
-    time.run_until(time_point(45ms));
-    CHECK(run.stats().stages.at(1).num_tasks == 7);
-    CHECK(run.stats().channels.at(1).num_put == 7);
-    time.run();
-    CHECK(run.stats().stages.at(1).num_tasks == 8);
-    CHECK(flows::add_up(run.stats()));
-}
-
-TEST_CASE("a deep tree needs few places, and one item too many fails the item that adds it") {
-    virtual_time time;
-    const auto chain = [](int n, feeder<int>& more) {
-        if (n < 20'000) {
-            more.add(n + 1);
-            more.add(1'000'000);
-        }
-        return n;
-    };
-    // Depth first a leaf is done before the chain goes on.
-    auto run = (weir::source({1}) | weir::traverse(chain, {.max_waiting = 2}) | weir::sink(1000)).start(time);
-    CHECK(take_all(run).size() == 39'999);
-
-    auto wide = (weir::source({1}) |
-                 weir::traverse(
-                     [](int n, feeder<int>& more) {
-                         for (int i = 0; n == 1 && i < 4; ++i) more.add(10 + i);
-                         return n;
-                     },
-                     {.name = "wide", .max_waiting = 3}) |
-                 weir::sink())
-                    .start(time);
-    const auto ended = take_until_failure(wide);
-    REQUIRE(ended.failed != nullptr);
-    CHECK(ended.inside ==
-          "weir: stage 'wide' has 3 items that its function added and that no slot has begun, "
-          "and .max_waiting allows no more: give it more, or add fewer at a time");
-}
-
-TEST_CASE("what a function added before it failed stays added, where that is tolerated") {
-    virtual_time time;
-    std::vector<std::uint64_t> failed;
-    const auto picky = [](int n, feeder<int>& more) {
-        if (n < 10) more.add(n + 10);
-        if (n == 2) throw std::runtime_error("two");
-        return n;
-    };
-    auto run = (weir::source({1, 2, 3}) | weir::traverse(picky, {.max_failures = 1}) | weir::sink())
-                   .start(time, {.on_failure = [&](const weir::failure& f) { failed.push_back(f.item); }});
-    CHECK(take_all(run) == ints{1, 11, 12, 3, 13});
-    CHECK(failed == std::vector<std::uint64_t>{2});
-    CHECK(run.stats().stages.at(1).num_failures == 1);
-}
-
-TEST_CASE("a failure too many stops a traversal, and every pending item is destroyed once") {
-    virtual_time time;
-    items::ledger book(1000);
-    const auto bad = [&book](items::counted item, feeder<items::counted>& more) {
-        for (int i = 0; i < 5; ++i) more.add(items::counted(book));
-        if (item.number() > 20) throw std::runtime_error("enough");
-        return item;
-    };
-    {
-        const auto first = [&book, n = 0]() mutable -> std::optional<items::counted> {
-            if (n++ > 0) return std::nullopt;
-            return std::optional<items::counted>(std::in_place, book);
-        };
-        auto run = (weir::source(first) | weir::traverse(bad, {.concurrency = 3}) | weir::sink()).start(time);
-        const auto ended = take_until_failure(run);
-        REQUIRE(ended.failed != nullptr);
-        CHECK(ended.inside == "enough");
-        const auto added = run.stats().stages.at(1).added;
-        REQUIRE(added.has_value());
-        CHECK(added->num_waiting == 0);
-        CHECK(added->num_discarded > 0);
-        CHECK(added->num_added + 1 == run.stats().stages.at(1).num_tasks + added->num_discarded);
-    }
-    CHECK(book.born() > 20);
-    CHECK(book.alive() == 0);
-    CHECK(book.died_twice() == 0);
 }
 
 TEST_CASE("a traversal without an end ends when nobody wants more, or when its run is stopped") {
@@ -421,37 +317,6 @@ TEST_CASE("the slots of a traversal may become fewer and more, and no item is lo
     }
 }
 
-TEST_CASE("a slot that waits for other slots leaves when it is taken out of service") {
-    virtual_time time;
-    const auto slow = [](int n, feeder<int>& more) -> task<int> {
-        co_await weir::sleep_for(100ms);
-        if (n < 3) more.add(n + 1);
-        co_return n;
-    };
-    auto run = (weir::source({1}) | weir::traverse(slow, {.name = "walk", .concurrency = 3}) | weir::sink(10))
-                   .start(time);
-    time.run_until(time_point(50ms));
-    run.set_concurrency("walk", 1);
-    time.run_until(time_point(60ms));
-    CHECK(run.stats().stages.at(1).times().off == 20ms);
-    time.run();
-    CHECK(take_all(run) == ints{1, 2, 3});
-}
-
-TEST_CASE("a feeder that is used after its function has ended says so") {
-    virtual_time time;
-    feeder<int>* kept = nullptr;
-    const auto keeps = [&kept](int n, feeder<int>& more) {
-        kept = &more;
-        return n;
-    };
-    auto run = (weir::source({1}) | weir::traverse(keeps) |
-                weir::pipe([&kept](int n) { return message_of([&] { kept->add(n); }); }) | weir::sink())
-                   .start(time);
-    CHECK(
-        contains(take_all(run).at(0), "a feeder was used after the function that it was given to has ended"));
-}
-
 TEST_CASE("a traversal that lets nothing wait is refused") {
     virtual_time time;
     for (const auto wrong : {std::size_t{0}, static_cast<std::size_t>(-1)}) {
@@ -527,22 +392,4 @@ TEST_CASE("threads traverse a tree, take each node once, and give back every ite
     }
     CHECK(book.alive() == 0);
     CHECK(book.died_twice() == 0);
-}
-
-TEST_CASE("several threads may add at once within one call") {
-    weir::blocking_pool pool(2);
-    const auto many = [](int n, feeder<int>& more) {
-        if (n != 0) return n;
-        std::vector<std::jthread> threads;
-        for (int t = 0; t < 3; ++t) {
-            threads.emplace_back([&more, t] {
-                for (int i = 0; i < 500; ++i) more.add(1 + t * 500 + i);
-            });
-        }
-        return n;
-    };
-    auto run = (weir::source({0}) | weir::traverse(many, {.concurrency = 2}) | weir::sink()).start(pool);
-    ints expected = counted_from_1(1500);
-    expected.insert(expected.begin(), 0);
-    CHECK(sorted(take_all(run)) == expected);
 }
