@@ -84,7 +84,8 @@ void add_cells(cell_row& row, const std::string& column, const std::vector<std::
 // The 50th, 90th and 99th percentile, empty if unknown, and the maximum. Not the count and the sum: the
 // statistics that contain the histogram have members for them.
 void add_cells(cell_row& row, const std::string& column, const histogram& h);
-// The cells of all members of the object. Their columns are named `column` and the member: `machine_host`.
+// The cells of all members of the object. Their columns are named `column` and the member: `machine_host`;
+// with an empty `column`, as the member.
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 

@@ -37,8 +37,8 @@ namespace weir {
 ///
 /// \returns lines of text, each of which ends with `\n`.
 /// Errors:  `std::bad_alloc`.
-/// Threads: any, also while runs begin and end. The end of a run, and the destruction of a channel, wait
-///          until the states are read.
+/// Threads: any, also while runs begin and end. The destructors of runs and channels wait until the states
+///          are read.
 /// Cost:    reading the states takes about 20 us for a run of four stages; a verdict takes 10 to 20 ms for
 ///          five stages, and less than a second for 20. The runs are not stopped meanwhile.
 [[nodiscard]] std::string explain_all_runs();
@@ -76,7 +76,7 @@ namespace weir::detail {
 // What a slot (a worker of a stage) does: "waiting to put", 97 ms, "; channel 'src' is full, 2 of 2".
 struct slot_activity {
     std::string what;
-    std::optional<duration> lasted;  // none: not measured
+    std::optional<duration> lasted;  // none: not measured, or the slot has ended
     std::string where;
 };
 

@@ -173,7 +173,7 @@ inline constexpr std::size_t num_line_styles = 12;
 struct plot_line {
     std::string label;
     double over_all = no_value;  // the figure of the whole run
-    std::vector<double> values;  // for each of `plot::at`, in the unit of its `figure_kind`; or `no_value`
+    std::vector<double> values;  // for each of `plot::at`: the figure, not in the y axis' unit; or `no_value`
     std::size_t style = num_line_styles;  // `num_line_styles`: thin and grey, and not in the legend
 
     [[nodiscard]] bool has_values() const { return std::ranges::any_of(values, is_figure); }

@@ -34,7 +34,7 @@ namespace weir {
 /// The progress of a run.
 struct live_progress {
     duration elapsed{};                       ///< since the start of the run
-    std::uint64_t done = 0;                   ///< items that the run has finished
+    std::uint64_t done = 0;                   ///< items finished: see `live_view_options::counted`
     std::optional<std::uint64_t> total = {};  ///< number of all items; none: not known
     double rate = 0;                          ///< recent items per second
     std::uint64_t failures = 0;               ///< items that failed

@@ -90,7 +90,7 @@ class profile_bar {
 
 /// \returns the profile as a table, one line per trial. `speed-up` is the rate divided by the rate of the
 ///          stage's trial with the fewest slots; `-` if the 95 % confidence interval of this ratio, which
-///          is in the next column, contains 1. For the other columns see `profile_trial`.
+///          is in the next column, contains 1 or is unknown. For the other columns see `profile_trial`.
 [[nodiscard]] std::string profile_text(const profile_result& profile);
 
 /// Writes `profile_text(profile)` in one call. The stream's locale and format flags do not matter.

@@ -72,7 +72,8 @@ class rank_layout {
     /// Errors: `std::invalid_argument` if a stage or queue is in no outline, or if there is no such rank.
     [[nodiscard]] std::vector<std::uint64_t> pack(const pipeline_stats& of, std::size_t rank) const;
 
-    /// \returns the statistics in the sum of vectors of different ranks.
+    /// \param sum  element by element, of the vectors of different ranks.
+    /// \returns the statistics of these ranks.
     /// Errors: `std::invalid_argument` if other layouts packed the vectors, or if a rank is in the sum twice.
     [[nodiscard]] rank_stats unpack(std::span<const std::uint64_t> sum) const;
 

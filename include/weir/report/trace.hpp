@@ -41,8 +41,8 @@ struct trace_options {
     duration length = duration(0);
 };
 
-/// Traces some items of a run through its stages. When the run ends, it writes Chrome's trace events to a
-/// file, which https://ui.perfetto.dev opens.
+/// Traces some items of a run through its stages. When the run ends, the report writes Chrome's trace events
+/// to a file, which https://ui.perfetto.dev opens.
 ///
 ///     auto trace = std::make_shared<weir::trace_report>("run.trace.json");
 ///     auto run = loader.start(pool, {.reports = {trace}});

@@ -40,7 +40,8 @@ struct trace_event {
     std::uint8_t what;  // of a state: its number; of a visit: 1 if it failed
 };
 
-// A ring of the last events of one slot: if it is full, a new event overwrites the oldest. One thread writes.
+// A ring of the last events of one slot: if it is full, a new event overwrites the oldest. One thread at a
+// time writes; threads read after the run.
 class trace_ring {
   public:
     // Errors: `std::bad_alloc`; then the ring keeps no events.
@@ -79,9 +80,9 @@ struct trace_settings {
     std::int64_t until = INT64_MAX;  // and before this time
 };
 
-// Records the events of one slot (a worker of a stage), which calls the functions; `slot_trail`
-// (measure/trail.hpp) says when. The tag of a traced item is its origin: the upper 16 bits are the index of
-// the stage at which the item began, the lower bits the item's number in that stage plus one.
+// Records the events of one slot (a worker of a stage); `slot_trail` (measure/trail.hpp) says who calls the
+// functions, and when. The tag of a traced item is its origin: the upper 16 bits are the index of the stage
+// at which the item began, the lower bits the item's number in that stage plus one.
 class slot_trace final : public slot_trail {
   public:
     slot_trace(const trace_settings& settings, const std::int64_t& run_begins, std::uint64_t stage) noexcept

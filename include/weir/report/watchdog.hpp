@@ -217,7 +217,7 @@ struct watchdog_options {
 ///         that was forked after the watchdog was made.
 /// Cost: an inspection takes about 1 us per channel and 10 us for a run of four stages. Inspected code pays
 ///       nothing, except that a channel is locked for a moment if nothing went in or out since the last
-///       inspection. Destroying a channel, and ending a run, wait for an inspection in progress.
+///       inspection. The destructors of channels and runs wait for an inspection in progress.
 class watchdog {
   public:
     using executors = std::initializer_list<std::reference_wrapper<executor>>;
@@ -234,6 +234,7 @@ class watchdog {
 
     /// Inspects once and calls the callbacks for new deadlocks and stalls. The calling thread counts as one
     /// that does nothing.
+    /// \param now  the time, if not that of the steady clock; never less than at an earlier inspection.
     /// \returns the number of reports.
     std::size_t inspect() { return inspect(time_point(duration(detail::standard_platform::now()))); }
     std::size_t inspect(time_point now);
