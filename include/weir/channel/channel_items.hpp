@@ -276,8 +276,8 @@ class channel_items : public channel_core<Policy> {
     }
 
     // With statistics get_here() does not take the last item: the get makes the channel empty, which the
-    // statistics record. get_accounted() takes the item if one lock guards both ends; otherwise the slow path
-    // does.
+    // statistics record. get_accounted() takes the item if one lock guards both ends; with two locks, the
+    // slow path takes it.
     static constexpr std::uint64_t min_items_for_get = Policy::statistics ? 2 : 1;
 
     const item_type& type_;

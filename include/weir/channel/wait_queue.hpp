@@ -53,7 +53,7 @@ class wait_queue final : public wait_site {
     void update(Change change) noexcept {
         wake(apply(change));
     }
-    // As above, called by slot `me`, which accounts the wake-ups as its overhead.
+    // The same for a call by slot `me`, which accounts the wake-ups as its overhead.
     template <class Change, class Slot>
     WEIR_NOINLINE void update(Change change, Slot& me) noexcept {
         waiter* const woken = apply(change);

@@ -163,7 +163,7 @@ detached_task<T> make_detached_task(A& a) {
 }
 
 // Starts a coroutine for which this thread is going to wait. If the thread runs a coroutine of `ex`, the new
-// one runs at once, on the same stack: if it never suspends, it needs no other thread. Otherwise, and on
+// one runs at once, on the same stack: if it never suspends, it needs no other thread. If not, and on
 // executors that decide which coroutine runs next, as virtual time does, the coroutine is posted.
 class inline_start {
   public:
@@ -175,7 +175,7 @@ class inline_start {
 };
 
 // Called repeatedly by a thread that waits until work on `ex` (null: any work) sets `done`, or until `limit`.
-// Runs coroutines of `ex`, if `ex` has no threads of its own. Otherwise runs those of the executor whose
+// Runs coroutines of `ex`, if `ex` has no threads of its own; if it has, runs those of the executor whose
 // coroutine this thread runs, and so blocks; but not if that executor is exclusive, as virtual time is,
 // because it would report the wait for other work as a deadlock. False: nothing was run, and the caller
 // should sleep.

@@ -91,17 +91,19 @@ class async_completion {
         }
     }
 
-    // Called if the coroutine must not be resumed any more. release; pairs with answer()
+    // Called if the coroutine must not be resumed any more. release; pairs with answer(), which then posts
+    // nobody
     void leave() noexcept { phase_.store(left, std::memory_order_release); }
 
-    // As `leave`, and blocks until answer() was called. acq_rel; pairs with answer()
+    // The same as `leave`, and blocks until answer() was called. acq_rel; pairs with answer(): the caller
+    // sees what the driver did before
     void leave_and_wait() noexcept {
         if (phase_.exchange(left, std::memory_order_acq_rel) == answered) return;
         while (phase_.load(std::memory_order_acquire) == left) platform::wait(phase_, left);
     }
 
     bool is_waited_for() const noexcept {
-        // acquire; pairs with answer()
+        // acquire; pairs with answer(): after an answer, the caller sees what the driver did before
         const std::uint32_t now = phase_.load(std::memory_order_acquire);
         return now == starting || now == waiting;
     }

@@ -102,7 +102,7 @@ class basic_stop_state {
 
     // Runs all callbacks on this thread, one after another, none under the lock. A callback may destroy
     // itself, others, and the source: so the caller must be an owner during the call.
-    // False: a stop was requested before.
+    // False: a stop was requested before. relaxed, here and in add(): read under the lock of the write
     bool request() noexcept {
         lock_.lock();
         if (requested_.load(std::memory_order_relaxed) != 0) {

@@ -230,6 +230,7 @@ class task_group final : detail::task_join {
         return spawned_ == 0 || unfinished_.load(std::memory_order_relaxed) <= spawned_;
     }
 
+    // Called when all tasks have ended. relaxed: so no other thread uses the number
     void joined() {
         spawned_ = 0;
         unfinished_.store(unjoined, std::memory_order_relaxed);
