@@ -99,7 +99,7 @@ class completion {
     cudaStream_t on = nullptr;   // the operation's stream; null: unknown, or the default stream
     std::size_t bytes = 0;       // 0: no copy, or unknown
     std::int64_t submitted = 0;  // when the completion was put into the mailbox
-    std::int64_t begun = 0;      // when the operation began; 0: an earlier one of the stream is pending
+    std::int64_t begun = 0;      // when the operation began; 0: an earlier operation of `on` is pending
     bool begun_late = false;     // the operation began at an unknown time before `begun`
 
     // If a coroutine awaits the operation: resumes the coroutine.

@@ -220,7 +220,7 @@ class core {
     const completion_by how_;
     bool on_host_ = false;
     cudaError_t chosen_ = cudaSuccess;  // the result of choose_device()
-    cudaMemPool_t pool_ = nullptr;      // null: the device has no memory pools
+    cudaMemPool_t pool_ = nullptr;      // null: none yet, or none on this device
     const std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();
 };
 

@@ -139,8 +139,9 @@ class freed_memory {
         return all;
     }
 
-    // Removes all pieces whose event is over; returns whether there were any. Adds their sizes to `bytes`,
-    // and to `idle` the memory that the caller has to free. The caller has reserved room in `idle`.
+    // Removes, from the oldest piece of each stream on, the pieces whose event is over; returns whether there
+    // were any. Adds their sizes to `bytes`, and to `idle` the memory that the caller has to free. The caller
+    // has reserved room in `idle`.
     bool take_over(std::size_t& bytes, std::vector<void*>& idle) {
         bool found = false;
         for (row& r : rows_) {

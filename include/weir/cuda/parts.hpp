@@ -87,7 +87,8 @@ concept has_range = std::is_invocable_v<const Part&, const Batch&> &&
                     copyable_range<std::invoke_result_t<const Part&, const Batch&>>;
 
 // The types of the results of `to_device` for a part, or for several parts. `whole`: if the part is the batch
-// itself; `rest`: otherwise, with the rest of the batch. No members: the part can't be copied.
+// itself; `rest`: if the part is selected from the batch, which is in the result, too. No members: the part
+// can't be copied.
 template <class Part, class Batch>
 struct copied_part {};
 template <class Batch, class T>

@@ -51,8 +51,8 @@ class heartbeat final : public periodic_work {
     }
     ~heartbeat() = default;
 
-    // Tells all other ranks that `rank` has failed: this rank, or the one before it. Only the first failure
-    // counts.
+    // Tells all other ranks that `rank` has failed: this rank, or the rank before it. After a failure that is
+    // known already, does nothing.
     void fail(int rank, const std::string& why) {
         if (loop_.failure() != nullptr) return;
         said_ = std::to_string(rank) + ' ' + why.substr(0, longest);
