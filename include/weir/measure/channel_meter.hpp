@@ -13,8 +13,8 @@
 
 namespace weir::detail {
 
-// The histogram of the waits of all operations. Operations without a wait are not recorded one by one, but
-// added here as waits of 0.
+// The histogram of the waits of all operations, of which there are `operations`. Operations without a wait
+// are not in `waits`, but added here as waits of 0.
 template <class Platform, bool Histogram>
 histogram waits_of(const basic_recorder<Platform, Histogram>& waits, std::uint64_t operations) noexcept {
     histogram h(waits);
@@ -75,14 +75,15 @@ class channel_meter {
         (&of == &puts ? put_waits_ : get_waits_).record(ns);
     }
 
-    // The first item was got.
+    // The first item was got. Without such a call, `first` returns INT64_MIN.
     void note_first(std::int64_t now) noexcept { first_ = settle(now); }
     std::int64_t first() const noexcept { return first_; }
     std::int64_t begin() const noexcept { return begin_; }
     std::int64_t elapsed() const noexcept { return time_between(begin_, last_); }
     std::int64_t empty() const noexcept { return read_sum(empty_); }
 
-    // Fills in the times up to the instant `now`. `s` has the counts at that instant already.
+    // Fills in the times up to the instant `now`; before `start`, only the histograms. `s` has the counts at
+    // that instant already.
     void fill(channel_stats& s, std::int64_t now) noexcept {
         s.put_waits = detail::waits_of(put_waits_, s.num_put);
         s.get_waits = detail::waits_of(get_waits_, s.num_get);
@@ -162,7 +163,7 @@ class sink_meter {
     void start(std::int64_t now) noexcept { last_ = since_ = now; }
     void set_capacity(std::size_t capacity) noexcept { capacity_ = capacity; }
 
-    // Whether the queue before the sink is closed and empty.
+    // Whether the queue before the sink is closed and empty, or was discarded.
     bool is_over() const noexcept { return over_; }
     // Whether the sink holds an item, because its own queue is full.
     bool waits_to_put() const noexcept { return taken_ != passed_; }

@@ -40,7 +40,7 @@ using time_point = clock::time_point;  ///< of one executor's clock
 
 namespace weir::detail {
 
-// The growth of a value between two snapshots; 0 if they are not in order.
+// The growth of a value between two snapshots; 0 if the later value is less than the earlier value.
 template <class T>
 [[nodiscard]] constexpr T since(const T& earlier, const T& later) noexcept {
     return later < earlier ? T{} : static_cast<T>(later - earlier);

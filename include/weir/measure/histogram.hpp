@@ -31,8 +31,8 @@ struct histogram_bucket {
 /// `+=` merges histograms of several threads or times without loss; the difference of two snapshots holds
 /// the durations recorded in between.
 ///
-/// If only count, sum and maximum were recorded (the policy `summed`, or no memory for a bucket),
-/// `has_quantiles` is false.
+/// If only count, sum and maximum of some durations were recorded (the policy `summed`, or no memory for a
+/// bucket), `has_quantiles` is false.
 ///
 /// Threads: a value, like `int`. Cost: 10 KiB, never allocates; `record` O(1), all else O(buckets).
 /// Source: G. Tene, HdrHistogram, http://hdrhistogram.org; other bounds, and no resizing.
@@ -41,7 +41,7 @@ class histogram {
 
     std::array<std::uint64_t, scale::num_buckets> cells_{};
     std::uint64_t count_ = 0;
-    std::uint64_t unsorted_ = 0;  // of these, the durations that are in no bucket
+    std::uint64_t unsorted_ = 0;  // of all count_ durations, those that are in no bucket
     std::uint64_t sum_ = 0;       // ns; stops at UINT64_MAX
     std::int64_t max_ = 0;        // ns
 
@@ -55,7 +55,7 @@ class histogram {
         add(live);
     }
 
-    /// A histogram of durations of which only these totals are known.
+    /// A histogram of durations of which only these totals are known. A negative total counts as 0.
     [[nodiscard]] static histogram without_quantiles(std::uint64_t count, duration sum,
                                                      duration max) noexcept;
 
@@ -103,7 +103,7 @@ class histogram {
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }  ///< the number of durations
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }      ///< whether there are none
 
-    /// The sum of all durations, exact.
+    /// The sum of all durations, exact up to 292 years; a greater sum is `duration::max()`.
     [[nodiscard]] duration sum() const noexcept { return duration(to_signed(sum_)); }
 
     /// The longest duration, exact; 0 if empty. After a subtraction: see `operator-=`.
@@ -118,8 +118,8 @@ class histogram {
     /// The duration that a share `q` of all durations does not exceed: 0.5 is the median.
     ///
     /// \param q  0 to 1; other values count as the nearer limit. 0 gives the shortest duration, 1 `max()`.
-    /// \returns  the greatest value of the quantile's bucket, at most `max()`; 0 if empty, or if not known:
-    ///           see `has_quantiles`.
+    /// \returns  the greatest value of the quantile's bucket, at most `max()`; 0 if empty. If `has_quantiles`
+    ///           is false, 0 for each `q` below 1.
     [[nodiscard]] duration quantile(double q) const noexcept;
 
     [[nodiscard]] duration p50() const noexcept { return quantile(0.50); }  ///< the median
@@ -129,9 +129,9 @@ class histogram {
     /// Adds all durations of another histogram.
     histogram& operator+=(const histogram& other) noexcept;
 
-    /// Subtracts an earlier snapshot of the same series; the durations recorded since remain. Of the longest
-    /// of these only the bucket is known, so `max()` is at most 1/32 too great; without quantiles, `max()`
-    /// remains that of the whole series. No count becomes negative.
+    /// Subtracts an earlier snapshot of the same series; the durations recorded since remain. Only the bucket
+    /// of the longest remaining duration is known, so `max()` may be too great: by less than 1/32 below 4.9
+    /// hours. Without quantiles, `max()` remains that of the whole series. No count becomes negative.
     histogram& operator-=(const histogram& earlier) noexcept;
 
     [[nodiscard]] friend histogram operator+(histogram a, const histogram& b) noexcept {

@@ -69,8 +69,8 @@ inline double exponential(double x) noexcept {
     return sum;
 }
 
-// The 97.5 % quantile of the t distribution. For few degrees of freedom from a table; otherwise by the
-// expansion of Fisher and Cornish (1960), accurate to three decimals.
+// The 97.5 % quantile of the t distribution. Below 10 degrees of freedom from a table, rounded down to whole
+// degrees, at least 1; from 10 on by the expansion of Fisher and Cornish (1960), accurate to three decimals.
 inline double t_quantile(double freedom) noexcept {
     static constexpr double few[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
     if (!(freedom >= 1)) return few[0];
@@ -85,7 +85,7 @@ inline confidence_interval around(double centre, double freedom, double variance
     return {centre / factor, centre * factor};
 }
 
-// The confidence interval of the rate of `a` divided by the rate of `b`; none if no time has passed. Source:
+// The confidence interval of the rate of `a` divided by the rate of `b`; none if a rate is 0. Source:
 // Welch, "The Generalization of 'Student's' Problem when Several Different Population Variances are
 // Involved", Biometrika 34 (1947).
 inline std::optional<confidence_interval> speed_up(const item_pace& a, const item_pace& b) noexcept {
@@ -98,8 +98,8 @@ inline std::optional<confidence_interval> speed_up(const item_pace& a, const ite
 }
 
 // Divides the items of a stage into blocks: reads the clock each time a fixed number of items has begun. Each
-// reading is a mark. The number is doubled when needed, so that there are 20 to 40 blocks, or fewer if there
-// are few items.
+// reading is a mark. The number of items in a block is doubled when needed, so that there are 20 to 40
+// blocks, or fewer if there are few items.
 class pace_meter {
   public:
     // `num_slots`: on how many items the stage works at a time. The first blocks have so many items, later
@@ -125,7 +125,7 @@ class pace_meter {
     }
     std::uint64_t begun() const noexcept { return begun_; }
 
-    // None if too few items have begun.
+    // None if fewer than four items for each slot have begun.
     std::optional<item_pace> pace() const noexcept {
         if (num_marks_ <= least) return std::nullopt;
         item_pace all;

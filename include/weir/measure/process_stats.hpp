@@ -87,7 +87,8 @@ class basic_process_meter {
     void begin() noexcept { begin_ = read(); }
 
     // Ends the measurement: later calls of `stats` return the values of this instant. If `stats` was not
-    // called before, its first call reads the memory. Each call reads the number of processors.
+    // called before, the first call after `end` reads the memory. Each call of `stats` reads the number of
+    // processors.
     void end() noexcept;
 
     // None if `begin` was not called, or if the system reports nothing.

@@ -95,7 +95,7 @@ class bucket_counts {
         c.store(n, std::memory_order_release);             // pairs with in_bucket()
     }
 
-    // acquire, all; pairs with the release of add()
+    // acquire, all; pairs with the release of add(), add_in_new_row() and add_in_wide()
     std::uint64_t in_bucket(std::size_t bucket) const noexcept {
         const narrow* const row = rows_[bucket / row_length].load(std::memory_order_acquire);
         const wide* const more = wide_.load(std::memory_order_acquire);

@@ -62,12 +62,12 @@ class slot : public basic_state_meter<> {
     // access to thread-local data.
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
 
-    // Called by `resumed`; and alone, when the chain resumes after a wait of the library that doesn't change
-    // the state of the slot. `leave_thread` is called when the chain suspends in such a wait.
+    // Called by `resumed(now)`; and alone, when the chain resumes after a wait of the library that doesn't
+    // change the state of the slot. `leave_thread` is called when the chain suspends in such a wait.
     void enter_thread() noexcept {
         resumed();
         thread_.store(standard_platform::this_thread(), std::memory_order_relaxed);
-        has_thread_.store(true, std::memory_order_release);  // pairs with is_below()
+        has_thread_.store(true, std::memory_order_release);  // publishes thread_; pairs with is_below()
     }
     // relaxed: a late store could mislead only the thread in `thread_`, which sees its own store
     void leave_thread() noexcept { has_thread_.store(false, std::memory_order_relaxed); }
@@ -75,8 +75,8 @@ class slot : public basic_state_meter<> {
     // Whether the chain is on the stack of the calling thread, and so can't continue before the caller
     // returns.
     bool is_below() noexcept {
-        // acquire; pairs with enter_thread(): a caller that sees that the chain runs also sees its thread. If
-        // that is another thread, state() is not called, because its lock would be taken from that thread.
+        // acquire; pairs with enter_thread(): a caller that sees that the chain runs also sees its thread. On
+        // another thread, state() is not called: the biased lock would be taken from the chain's thread.
         const auto was_here = [this] {
             return has_thread_.load(std::memory_order_acquire) &&
                    thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();
@@ -87,7 +87,7 @@ class slot : public basic_state_meter<> {
     // Whether the chain had used its time slice at the last clock reading: `longest_slice` since it resumed.
     bool has_used_time_slice() const noexcept { return (slow_reasons_ & time_slice_used) != 0; }
 
-    // Called before the run begins, if the slot is traced.
+    // Called before the slot is used, if the run is traced.
     void start_tracing(slot_trail& by, state_journal& journal) noexcept {
         trail = &by;
         write_into(journal);
@@ -120,7 +120,7 @@ class slot : public basic_state_meter<> {
     // An invocation failed. Only the chain calls this.
     void count_failure(std::int64_t spent) noexcept {
         failure_time_.store(add_interval(failure_time(), 0, spent), std::memory_order_relaxed);
-        failures_.store(failures() + 1, std::memory_order_release);  // pairs with failures()
+        failures_.store(failures() + 1, std::memory_order_release);  // publishes the time; see failures()
     }
     // For any thread. If the number is read before the time, the time includes at least these failures.
     // acquire; pairs with count_failure()
@@ -131,15 +131,15 @@ class slot : public basic_state_meter<> {
     // a coroutine of the slot calls this.
     void count_retry(std::int64_t lost) noexcept {
         retry_time_.store(add_interval(retry_time(), 0, lost), std::memory_order_relaxed);
-        retries_.store(retries() + 1, std::memory_order_release);  // pairs with retries()
+        retries_.store(retries() + 1, std::memory_order_release);  // publishes the time; see retries()
     }
     // Any thread, as failures() and failure_time(): first the number, then the time. acquire; pairs with
     // count_retry()
     std::uint64_t retries() const noexcept { return retries_.load(std::memory_order_acquire); }
     std::int64_t retry_time() const noexcept { return retry_time_.load(std::memory_order_relaxed); }
 
-    // True: a lower concurrency has taken the slot out of service. It must not wait for an item; a get that
-    // would wait gives up. The thread that stores true then calls the channel's `recall`, for a get that
+    // True: a lower concurrency has taken the slot out of service. The slot must not wait for an item; a get
+    // that would wait gives up. The thread that stores true then calls the channel's `recall`, for a get that
     // waits already.
     standard_platform::atomic<bool> recalled{false};
 
@@ -147,7 +147,7 @@ class slot : public basic_state_meter<> {
     // Stored last, with release; loaded with acquire.
     standard_platform::atomic<bool> gone{false};
 
-    // Called before the run begins.
+    // Called before the slot is used.
     void begin(std::int64_t now, slot_state state = slot_state::runnable) noexcept {
         basic_state_meter::begin(now, state);
         record_reading(last_resumed_ = now);

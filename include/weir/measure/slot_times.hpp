@@ -22,11 +22,11 @@ namespace weir {
 struct slot_times {
     duration off{};        ///< not at work: not started yet, ended, or taken out of service; or the run is
                            ///< paused, or profiles another stage
-    duration wait_get{};   ///< from suspending in get until an item is handed over: starved
+    duration wait_get{};   ///< from suspending in get until an item is handed over or get fails: starved
     duration runnable{};   ///< from being ready to run until a thread runs it: short of threads
     duration run{};        ///< the stage's function has a thread
     duration await{};      ///< the stage's function is itself suspended: a sleep, I/O, a copy
-    duration wait_put{};   ///< from suspending in put until there is room: held back
+    duration wait_put{};   ///< from suspending in put until there is room or put fails: held back
     duration wait_turn{};  ///< done with an item that may not leave yet: earlier items have to leave
                            ///< first, and the queue has no place for it meanwhile; or it is not the
                            ///< slot's turn, as in a merge; or no begun batch has a place for the item.
@@ -63,9 +63,9 @@ enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait
 
 inline constexpr std::size_t slot_states = 8;
 
-// A thread runs the slot's coroutine.
+// Whether a thread runs the slot's coroutine.
 constexpr bool has_thread(slot_state s) noexcept { return s == slot_state::run || s == slot_state::overhead; }
-// The slot waits for an item, for room or for its turn, or is off.
+// Whether the slot waits for an item, for room or for its turn, or is off.
 constexpr bool is_idle(slot_state s) noexcept {
     return !has_thread(s) && s != slot_state::await && s != slot_state::runnable;
 }
@@ -94,8 +94,8 @@ class state_journal {
 
 // Measures how long a slot is in each state, in nanoseconds of the run's clock.
 //
-// Written by the slot's coroutine, and, while the coroutine is suspended, by a thread that hands it an item.
-// The lock is for snapshots by any thread. A snapshot adds the time since the last change of state, up to its
+// Written by the slot's coroutine, and, while the coroutine is suspended, by the thread that wakes it. The
+// lock is for snapshots by any thread. A snapshot adds the time since the last change of state, up to its
 // own instant. If a change of state was timed before that instant but takes the lock after the snapshot, it
 // counts at that instant. So a lap splits every interval exactly, and no part counts twice or is negative.
 template <class Platform = standard_platform>
@@ -115,7 +115,7 @@ class basic_state_meter {
         entered_ = since_;
         if (journal_ != nullptr) journal_->add(next, since_);
     }
-    // Called before the run begins.
+    // Called before the slot is used.
     void write_into(state_journal& journal) noexcept { journal_ = &journal; }
 
     // Reserves the lock for the calling thread, which then takes it faster. Called before any thread uses the
@@ -151,7 +151,7 @@ class basic_state_meter {
     // The state, and the instant at which it was entered, which snapshots don't change. Under the lock.
     std::pair<slot_state, std::int64_t> entered() const noexcept { return {state_, entered_}; }
 
-    // Called before the run begins. The states' times sum to the time since `now`.
+    // Called before the slot is used. The states' times sum to the time since `now`.
     void begin(std::int64_t now, slot_state state) noexcept {
         since_ = entered_ = now;
         state_ = state;
@@ -168,7 +168,7 @@ class basic_state_meter {
     lock_type lock_;
     basic_thread_record<Platform>* holder_ = nullptr;  // the thread that takes a snapshot; under the lock
     slot_state state_ = slot_state::off;
-    std::int64_t since_ = 0;    // when the state was entered, or the last snapshot
+    std::int64_t since_ = 0;    // when the state was entered, or the instant of a later snapshot
     std::int64_t entered_ = 0;  // when the state was entered
     std::array<std::int64_t, slot_states> spent_{};
     state_journal* journal_ = nullptr;  // null: no tracing
@@ -188,7 +188,7 @@ class stillness {
     // Adds another movement, at the instant `at`.
     void moved(std::int64_t at) noexcept { last_ = larger(last_, at); }
 
-    // The time since the last movement; 0 if a slot has a thread, or if all have ended.
+    // The time since the last movement; 0 if a slot has a thread, or if all slots are off.
     duration until(std::int64_t now) const noexcept {
         return duration(is_at_work_ || is_over_ ? 0 : time_between(last_, now));
     }
@@ -208,7 +208,7 @@ struct state_in_reports {
     const char* meaning;  // the explanation on a page
     const char* note;     // the explanation below a table; empty: none needed
     char sign;            // the character in a text bar
-    const char* ansi;     // its colour of the 256 terminal colours
+    const char* ansi;     // the SGR parameters of the colour in a terminal with 256 colours
     const char* colour;   // the colour on a page
 
     // For narrow columns: `get` for `wait_get`.

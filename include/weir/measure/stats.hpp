@@ -36,7 +36,7 @@ namespace weir {
 struct channel_stats {
     std::string name;                 ///< of the stage before the channel, or given to its constructor
     std::size_t size = 0;             ///< items in the channel at the snapshot
-    std::size_t capacity = 0;         ///< items for which it has room at the snapshot
+    std::size_t capacity = 0;         ///< the capacity at the snapshot, in items
     std::size_t bytes = 0;            ///< of the items at the snapshot, if bytes are limited; else 0
     std::size_t max_bytes = 0;        ///< the limit in bytes at the snapshot; 0: none
     duration elapsed{};               ///< from the channel's start to the snapshot
@@ -61,19 +61,19 @@ struct channel_stats {
     /// \returns put_wait / num_put; 0 without a put.
     [[nodiscard]] duration ave_put_wait() const noexcept { return detail::average(put_wait, num_put); }
 
-    /// \returns get_wait / num_get; 0 without a get. With c slots that wait at once this is c times
-    ///          the time between items: see `ave_get_gap`.
+    /// \returns get_wait / num_get; 0 without a get. If c slots wait at once all the time, the value is c
+    ///          times `ave_get_gap`.
     [[nodiscard]] duration ave_get_wait() const noexcept { return detail::average(get_wait, num_get); }
 
-    /// The time per item in which the next stage had no item to take.
+    /// The time per item in which at least one get waited, because there was no item.
     /// \returns get_blocked / num_get; 0 without a get.
     [[nodiscard]] duration ave_get_gap() const noexcept { return detail::average(get_blocked, num_get); }
 
     /// \returns items got per second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_get, elapsed); }
 
-    /// A lap: what happened from `earlier` to `later`. Name, size and capacity are the later ones.
-    /// Nothing becomes negative, whatever is subtracted.
+    /// A lap: what happened from `earlier` to `later`. Name, size, capacity, `bytes` and `max_bytes` are
+    /// those of `later`. Nothing becomes negative, whatever is subtracted.
     [[nodiscard]] friend channel_stats operator-(channel_stats later, const channel_stats& earlier) {
         detail::subtract(later, earlier, &channel_stats::elapsed, &channel_stats::num_put,
                          &channel_stats::num_get, &channel_stats::num_discarded, &channel_stats::put_wait,
@@ -126,7 +126,7 @@ struct added_stats {
     std::uint64_t most_waiting = 0;   ///< the maximum of `num_waiting` in the whole run
     std::uint64_t num_discarded = 0;  ///< added items destroyed by a stop or failure before they began
 
-    /// A lap; nothing becomes negative.
+    /// A lap; `num_waiting` and `most_waiting` are those of `later`. Nothing becomes negative.
     [[nodiscard]] friend added_stats operator-(added_stats later, const added_stats& earlier) {
         detail::subtract(later, earlier, &added_stats::num_added, &added_stats::num_discarded);
         return later;
@@ -182,7 +182,7 @@ struct stage_stats {
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
     std::optional<stage_setup> setup = std::nullopt;         ///< none: a sink, which has no executor
-    std::optional<bool> awaits_others = std::nullopt;  ///< of a source that awaits: it does so at a channel
+    std::optional<bool> awaits_others = std::nullopt;  ///< whether a source that awaits takes from a channel
     /// A sample of the `num_tasks` invocations, or of the batches of an `aggregate`; none: not recorded, see
     /// `run_options::recording`. Of a lap: those that ended in the lap.
     std::optional<task_samples> samples = std::nullopt;
@@ -248,13 +248,13 @@ struct pipeline_stats {
     std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink; branches
                                           ///< one after the other
     std::vector<channel_stats> channels;  ///< the queues between the stages: see `stage_stats::outputs`
-    std::optional<process_stats> process = std::nullopt;  ///< resources used meanwhile; none on virtual time
+    std::optional<process_stats> process = std::nullopt;  ///< none on virtual time, or without statistics
     /// For how long nothing has moved at the snapshot: no item came or went, and no slot changed its state. 0
     /// while a thread runs a stage's function, for however long; a function that awaits does not count as
     /// moving. 0 if the run is paused, over, or without statistics. A get by the consumer that leaves items
     /// in the queue is only noticed at the next snapshot.
     duration idle{};
-    /// Items that the consumer has got; if the last stage is a `for_each`, items that this stage has got.
+    /// Items that the consumer has got; in a run without a consumer, items that the last stage has got.
     std::uint64_t num_items = 0;
     /// None: the consumer has got no item yet, or the run has no statistics. A resumed run is a new run: its
     /// first item is the first one after the resumption.

@@ -13,9 +13,9 @@ namespace weir::detail {
 
 // Measures the times of the invocations of a stage's function. A clock reading takes 20 ns, so only long
 // invocations get a reading each. Short invocations share a reading: as many as fit into `window`, judged by
-// the previous ones, but at most `longest_stride`. Their sum is exact, and each counts as the mean; if the
-// mean is far above the usual time, one of them gets the excess. Invocations of a sample, which are chosen at
-// random, get exact times.
+// the mean before the last reading, but at most `longest_stride`. Their sum is exact, and each counts as the
+// mean; if the mean is far above the usual time, one invocation gets the excess. Invocations of a sample,
+// which are chosen at random, get exact times.
 class stopwatch {
   public:
     // `each`: every invocation gets a reading of its own, as on virtual time, where readings cost nothing.
@@ -33,11 +33,11 @@ class stopwatch {
         stride_ = 1;
     }
 
-    // The number of invocations before the next one of the sample, if no sample is kept.
+    // The value of `unsampled_` if no sample is kept.
     static constexpr std::uint64_t no_sample = UINT64_MAX;
 
-    // The next `n` invocations are no part of the sample of the slot; the invocation after them is. That one
-    // gets a reading of its own, and one directly before it.
+    // The next `n` invocations are no part of the sample of the slot; the invocation after them is. For that
+    // invocation, the clock is read directly before it and after it.
     void sample_after(std::uint64_t n) noexcept {
         unsampled_ = n;
         stop_before_sample();
@@ -77,7 +77,8 @@ class stopwatch {
         if (unsampled_ != no_sample) count_unsampled(n);
     }
 
-    // As read(), at the end of a failed invocation. Returns its time, which is not recorded.
+    // As read(), at the end of a failed invocation. Returns the time of this invocation, which is not
+    // recorded in `times`.
     template <class Recorder>
     std::int64_t read_failure(std::int64_t spent, Recorder& times) noexcept {
         behind_ = false;

@@ -15,7 +15,7 @@ namespace weir {
 /// One invocation of a stage's function; or one batch of an `aggregate`; or the time of the consumer from the
 /// return of a call that takes an item to the next call.
 struct task_sample {
-    duration at{};              ///< when all of its results were put, from the start of the run or lap
+    duration at{};              ///< when it had ended and its results were put, from the start of run or lap
     duration run{};             ///< the time in which the function had a thread; the time of the consumer
     duration await{};           ///< the time in which the function was itself suspended
     duration runnable{};        ///< the time in which the function could have run, and no thread was free
@@ -38,10 +38,10 @@ struct task_samples {
 namespace detail {
 
 // Removes elements at random until each invocation is in the sample with a probability of `1 / one_in`, a
-// power of two.
+// power of two. Does nothing if the probability is less already.
 void thin(task_samples& all, std::uint64_t one_in);
 // The part of a sample for a lap (the difference of two snapshots), which begins at the instant `begin`.
-// `before`: the sample at that time.
+// `before`: the sample at that time; empty: there was none.
 task_samples samples_of_lap(const task_samples& all, const std::optional<task_samples>& before,
                             duration begin);
 // Adds a sample of other invocations. First removes elements of the sample with the smaller `one_in`, until

@@ -36,8 +36,9 @@ class task_sampler {
     // Called before the first invocation, with the instant from which `task_sample::at` counts.
     void begin(std::int64_t now) noexcept { begin_ = now; }
 
-    // Keeps the invocation that was chosen last; the first one is chosen at the beginning. Chooses the next
-    // one. Returns the number of invocations between the two. `at`: the end, in ns of the clock.
+    // Keeps the invocation that was chosen last; at the beginning, the first invocation is chosen. Chooses
+    // the next one. Returns the number of invocations between the two. `at`: the end of the kept invocation,
+    // in ns of the clock.
     std::uint64_t keep(task_sample one, std::int64_t at) noexcept {
         one.at = duration(time_between(begin_, at));
         const std::lock_guard guard(lock_);

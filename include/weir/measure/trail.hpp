@@ -30,18 +30,19 @@ class trail_marks {
 
     std::uint32_t queue() const noexcept { return queue_; }
 
-    // Sets the tag of item `number` of the queue. False: the consumer reads the queue; or the place still has
-    // the tag of another item, which `lost` counts.
+    // Sets the tag of item `number` of the queue. False: the tag is not set, because the consumer reads the
+    // queue, or because the place still has the tag of another item. `lost` counts the latter.
     bool set(std::uint64_t number, std::uint64_t tag) noexcept {
         if (places_ == nullptr) return false;
         place& p = places_[number & mask_];
         // acquire; pairs with take(): the previous tag was read before this one is written
         if (p.number.load(std::memory_order_acquire) != 0) {
+            // relaxed, as in lost(): a count
             lost_.fetch_add(1, std::memory_order_relaxed);
             return false;
         }
         p.tag = tag;
-        p.number.store(number + 1, std::memory_order_release);  // pairs with take()
+        p.number.store(number + 1, std::memory_order_release);  // publishes the tag; pairs with take()
         return true;
     }
 
@@ -49,10 +50,10 @@ class trail_marks {
     std::uint64_t take(std::uint64_t number) noexcept {
         if (places_ == nullptr) return 0;
         place& p = places_[number & mask_];
-        // acquire; pairs with set()
+        // acquire; pairs with set(), which has written the tag before
         if (p.number.load(std::memory_order_acquire) != number + 1) return 0;
         const std::uint64_t tag = p.tag;
-        p.number.store(0, std::memory_order_release);  // pairs with set()
+        p.number.store(0, std::memory_order_release);  // the tag was read; pairs with set()
         return tag;
     }
 
@@ -127,7 +128,7 @@ class slot_trail {
     virtual void end() noexcept = 0;
 
   protected:
-    std::uint64_t next_ = 0;     // the number of the next item for which `chosen` is called
+    std::uint64_t next_ = 0;     // the smallest number of an item for which `chosen` is called
     std::uint64_t current_ = 0;  // the tag of the current item
     std::uint64_t num_kept_ = 0;
     bool is_open_ = false;

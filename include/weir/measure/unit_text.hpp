@@ -32,8 +32,9 @@ struct unit {
     const char* name;  ///< the printed name
 };
 
-/// \param units     in ascending order; the first one that gives a number below 1000 is used.
-/// \param decimals  for the smallest unit; other units have 1 decimal below 100, else none.
+/// \param units     in ascending order; the first unit that gives a number below 1000 is used, else the last.
+/// \param decimals  for numbers below 100 of the smallest unit; of other units, 1 decimal is written. Numbers
+///                  from 100 on have none.
 /// \returns         such as `2.7 ms`, `27.3 ms`, `273 ms`.
 template <std::size_t N>
 [[nodiscard]] std::string scaled(double value, const unit (&units)[N], int decimals) {
@@ -63,7 +64,7 @@ template <std::size_t N>
 /// \returns a share of 1 in percent: `57.3 %`, `100 %`, `0 %`.
 [[nodiscard]] std::string percent(double share);
 
-/// \returns a duration as in the logs of the data loader SPDL, 12 characters wide: `   2.7 [ ms]`,
+/// \returns a duration as in the logs of the data loader SPDL, 12 characters or more: `   2.7 [ ms]`,
 ///          `   4.2 [ us]`, `  10.2 [sec]`. Below 100 us in us, below 1 s in ms. From 1 to 99 ns, the only
 ///          digit would be lost, so the unit is `[ ns]`, which SPDL doesn't use.
 [[nodiscard]] std::string log_time(duration d);
