@@ -117,10 +117,10 @@ class slot : public basic_state_meter<> {
     // of the operation after it, so most operations need no reading of their own.
     std::int64_t last_reading = 0;
 
-    // An invocation failed. Only the chain calls this.
+    // An invocation failed. Only the chain calls this. The release publishes the time, which is stored before.
     void count_failure(std::int64_t spent) noexcept {
         failure_time_.store(add_interval(failure_time(), 0, spent), std::memory_order_relaxed);
-        failures_.store(failures() + 1, std::memory_order_release);  // publishes the time; see failures()
+        failures_.store(failures() + 1, std::memory_order_release);  // pairs with failures()
     }
     // For any thread. If the number is read before the time, the time includes at least these failures.
     // acquire; pairs with count_failure()
@@ -128,10 +128,10 @@ class slot : public basic_state_meter<> {
     std::int64_t failure_time() const noexcept { return failure_time_.load(std::memory_order_relaxed); }
 
     // A call of `retry` failed, and is repeated. `lost`: the time of the call, and of the wait after it. Only
-    // a coroutine of the slot calls this.
+    // a coroutine of the slot calls this. The release publishes the time, which is stored before.
     void count_retry(std::int64_t lost) noexcept {
         retry_time_.store(add_interval(retry_time(), 0, lost), std::memory_order_relaxed);
-        retries_.store(retries() + 1, std::memory_order_release);  // publishes the time; see retries()
+        retries_.store(retries() + 1, std::memory_order_release);  // pairs with retries()
     }
     // Any thread, as failures() and failure_time(): first the number, then the time. acquire; pairs with
     // count_retry()
