@@ -117,7 +117,7 @@ class slot : public basic_state_meter<> {
     // of the operation after it, so most operations need no reading of their own.
     std::int64_t last_reading = 0;
 
-    // An invocation failed. Only the chain calls this. The release publishes the time, which is stored before.
+    // An invocation failed. Only the chain calls this. The release publishes the time, stored before.
     void count_failure(std::int64_t spent) noexcept {
         failure_time_.store(add_interval(failure_time(), 0, spent), std::memory_order_relaxed);
         failures_.store(failures() + 1, std::memory_order_release);  // pairs with failures()
