@@ -52,8 +52,8 @@ class profile_lines {
     // `longest`: the length of the longest name of a stage.
     explicit profile_lines(std::size_t longest) noexcept;
 
-    // Returns the titles of the columns. The state `off` has no column: a trial counts such
-    // time as `wait_get`.
+    // Returns the titles of the columns. The state `off` has no column: a trial counts the time in `off` as
+    // `wait_get`.
     std::string head() const;
 
     // Returns the line of the trial `t`. `base`: the trial with which `t` is compared, maybe itself; null: no
@@ -108,8 +108,9 @@ std::string conclusion_of_states(const pipeline_stats& rest);
 // Returns the line with the verdict. `rest`: the statistics after the profile: see `run_profiler::conclude`.
 std::string conclusion_text(const pipeline_stats& rest);
 
-// Called for each run that starts. Returns its profiler if WEIR_DIAGNOSE is 1, else null; also null, with a
-// warning, if the run is not measured (`weir::unmeasured`).
+// Called for each run that starts. Returns the profiler of the run if WEIR_DIAGNOSE is 1, else null; also
+// null, with a warning, if the run is not measured (`weir::unmeasured`). Throws for a value other than 0, 1
+// and empty.
 std::unique_ptr<run_profiler> diagnosis(bool is_measured);
 
 }  // namespace weir::detail

@@ -106,8 +106,8 @@ class priority_lanes final : detail::detached_task_owner {
     void add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept;
 
     bool has_lane(const executor* ex) const noexcept;
-    // A pump's coroutine begins to block, or continues. `pump_blocks` adds a pump, unless memory lacks, so
-    // that as many pumps work as the executor has threads.
+    // A coroutine that a pump runs begins to block, or continues. `pump_blocks` adds a pump, unless memory
+    // lacks, so that as many pumps work as the executor has threads.
     void pump_blocks() noexcept;
     void pump_goes_on() noexcept;
 

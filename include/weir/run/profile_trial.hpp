@@ -19,18 +19,18 @@ namespace weir {
 
 /// How a trial ended.
 enum class trial_end : std::uint8_t {
-    complete,   ///< all of its items were processed, or there were none
-    time_over,  ///< its time limit was reached; the figures are of the items until then
+    complete,   ///< all items of the trial were processed, or there were none
+    time_over,  ///< the time limit of the trial was reached; the figures are of the items until then
     stuck,      ///< no slot changed its state any more: a function may wait for a later stage or the consumer
     too_few,    ///< not begun: trials with fewer slots have used up the items of the stage
-    no_thread,  ///< not begun: its functions would have blocked all threads of their executor
+    no_thread,  ///< not begun: the stage's functions would have blocked all threads of their executor
     not_tried,  ///< not begun: an earlier trial was stuck, or the time limit of all trials was reached
 };
 
 /// The figures of a stage that ran alone.
 struct profile_trial {
     std::size_t concurrency = 1;     ///< the number of slots
-    duration elapsed{};              ///< from the start to the last result
+    duration elapsed{};              ///< from the start to the last result, or to the limit that was reached
     std::uint64_t num_items = 0;     ///< items taken; by a source: made
     std::uint64_t num_results = 0;   ///< items put
     std::uint64_t num_failures = 0;  ///< items that failed
@@ -53,7 +53,8 @@ struct profile_trial {
         return pace ? pace->rate() : detail::per_second(num_items, elapsed);
     }
     /// \returns a confidence interval of the rate divided by the rate of `base`, maybe of another stage.
-    ///          If it contains 1, no difference is shown. None if one of them has no pace or took no time.
+    ///          If the interval contains 1, no difference is shown. None if one of the two trials has no pace
+    ///          or took no time.
     [[nodiscard]] std::optional<confidence_interval> speed_up(const profile_trial& base) const noexcept;
 
     [[nodiscard]] friend bool operator==(const profile_trial&, const profile_trial&) = default;
@@ -74,7 +75,7 @@ class trial_shares {
     // Returns how many trials are possible with so many items, those with the fewest slots first; at least 1.
     std::size_t trials(std::size_t items) const noexcept;
     // Returns the number of items for one of `n` trials, if `left` of all items are left; the last trial gets
-    // the rest. If there are enough, this is a multiple of the number of slots.
+    // the rest. If there are at least as many items as slots, the result is a multiple of the slots.
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept;
 
     // How many items the first `n` trials need, so that each slot gets four and each trial ten. (A stage may
@@ -95,7 +96,7 @@ class trial_shares {
 // and so for the end of the profile. Such a stage can't be distinguished from a slow function.
 struct trial_limits {
     // A trial ends if no slot of its stage has changed its state for this time, and for 4 times the longest
-    // time between two changes before.
+    // time between two changes before; but not before the stage has finished its first task.
     duration still;
     duration trial;                    // the time limit of one trial
     duration all = (duration::max)();  // the time limit of all trials together
@@ -145,8 +146,8 @@ class stage_trials : public run_profiler {
     bool is_feeding(profiled_run& run, time_point now);
     void prepare_trial(profiled_run& run, time_point now);
 
-    // When to call `step` again: after a 16th of the time of the phase, but at a time limit if that is
-    // earlier.
+    // When to call `step` again: after a 16th of the time since the phase began, but at least after 1 ms, and
+    // not later than a time limit.
     time_point next_look(time_point now) const noexcept;
 
     // Returns whether the run is paused. After a pause the current phase begins anew.
@@ -172,10 +173,10 @@ class stage_trials : public run_profiler {
     const trial_shares shares_;
     const trial_limits limits_;
     phase phase_ = phase::none;
-    time_point begin_{};  // of the profile
+    time_point begin_{};  // the start of the profile
     time_point phase_begin_{};
     time_point last_change_{};   // when a slot of the stage changed its state, as far as is known
-    duration longest_pause_{0};  // between two changes
+    duration longest_pause_{0};  // between two such changes
     bool was_halted_ = false;
     bool inputs_complete_ = true;  // every earlier stage has passed on all of its items
     std::size_t round_ = 0;        // of feeding

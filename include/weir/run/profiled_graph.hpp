@@ -52,9 +52,10 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
         const bool acts = stages_[stage]->outputs().empty();
         return stages_[stage]->is_resizable() && (!acts || slots_[stage].before > 1);
     }
-    // For a stage that blocks its threads: the number of threads of its executor that no slot occupies now,
-    // less one thread that stays free for later stages. An executor of two threads keeps none free: with one
-    // slot only, trials could not be compared. At least the concurrency that the pipeline describes.
+    // SIZE_MAX for a stage that never blocks its threads, and on virtual time. Else the number of threads of
+    // its executor, less those that slots of the run occupy now, and less one that stays free for later
+    // stages. An executor of two threads keeps none free: with one slot only, trials could not be compared.
+    // At least the concurrency that the pipeline describes.
     std::size_t max_slots(std::size_t stage) const override;
     stage_activity activity(std::size_t stage) const override;
     const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }
@@ -82,13 +83,15 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
 
     // Called before the start: from then on no stage begins with an item before `admit`.
     void hold_stages();
-    // Calls the profiler. Returns when to call this again; nothing: the profile has ended.
+    // Calls the profiler. Returns when to call `take_step` again; nothing: the profile has ended, or the
+    // profiler threw.
     std::optional<time_point> take_step() noexcept;
     // Restores the described capacities and slots, unless the program has changed them meanwhile.
     void release_stages() noexcept;
     bool has_conclusion() const noexcept { return profiler_->has_conclusion(); }
     // After the profile: keeps the current statistics, which `conclude_profile` subtracts. Returns when to be
-    // called again, as long as a queue holds more items than its capacity; then nothing.
+    // called again, as long as a queue holds more items than its capacity. Nothing: no queue does, all
+    // workers have ended, memory lacks, or the pauses are too long.
     std::optional<time_point> mark_begin_of_rest() noexcept;
     // Called when all stages have ended.
     void conclude_profile() noexcept;

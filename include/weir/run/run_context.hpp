@@ -31,7 +31,7 @@
 namespace weir::detail {
 
 // The rule by which a `wait_queue` decides: slots (workers of stages) wait while the run is paused, and are
-// refused when the run is over.
+// refused when the run is over. An `item_quota` uses the rule, too: `paused` if no item is admitted.
 struct pause_rule {
     using ticket = char;
     bool paused = false;
@@ -43,6 +43,7 @@ struct pause_rule {
 };
 
 // The rule by which a `wait_queue` decides: sources wait while the queues of the run hold too many bytes.
+// When the run is over, this rule lets sources go on, and `pause_rule` refuses them.
 struct budget_rule {
     using ticket = std::uint64_t;  // the sources that wait, as bits
     const byte_budget* budget;
@@ -95,7 +96,7 @@ class run_context : public detached_task_owner {
     failure_counter& failure_counts() noexcept { return failure_counts_; }
     // Whether a slot may have to wait before it begins with an item: for the end of a pause, the limit of
     // bytes, later stages (`run_options::later_stages_first`), or the trials of a profile. Costs one load for
-    // each item. If true, `stage_gate::must_wait` tests each cause.
+    // each item. relaxed: a hint; if true, `stage_gate::must_wait` tests each cause.
     bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
     // With `run_options::later_stages_first`: whether coroutines of later stages are ready, so that a slot on
@@ -107,8 +108,9 @@ class run_context : public detached_task_owner {
     // The epoch with which the sources begin; not 0 if the run continues from a checkpoint.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
-    // Called for a source with epochs, the first of which is `first`. `progress` records which draws (indices
-    // that the source's sampler chose) a consumer has taken.
+    // Called for a source with epochs. `first`: the source's first epoch. `progress` records which draws
+    // (indices that the source's sampler chose) a consumer has taken. Throws if an earlier source has another
+    // first epoch.
     void add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress);
     const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
     // Why the run has no checkpoint; empty: it has one. Final when the run starts, as sources then decide
@@ -118,7 +120,8 @@ class run_context : public detached_task_owner {
     void set_no_checkpoint(const stage_options& options, const char* reason);
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 
-    // Whether slots must not begin with items. Only a hint: `wait_for_resume` looks under the lock.
+    // Whether slots must not begin with items, because the run is paused or ends. relaxed: only a hint;
+    // `wait_for_resume` looks under the lock.
     bool is_paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
     // Awaitable of bool: waits while the run is paused. False: the run ends.
     template <class Slot>
@@ -135,7 +138,7 @@ class run_context : public detached_task_owner {
     std::size_t recording() const noexcept { return options_.recording; }
     // Null: there is no limit of bytes.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
-    // Stopped when the run is stopped, so that the functions of stages return.
+    // Stopped when the run is stopped, also by the destructor, so that the functions of stages return.
     const stop_token& own_stop() const noexcept { return own_stop_; }
     // Whether the functions of stages may have seen a stop request: of the run, or of `run_options::stop`,
     // before the run has reacted to it.
@@ -151,7 +154,7 @@ class run_context : public detached_task_owner {
 
     // Called before the run ends; the first call counts.
     void set_outcome(run_outcome how) noexcept;
-    // acquire; pairs with set_outcome()
+    // acquire; pairs with set_outcome(): the caller sees all work before that call
     run_outcome outcome() const noexcept { return outcome_.load(std::memory_order_acquire); }
     // Whether a stop was the first cause of the end.
     bool was_stopped() const noexcept {
@@ -170,13 +173,13 @@ class run_context : public detached_task_owner {
         if (outcome() == run_outcome::failed) failures_.report_unseen(name);
     }
 
-    // Items processed by the `for_each` of a run without a consumer. relaxed: a count; after the end of the
-    // run it is complete
+    // Items processed by the last stage of a run without a consumer. relaxed: a count, which is complete
+    // after the end of the run
     void count_done(std::uint64_t items) noexcept { num_done_.fetch_add(items, std::memory_order_relaxed); }
     std::uint64_t num_done() const noexcept { return num_done_.load(std::memory_order_relaxed); }
 
-    // Called before one more worker starts. False: all coroutines of the run have ended, and the run may be
-    // destroyed now.
+    // Called before one more worker starts: counts the worker. False: all coroutines of the run have ended,
+    // and no worker may start.
     virtual bool try_add_worker() noexcept = 0;
 
     // Called by a worker (the coroutine of a slot) that takes no more items. The last worker requests a stop

@@ -81,7 +81,7 @@ WEIR_INLINE void run_context::report_failure(const failure& f) {
 
 WEIR_INLINE void run_context::set_outcome(run_outcome how) noexcept {
     run_outcome before = run_outcome::running;
-    // acq_rel; pairs with outcome(): its caller sees all that came before
+    // acq_rel; pairs with outcome(): the caller of outcome() sees all work before the first set_outcome()
     outcome_.compare_exchange_strong(before, how, std::memory_order_acq_rel);
 }
 
@@ -100,6 +100,7 @@ WEIR_INLINE void run_context::release_waiting() noexcept {
     if (budget_) budget_->end();
     pause_.update([this](pause_rule& rule) {
         rule.over = true;
+        // relaxed, both: hints, as in change_pause()
         paused_.store(true, std::memory_order_relaxed);  // so that slots test the rule, and are refused
         may_have_to_wait_.store(true, std::memory_order_relaxed);
     });

@@ -158,7 +158,7 @@ class run_graph : public run_context, public watched_run {
         add_stage(std::unique_ptr<running_stage<Policy>>(added), std::move(inputs), std::move(outputs));
         return *added;
     }
-    // Adds a stage behind the queue `in`, and a queue behind the stage. Returns this queue.
+    // Adds a stage behind the queue `in`, and a queue behind the stage. Returns the new queue.
     template <class Running, class In, class... Args>
     typename Running::output_queue& append(const stage_options& options, In& in, Args&&... args) {
         auto& out = add_queue<typename Running::output_queue::value_type>(options);
@@ -188,13 +188,14 @@ class run_graph : public run_context, public watched_run {
 
     running_stage<Policy>& stage_named(std::string_view name) { return *stages_[index_named(name, stages_)]; }
     void set_concurrency(std::string_view name, std::size_t concurrency);
-    // Changes the capacity of the queue behind the stage of this name.
+    // Changes the capacity of the queue behind the stage of this name. Throws if there is no such queue.
     void set_capacity(std::string_view name, std::size_t capacity);
     std::vector<std::string> stage_names() const;
 
     void inspect(run_seen& seen, bool states) const override;
 
     pipeline_stats stats() const override {
+        // acquire: a caller that sees the instant also sees the end of process_
         const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
         return stats_until([this, end] { return end != running ? end : now(); });
     }
@@ -238,7 +239,7 @@ class run_graph : public run_context, public watched_run {
     static constexpr std::int64_t running = INT64_MIN;
     standard_platform::atomic<std::int64_t> frozen_at_{running};  // when the statistics ended, if they have
     time_point begin_{};
-    mutable process_meter process_;  // measures since the start, unless time is virtual
+    mutable process_meter process_;  // measures since the start; not on virtual time or without statistics
     std::optional<consumer_sampler> consumer_;
     std::size_t last_ = 0;  // index of the queue from which the consumer, or else the last stage, takes
     // Destroyed in reverse order: the stages' coroutines before the queues that they use.

@@ -78,7 +78,7 @@ class running_stage : public worker_set<Policy> {
         return me.last_reading;
     }
 
-    // The worker did other work than a task since the last reading of the clock. So until the next reading,
+    // The worker did other work than tasks since the last reading of the clock. So until the next reading,
     // the current time can't be estimated from the number of tasks (see `stopwatch::can_estimate`).
     void record_other_work([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) me.meter.record_other_work();
@@ -90,7 +90,8 @@ class running_stage : public worker_set<Policy> {
         return me.last_reading - began;
     }
 
-    // Records a successful task. `spent`: from `end_work`. Returns whether the clock was read at its end.
+    // Records a successful task. `spent`: from `end_work`, which has read the clock at the task's end: so
+    // returns true.
     bool record_task([[maybe_unused]] slot& me, [[maybe_unused]] std::int64_t spent) const noexcept {
         if constexpr (Policy::statistics) {
             me.tasks.record(spent);
@@ -99,8 +100,8 @@ class running_stage : public worker_set<Policy> {
         return true;
     }
 
-    // Records a successful task that never suspends. Returns whether the clock was read at its end: short
-    // tasks share a reading (see `stopwatch`).
+    // Records a successful task that never suspends. Returns whether the clock was read at the task's end:
+    // short tasks share a reading (see `stopwatch`).
     bool record_task([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             if (!me.meter.count_invocation()) return false;
@@ -123,8 +124,8 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // A task threw, after `spent` ns. False: the stage ends, because the limit is exceeded, or because the
-    // task only ended by a stop of the run, which is no failure.
+    // A task threw, after `spent` ns. False: the stage ends, because the limit is exceeded, because
+    // `on_failure` threw, or because the task only ended by a stop of the run, which is no failure.
     bool record_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
 
     // A failure that no limit tolerates, because the stage can't continue.
@@ -139,7 +140,8 @@ class running_stage : public worker_set<Policy> {
         this->go_off(me, busy);
         run_.worker_left();  // before a consumer can see the end
         if (last) (outputs.close(), ...);
-        // The last access to the slot. release; pairs with worker_set::inspect()
+        // The last access to the slot. release; pairs with worker_set::inspect(): a caller that sees all
+        // slots gone also sees the outputs closed
         me.gone.store(true, std::memory_order_release);
     }
 

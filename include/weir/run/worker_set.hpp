@@ -69,9 +69,9 @@ class item_quota {
     wait_queue<pause_rule> slots_{pause_rule{true}, "for the other stages to be tried", wait_kind::outside};
 };
 
-// Awaitable of bool: waits for the end of a pause, for coroutines of later stages that are ready
-// (`run_options::later_stages_first`), or for the quota of the stage; but only for the first of them that
-// applies. False: the run ends. Resumes on the stage's executor.
+// Awaitable of bool: waits for the end of a pause; without a pause, for coroutines of later stages that are
+// ready (`run_options::later_stages_first`); else for the quota of the stage, if there is one. False: the run
+// ends. Resumes on the stage's executor.
 template <class Slot>
 class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
     static constexpr bool is_measured = requires(Slot& s) { s.meter; };
@@ -81,7 +81,7 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
         : run_(run), executor_(ex), me_(me), quota_(quota),
           wait_(quota == nullptr || run.is_paused() ? run.wait_for_resume(me) : quota->wait(me)) {}
     bool await_ready() noexcept {
-        // If a pause begins or ends meanwhile, the worker's next call of `must_wait` takes account of it.
+        // If a pause begins or ends after `must_wait`, the worker's next call of `must_wait` sees the change.
         uses_wait_ = run_.is_paused() || (quota_ != nullptr && !run_.yields_to_later_stages(executor_));
         return uses_wait_ ? wait_.await_ready() : !run_.yields_to_later_stages(executor_);
     }
@@ -116,7 +116,8 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
 };
 
 // The rule by which a `wait_queue` decides: slots that a lower concurrency has taken out of service wait
-// until the concurrency grows again. All slots are refused when the stage ends.
+// until the concurrency grows again. All slots are refused when the stage ends. relaxed: `set_concurrency`
+// stores `recalled` before it takes the lock under which the queue asks the rule.
 struct service_rule {
     using ticket = const slot*;
     bool over = false;
@@ -141,10 +142,10 @@ class stage_gate {
     run_context& run() const noexcept { return run_; }
     bool may_have_to_wait() const noexcept { return run_.may_have_to_wait(); }
     // Whether a slot has to wait before it begins with an item: for the end of a pause, for later stages, or
-    // for its quota. If false, the item is subtracted from the quota. Every worker asks before each item, and
-    // again after each `wait_for_admission`. `sources`: for a source, its bit in the masks of `byte_budget`,
-    // as sources also wait for the limit of bytes; else 0. `counted`: the slot begins with an item, not with
-    // the end of an epoch.
+    // for its quota. If false, and if `counted`, the item is subtracted from the quota. Every worker asks
+    // before each item, and again after each `wait_for_admission`. `sources`: for a source, its bit in the
+    // masks of `byte_budget`, as sources also wait for the limit of bytes; else 0. `counted`: the slot begins
+    // with an item, not with the end of an epoch.
     bool must_wait(std::uint64_t sources, bool counted) const noexcept;
 
     // Waits for the end of a pause, for later stages, or for the quota: see `admission_wait`.
@@ -215,9 +216,9 @@ class worker_set : public stage_gate {
     // the stage that it works for. For a thread of another library, each slot stores its thread, if measured.
     bool is_below() const;
 
-    // Adds the times of all slots until one instant, so that their states sum to slots x elapsed. This
-    // instant is `until`, or the last change of a state if that is later. `still` gets the time at which each
-    // slot entered its state.
+    // Adds the name, concurrency, times and invocations of the stage. The slots' times end at one instant, so
+    // that their sum is slots x elapsed: at `until`, or at the last change of a state if the latter is later.
+    // `still` gets the instant at which each slot entered its state.
     void add_times(stage_stats& s, std::int64_t until, stillness& still) const;
 
     // Called if no worker of the run can ever be resumed: destroys one that has not ended, with its wait.
@@ -237,7 +238,7 @@ class worker_set : public stage_gate {
     // Awaitable of bool: waits until the slot is in service again. False: the stage has ended.
     auto wait_for_service(slot& me) noexcept { return out_of_service_.wait(&me, me, slot_state::off); }
 
-    // Called by a worker that takes no more items. True: it was the last one.
+    // Called by a worker that takes no more items. True: no other worker of the stage takes items any more.
     bool leave(slot& me) noexcept;
     // The slot ends. `late`: the last clock reading is too old, because the worker has called hooks since.
     void go_off(slot& me, [[maybe_unused]] bool late) noexcept;

@@ -171,6 +171,7 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
     }
     for (std::size_t i = 0; i < before; ++i) {
         const bool recalled = i >= concurrency;
+        // relaxed: the lock of out_of_service_, and the locks that recall() takes, order the flag
         if (slots_[i]->recalled.exchange(recalled, std::memory_order_relaxed) == recalled) continue;
         if (recalled) recall(*slots_[i]);
     }
@@ -180,7 +181,7 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         const bool counts = run_.try_add_worker();
         if (!counts || !join()) {
             workers_[i].abandon();  // the worker will never start
-            // release; pairs with inspect()
+            // release; pairs with inspect(), as in running_stage::leave()
             slots_[i]->gone.store(true, std::memory_order_release);
             if (!counts) continue;
             run_.worker_left();
