@@ -100,8 +100,8 @@ WEIR_INLINE void run_context::release_waiting() noexcept {
     if (budget_) budget_->end();
     pause_.update([this](pause_rule& rule) {
         rule.over = true;
-        // relaxed, both: hints, as in change_pause()
         paused_.store(true, std::memory_order_relaxed);  // so that slots test the rule, and are refused
+        // relaxed, both stores: hints, as in change_pause()
         may_have_to_wait_.store(true, std::memory_order_relaxed);
     });
 }
