@@ -89,7 +89,7 @@ class description_builder {
       private:
         friend description_builder;
         struct end {
-            std::size_t stage;   // its index
+            std::size_t stage;   // the index in `pipeline_description::stages`
             std::string branch;  // the branch that begins behind the stage; empty: none
         };
         std::vector<end> ends_;

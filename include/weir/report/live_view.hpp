@@ -53,10 +53,10 @@ struct live_frame {
 /// \returns the lines of a picture of a run: its progress; the verdict (what limits the rate), in up to three
 ///          lines; a line for each stage, with a bar of its slots' (workers') time by state, its rate, and
 ///          the readiness (share of time with an item) and fill of the queue behind it; and a legend. If the
-///          frame is too narrow, the columns on the right are left out. If it has too few rows, the least
-///          busy stages and lines of the verdict are left out. With fewer than five rows, all lines but the
-///          first show stages. `?` replaces characters of names that could move the cursor, or whose width
-///          terminals disagree on.
+///          frame is too narrow, the columns on the right are left out. If the frame has too few rows, the
+///          least busy stages and lines of the verdict are left out. With fewer than five rows, all lines but
+///          the first show stages. `?` replaces characters of names that could move the cursor, or whose
+///          width terminals disagree on.
 /// \param lap  the recent statistics.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<std::string> live_lines(const pipeline_stats& lap, const live_progress& progress,
@@ -97,7 +97,7 @@ std::string live_bar(const slot_times& t, std::size_t width, bool colour);
 }
 
 // A recent rate: an average in which the weight of items falls exponentially with their age, with a time
-// constant of 10 s. In the first seconds it is close to the plain average.
+// constant of 10 s. In the first seconds the recent rate is close to the plain average.
 class recent_rate {
   public:
     void add(std::uint64_t items, duration length) {

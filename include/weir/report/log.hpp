@@ -83,7 +83,7 @@ struct failure_log_options {
 ///     [read] item 1250 failed: no such file (failure 105 of this kind, 99 not shown)
 ///     [read] 42 more not shown: no such file
 ///
-/// Threads:  any thread may call it. Each line is one `write`, under a lock. Copies share their state.
+/// Threads:  any thread may call a log. Each line is one `write`, under a lock. Copies share their state.
 /// Lifetime: the stream must outlive the log and its copies.
 /// Errors:   `std::bad_alloc`, and those of the stream. If the stream throws (`exceptions`), the run stops,
 ///           as for every exception of `on_failure`. Else the stream goes bad, and later lines are not

@@ -175,7 +175,7 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 }  // namespace detail
 
 /// Runs each stage of a pipeline alone, at several concurrencies, and measures the rate that the stage
-/// reaches if no other stage limits it. This includes stages inside of lists, merges, routes and splits.
+/// reaches if no other stage limits it. Stages inside of lists, merges, routes and splits are included.
 ///
 ///     std::cout << weir::profile(pipeline, pool, 1000);
 ///

@@ -29,7 +29,7 @@ namespace weir {
 /// different pipelines: stages of the same name and kind on several ranks are one stage, and so are queues of
 /// the same name. If a rank has two of the same name, these remain two.
 ///
-/// `run_record{.total = s.all, .ranks = s.ranks}` stores the statistics as JSON, and shows them as a page.
+/// `json_text` and `html_text` take the statistics `s` as `run_record{.total = s.all, .ranks = s.ranks}`.
 struct rank_stats {
     /// All ranks together, with histograms of all invocations and waits. Counts, sizes, concurrency and times
     /// of slots are sums over the ranks. `elapsed` is the longest of any rank, so that rates are those of the
@@ -93,7 +93,8 @@ class rank_layout {
     std::uint64_t digest_ = 0;  // of the outlines; the first element of the row of a rank that has reported
 };
 
-/// \returns the statistics of all ranks, from those of each rank, as when one process reads several files.
+/// \returns the statistics of all ranks, from those of each rank, for a process that has all of them, as from
+///          files.
 /// Errors: `std::invalid_argument` if there is no rank.
 [[nodiscard]] rank_stats merged(std::span<const pipeline_stats> ranks);
 
@@ -104,7 +105,7 @@ class rank_layout {
 [[nodiscard]] pipeline_stats of_rank(const rank_stats& stats, std::size_t rank);
 
 /// \returns a sentence if ranks have different stages, or have not reported: `not all ranks have the same
-///          stages: only rank 0 has 'train'; only ranks 1-3 have 'read'`. Otherwise empty.
+///          stages: only rank 0 has 'train'; only ranks 1-3 have 'read'`; else an empty text.
 [[nodiscard]] std::string differences_text(const rank_stats& stats);
 
 /// How a figure differs over the ranks that have it.

@@ -249,8 +249,8 @@ class sqlite_report : public run_report {
     std::vector<recorded_failure> failures_;          // added by the threads on which items fail
 };
 
-/// \param run  its number in the table `runs`, from 1; 0: the newest.
-/// \returns    the run with all its laps. If the run did not end, its total is the sum of these laps.
+/// \param run  the number of the run in the table `runs`, from 1; 0: the newest run.
+/// \returns    the run with all laps that are in the file. If the run did not end, its total is their sum.
 /// Errors:     `std::runtime_error`, with the path, if the file is no such database or has no such run; the
 ///             errors of `run_from_json`.
 [[nodiscard]] run_record read_sqlite(const std::string& path, std::int64_t run = 0);

@@ -20,7 +20,7 @@ namespace weir::detail {
 
 // The kinds of events. The written trace has events of the same time in this order.
 enum class trace_kind : std::uint8_t {
-    visit,     // an item was in the slot from `begin` to `end`; the events since the last visit belong to it
+    visit,     // an item was in the slot from `begin` to `end`; stands behind the events that belong to it
     state,     // the slot was in a state from `begin` to `end`
     left,      // the item went into the queue `where`, as number `number` of the queue's items
     came,      // the item came out of the queue `where`, as number `number` of the queue's items
@@ -179,7 +179,7 @@ struct stage_trace {
     std::vector<std::unique_ptr<slot_trace>> per_slot;
 };
 
-// The events of a run. Before the run begins, it adds its stages, queues and slots; slots also later.
+// The events of a run. The run adds its stages, queues and slots before it begins; slots also later.
 // `run_trail` (measure/trail.hpp) explains the functions.
 class run_trace final : public run_trail {
   public:

@@ -22,8 +22,8 @@ namespace weir::detail {
 [[nodiscard]] std::optional<verdict> cheap_verdict(const pipeline_stats& stats);
 
 // Keeps the latest verdict (a sentence on what limits the rate), for reports that show a verdict in each lap.
-// Once all laps since the latest verdict have a `cheap_verdict`, this replaces it. Used by one thread at a
-// time.
+// When the laps since the latest verdict, joined, have a `cheap_verdict`, that verdict replaces the latest.
+// Used by one thread at a time.
 class recent_verdict {
   public:
     // Adds a lap. Returns the latest verdict, which may be of earlier laps; none: there was none yet.

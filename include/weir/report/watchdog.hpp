@@ -266,8 +266,8 @@ class watchdog {
     void inspect_all(time_point now, std::vector<deadlock_report>& deadlocks,
                      std::vector<stall_report>& stalls);
 
-    // \returns counters, at least one of which changes whenever a coroutine or a thread runs; nothing if one
-    //          runs now, or may run.
+    // \returns counters, at least one of which changes whenever a coroutine or a thread runs; nothing if a
+    //          coroutine, or a thread other than the calling one, runs now or may run.
     std::optional<readings> all_quiet();
 
     const watchdog_options options_;
