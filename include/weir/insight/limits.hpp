@@ -74,8 +74,8 @@ std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cau
 // Returns the sentence of the verdict (what limits the rate); an empty string if there is no verdict.
 using verdict_function = std::string (*)(const pipeline_stats& stats);
 
-// Called at the end of a run if WEIR_DIAGNOSE=1 is set. Null in programs that don't write pipeline_stats to a
-// stream: brief_verdict() would take each program a second more to compile.
+// Called at the end of a run if WEIR_DIAGNOSE=1 is set. Null in programs that neither write pipeline_stats to
+// a stream nor compile src.hpp: brief_verdict() would take each program a second more to compile.
 inline constinit standard_platform::atomic<verdict_function> the_verdict_of_diagnosis{nullptr};
 
 }  // namespace detail

@@ -132,9 +132,9 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
-// \returns why more threads would not help: nearly all processors are busy; or they work for at most 3/4 of
-// the time in which functions have threads: preempted threads wait for processors. With few preemptions, or
-// work for less than 1/10, a function blocks: none unless `lacks_threads`. None, too, without these figures.
+// \returns why more threads don't help. `processors`: nearly all are busy; or they work for at most 3/4 of the
+// time in which functions have threads, as threads are preempted. `blocking`, only if `lacks_threads`: so with
+// few preemptions, or if processors work for less than 1/10. Else none, and without the figures for this.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;

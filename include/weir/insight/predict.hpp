@@ -17,14 +17,14 @@ namespace weir {
 ///     std::cout << weir::predict(changed, recorded).rate;
 ///
 /// Not predicted: branches, `run_options::max_bytes`, priorities, delays of batches, the time that the
-/// library needs, and how stages slow each other down, such as by shared caches. For
+/// library needs (unless `calibrated`), and how stages slow each other down, such as by shared caches. For
 /// `stage_options::max_bytes`, all items count as of average size.
 ///
 /// \param settings  those of the recording, with changes; names and roles of the stages remain.
 /// \param from      the recording, whose times and results the simulated stages take.
 /// \returns the rate and the statistics of the simulated run.
 /// Errors: `std::invalid_argument` for settings that no pipeline can have, for a recording of other stages,
-///         and for options that make no sense; the message names the stage. `std::bad_alloc`.
+///         and for options that make no sense; the message names the stage or the option. `std::bad_alloc`.
 /// Cost:   about 80 ns for each item and stage, times `1 + resamples`.
 /// Source of the interval: B. Efron, "Bootstrap methods: another look at the jackknife", Annals of
 ///         Statistics 7 (1979).
@@ -35,10 +35,10 @@ namespace weir {
 /// wake threads. This overhead is estimated so that the prediction of the run's own settings has the measured
 /// rate. For tasks below about 200 us, the overhead makes predictions of changed settings more accurate.
 ///
-/// \param from  a recording with `rate`.
+/// \param from  a recording whose `rate` is known.
 /// \returns the recording with a `recorded_stage::overhead`, the same for all stages; 0 if no overhead
-///          explains the measured rate. The recording as it is, if the measured rate is unknown, or if it is
-///          not below both `prediction::low` and the mean of the predicted rates.
+///          explains the measured rate. The recording unchanged, if the measured rate is unknown, or if this
+///          rate is not below both `prediction::low` and the mean of the predicted rates.
 /// Errors: as `predict`.
 /// Cost:   that of at most `15 + resamples` simulations.
 [[nodiscard]] recording calibrated(recording from, const predict_options& options = {});

@@ -41,8 +41,8 @@ struct recorded_stage {
     /// the sample.
     std::vector<std::uint32_t> batch_sizes = {};
 
-    /// The time that each invocation takes beyond its recorded times: see `calibrated`. A change of
-    /// `stage_settings::time_factor` doesn't scale it, but a factor of 0 removes it, too.
+    /// The time that each invocation takes beyond its recorded times: see `calibrated`. Not multiplied by
+    /// `stage_settings::time_factor`, except that a factor of 0 removes the overhead as well.
     duration overhead{};
 
     [[nodiscard]] friend bool operator==(const recorded_stage&, const recorded_stage&) = default;
@@ -65,7 +65,8 @@ struct recording {
 ///
 /// Without samples, the distribution of the times of each stage is that of its histogram, and some things are
 /// estimated:
-/// - Each task has the same ratio of `run` to `await`: that of their sums.
+/// - Each task has the same ratio of `run` to `await`: that of the stage's summed times.
+/// - The numbers of results of two tasks differ by at most 1; their average is exact.
 /// - The consumer takes the same time for each item: the average.
 /// - All batches have the same size: the average.
 ///

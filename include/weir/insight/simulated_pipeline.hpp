@@ -70,7 +70,7 @@ class simulated_pipeline {
         bool is_ending = false;  // the input has ended: the slot puts the item that it holds, and ends
         slot_state state = slot_state::wait_get;
         instant since = 0;  // when the state began
-        instant run = 0;    // how long the invocation has a thread, and then awaits
+        instant run = 0;    // how long the invocation has a thread; `await`: how long it then awaits
         instant await = 0;
         std::uint64_t number = 0;  // of its item, from 0, in the order in which items left the input queue
         item holds = 0;            // the item, or its next result
@@ -114,7 +114,8 @@ class simulated_pipeline {
         std::uint64_t number;  // of the item that waits for a thread; else, of the event
         index stage;           // that waits for a thread; else 0
         index who;
-        friend bool operator<(const event& a, const event& b) noexcept {  // the heap's top comes first
+        friend bool operator<(const event& a,
+                              const event& b) noexcept {  // so that the heap's top is the first event
             if (a.at != b.at) return a.at > b.at;
             return a.stage != b.stage ? a.stage < b.stage : a.number > b.number;
         }

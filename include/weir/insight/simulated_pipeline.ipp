@@ -136,7 +136,7 @@ WEIR_INLINE simulated_pipeline::index simulated_pipeline::remove_first(std::vect
 
 WEIR_INLINE void simulated_pipeline::wake(index who, phase next) {
     slot& them = slots_[who];
-    enter(them, slot_state::run);  // at this instant; `begin_work` enters another state if need be
+    enter(them, slot_state::run);  // for no time: later steps of this instant enter other states
     them.next = next;
     ready_.push(who);
 }

@@ -54,7 +54,7 @@ WEIR_INLINE time_sample times_of(const stage_stats& stage) {
 }
 
 // The average counts as known from all invocations; the mean logarithm as known from the sample, unless the
-// sample `is_even`.
+// sample `is_even`. Both count as exact if the sample is `in_sequence`.
 WEIR_INLINE time_sample times_of(const recorded_stage& stage) {
     constexpr double least_time = 0.5;
     time_sample all{.num_tasks = stage.num_tasks - smaller(stage.num_failures, stage.num_tasks)};
@@ -105,8 +105,8 @@ WEIR_INLINE time_change change_of(const time_sample& before, const time_sample& 
     return {change_of(log_of(before.time), log_of(after.time)), change_of(before.log_time, after.log_time)};
 }
 
-// The mean of the times of a stage's sample, and the standard error of the mean of `n` such times; in
-// seconds.
+// The mean of the times of a stage's sample, and the standard error of the mean of `n` such times, in
+// seconds; both 0 without a sample, or if `n` is 0.
 struct mean_time {
     double mean = 0;
     double error = 0;

@@ -11,7 +11,7 @@
 
 namespace weir::detail {
 
-inline constexpr double some_gain = 1.005;    // a change must multiply the rate by this to be worth resources
+inline constexpr double some_gain = 1.005;    // a change is worth resources if it multiplies the rate by this
 inline constexpr double no_loss = 0.997;      // a reduction that keeps this share of the rate costs nothing
 inline constexpr std::size_t usual_room = 2;  // of a queue, in items
 
@@ -82,7 +82,7 @@ class plan_search {
     }
     bool has_room(std::size_t i) const { return i < limits_.fixed_room.size() && !limits_.fixed_room[i]; }
     // The queue before the consumer keeps its room, as far as the budget allows: a recording may have only
-    // the average time of the consumer. Then no prediction tells how much room its variation needs.
+    // the average time of the consumer. Then no prediction tells how much room varying times need.
     bool keeps_room(std::size_t i) const { return best_.stages[i].role == stage_role::sink; }
     bool may_lose_room(std::size_t i) const { return has_room(i) && (!keeps_room(i) || limits_.items != 0); }
     void give_room_back() {

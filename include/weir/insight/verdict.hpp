@@ -16,8 +16,8 @@ namespace weir {
 /// Why a pipeline is not faster, and what would help.
 struct verdict {
     limit_cause cause = limit_cause::unsure;  ///< what limits the rate
-    std::string stage = {};                   ///< the stage, or that before the limiting queue; may be empty
-    double lost = 0;                          ///< the share of the run's time that the change saves, 0 to 1
+    std::string stage = {};  ///< that limits, or that is before the limiting queue; empty: no single stage
+    double lost = 0;         ///< the share of the run's time that `change` saves; without it: see `explain`
     std::optional<setting_change> change = std::nullopt;  ///< what to change; none: unknown, or none helps
     double gain = 0;            ///< the increase of the rate by this change, as a share
     double sure = 0;            ///< the share of resamples with this cause: see `judge`; by states alone, 0.7

@@ -81,18 +81,18 @@ struct predicted_change {
 
 /// The result of `what_if`.
 struct what_if_result {
-    double measured = 0;                    ///< the rate of the run, items per second; 0 if not measured
-    prediction today;                       ///< the prediction with the settings of the run, not calibrated
-    duration overhead{};                    ///< of each invocation, as `calibrated` estimates it; else 0
-    std::string refused;                    ///< why no change is predicted; empty if changes are
-    std::vector<predicted_change> changes;  ///< the greatest gain first; empty if `refused` is not
+    double measured = 0;  ///< the rate of the run, items per second; 0 if not measured
+    prediction today;     ///< the prediction with the settings of the run, not calibrated
+    duration overhead{};  ///< of each invocation, in the predictions of changes: see `calibrated`
+    std::string refused;  ///< why no change is predicted; empty if changes are
+    std::vector<predicted_change> changes;  ///< the greatest gain first; empty if `refused` says why
 };
 
 /// Predicts the effect of changes of the settings on the rate of a recorded run.
 ///
-/// The run itself is predicted first. No change is predicted, and `refused` says why, if a stage has too few
-/// invocations, or if the predicted rate (the mean of the prediction and its resamples) differs from the
-/// measured rate by more than `tolerance`.
+/// The run itself is predicted first. No change is predicted, and `refused` says why, if a stage has fewer
+/// invocations than `fewest_tasks`, or if the predicted rate (the mean of the prediction and its resamples)
+/// differs from the measured rate, if known, by more than `tolerance`.
 ///
 /// \returns the effects, the greatest gain first.
 /// Errors: as `predict` and `with_change`.

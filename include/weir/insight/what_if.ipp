@@ -246,7 +246,7 @@ WEIR_INLINE what_if_result result_of_today(const std::vector<setting_change>& ch
     return result;
 }
 
-// Fills in `what_if_result::changes`. `today`: the prediction of the recording with its own settings.
+// Fills in `changes` and `overhead` of the result. `today`: the prediction of `from` with its own settings.
 WEIR_INLINE void add_effects(what_if_result& result, const std::vector<setting_change>& changes,
                              const recording& from, const prediction& today, const predict_options& options) {
     result.overhead = from.stages.front().overhead;
