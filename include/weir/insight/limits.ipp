@@ -132,9 +132,9 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
-// \returns why more threads don't help. `processors`: nearly all are busy; or they work for at most 3/4 of the
-// time in which functions have threads, as threads are preempted. `blocking`, only if `lacks_threads`: so with
-// few preemptions, or if processors work for less than 1/10. Else none, and without the figures for this.
+// \returns why more threads don't help. `processors`: nearly all are busy; or they work for at most 3/4 of
+// the time in which functions have threads, as threads are preempted. `blocking`, if `lacks_threads`: they
+// work for at most 3/4 with few preemptions, or for less than 1/10. Else none, as without these figures.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;
