@@ -33,7 +33,7 @@ struct blocking_pool_options {
 /// Threads: any thread may post and add timers. A timer fires on time while a thread is idle, otherwise when
 /// a thread ends its current resumption.
 /// Lifetime: the destructor runs all posted coroutines, then joins the threads. All coroutines that use the
-/// pool have to end by then; no timer may be pending.
+/// pool have to end before the threads are joined; no timer may be pending then.
 /// Blocking: a coroutine that blocks in a wait of the library occupies no thread of the pool: another thread
 /// works in its place, as in `thread_pool`.
 /// Errors: std::terminate if an exception leaves a resumed coroutine, or if memory for the queue is

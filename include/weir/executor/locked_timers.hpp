@@ -116,8 +116,8 @@ namespace weir::detail {
 
 // The timers of an executor that another library wakes: a callback of that library calls `fire_due`. The
 // callback shares ownership of this object, because the callback may outlive the executor. `Derived` declares
-// `static time_point now()`, the clock of the executor, and `set()`, which makes the other library call back
-// at `next()`; if there is no timer, withdraws the callback. Several threads may call `set()` at once.
+// `static time_point now()`, the clock of the executor, and `set()`. `set()` makes the other library call
+// back at `next()`, or withdraws the callback if there is no timer. Several threads may call `set()` at once.
 template <class Derived>
 class woken_timers : public std::enable_shared_from_this<Derived> {
   public:

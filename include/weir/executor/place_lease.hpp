@@ -31,7 +31,8 @@ class lease_policy {
           longest_visit_(one_processor || one_worker ? 50'000 : 25'000) {}
 
     // The consumer finds no item. `done`: the number of steps (resumptions and channel operations) of all
-    // workers so far. Returns true if the consumer should ask for a place.
+    // workers so far. Returns true if the consumer should ask for a place: no `back_off` lasts, and the steps
+    // since the last wait, at least `min_steps`, were short on average.
     bool may_ask(std::int64_t now, std::uint64_t done) noexcept {
         const std::int64_t passed = now - std::exchange(last_wait_, now);
         const auto steps = static_cast<std::int64_t>(done - std::exchange(done_at_last_wait_, done));

@@ -26,7 +26,7 @@ struct thread_pool_options {
     /// bytes. 0: the default of the pool's constructor, or the initial number of workers, if that is larger.
     unsigned most_workers = 0;
 
-    /// Called on each thread before it runs anything, with its worker's number, counted from 0. For the
+    /// Called on each thread before it runs coroutines, with its worker's number, counted from 0. For the
     /// thread's name, its cores, or its device. Also called on threads that start later: for `set_workers`,
     /// for an added worker (see Blocking of the pool), or to replace a blocked worker, with its number again.
     ///
@@ -45,13 +45,13 @@ struct thread_pool_options {
 /// Forks (parts of a larger job) run last in, first out. Idle workers steal lazily, so that coroutines that
 /// hand items to each other stay on one core (`executor/steal_policy.hpp`).
 ///
-/// Order: the slot is served at most three times in a row. A coroutine with n others before it in its
-/// worker's queue therefore starts after at most 5 n + 4 resumptions of that worker; one posted from outside
-/// after at most 61 (n + 1) resumptions of any worker; the oldest fork after at most 64 of its worker,
-/// however busy the other workers are.
+/// Order: the slot is served at most three times in a row. So however busy the other workers are, a coroutine
+/// with n others before it in its worker's queue starts after at most 5 n + 4 resumptions of that worker. A
+/// coroutine that was posted from outside, behind n others, starts after at most 61 (n + 1) resumptions of
+/// any worker. The oldest fork starts after at most 64 resumptions of its worker.
 /// Threads: any thread may post and add timers. No coroutine is resumed inside `post`.
 /// Lifetime: the destructor runs all posted coroutines, then joins the threads. All coroutines that use the
-/// pool have to end by then; no timer may be pending.
+/// pool have to end before the threads are joined; no timer may be pending then.
 /// Blocking: while a coroutine blocks in a wait of the library (`sync_wait`, a blocking `get` or `put`, the
 /// end of a run or group), another thread works in its place, so there can be more threads than `workers()`.
 /// If coroutines are queued, but no worker has resumed one for 10 ms or more, as when all wait for a lock

@@ -27,7 +27,8 @@
 namespace weir::detail {
 
 // An executor without behaviour. While a process ends by `std::exit`, a pool may be destroyed while threads
-// that can't be joined still use it. Its destructor then redirects their virtual calls to this class.
+// that can't be joined still use it. The pool's destructor then redirects the virtual calls of those threads
+// to this class.
 class left_executor final : public executor {
   public:
     using executor::post;

@@ -87,7 +87,7 @@ class virtual_executor : public executor {
     virtual_executor() : executor({.exclusive = true, .waiters = &sites_, .counts_wakes = true}) {}
     ~virtual_executor() override = default;
 
-    // The waiters as lines of text, as a deadlock's message ends; empty: there is none.
+    // The waiters as lines of text, for `throw_deadlock`; empty if there is none.
     std::string waiters() { return detail::waiters_at(sites_); }
     // Throws `deadlock_error`. The waiting coroutines are not destroyed.
     [[noreturn]] void throw_deadlock(const std::string& waiters) {
@@ -108,7 +108,8 @@ class virtual_executor : public executor {
 /// statistics are exact to the nanosecond.
 ///
 /// Order: ready coroutines run first come, first served; with a seed other than 0, in an order drawn from the
-///        seed, so that a test can explore many schedules. Statistics don't depend on the order.
+///        seed, so that a test can explore many schedules. Statistics don't depend on the order if coroutines
+///        that compete with each other do the same.
 /// Threads: one thread runs it (in `run`, `run_until`, `sync_wait`, or a blocking get of a pipeline's run).
 ///        While a coroutine blocks there in a wait of the library, another thread runs it. Then
 ///        `run_until(t)` returns after this coroutine has resumed, even if the clock is past `t` by then.

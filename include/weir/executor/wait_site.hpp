@@ -25,7 +25,7 @@ enum class wait_kind : std::uint8_t {
     turn,     // for other slots of the stage: for the order of items, a place in a batch, or to merge
     others,   // for other parts of the run: any slot, or the consumer, can end the wait
     outside,  // for a call from outside of the run, such as the one that resumes a paused run
-    bench,    // of a slot that the stage doesn't use: its concurrency is lower than its number of slots
+    bench,    // of a slot that the stage doesn't use, as its concurrency is lower than its number of slots
     thread    // not a coroutine's wait: a thread is blocked
 };
 

@@ -172,7 +172,8 @@ class basic_work_finder : public threaded_executor<Platform> {
         return thieves_.steal(workers_, me, now, now).found;
     }
 
-    // Takes a batch from the inbox: returns one coroutine, and puts the others into the worker's queue.
+    // Takes a batch from the inbox: returns one coroutine, and puts the others into the worker's queue. Null
+    // if the inbox is empty.
     void* receive(worker& me) noexcept {
         void* batch[inbox_batch];
         const std::size_t n = inbox_.pop(batch, inbox_batch);

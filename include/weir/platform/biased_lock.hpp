@@ -36,7 +36,8 @@ class basic_biased_lock {
     basic_biased_lock(const basic_biased_lock&) = delete;
     basic_biased_lock& operator=(const basic_biased_lock&) = delete;
 
-    // Reserves the lock for the calling thread. Called before any thread uses the lock.
+    // Reserves the lock for the calling thread, if the platform has heavy fences. Called before any thread
+    // uses the lock.
     void reserve() noexcept {
         if (Platform::has_heavy_fence()) owner_.store(record::acquire(), std::memory_order_relaxed);
     }

@@ -35,9 +35,9 @@ struct system_ticks {
 // one caller computes the next line (`draw`); meanwhile other callers get the end of the old line. A new line
 // never gives a time before that end, even if the old line was ahead of the steady clock. So the time never
 // goes back, however long a thread is delayed in `now`. The time stays within 100 ns of the steady clock (2
-// us on the first line). If counter and clock differ by more than a millisecond plus 1/1024 of the elapsed
-// time, or the counter goes back (a virtual machine was moved, or suspended), the steady clock is used from
-// then on; so it is if the counter is not reliable.
+// us on the first line). The steady clock is used from the beginning if the counter is not reliable. It is
+// used for good once counter and clock differ by more than a millisecond plus 1/1024 of the elapsed time, or
+// the counter has gone back: a virtual machine was moved, or suspended.
 //
 // Two lines are used alternately, as in the latch of Linux's ktime_get_mono_fast_ns(): a thread that is
 // delayed while it draws the next line doesn't keep others from reading the current one.
