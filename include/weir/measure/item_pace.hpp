@@ -69,8 +69,9 @@ inline double exponential(double x) noexcept {
     return sum;
 }
 
-// The 97.5 % quantile of the t distribution. Below 10 degrees of freedom from a table, rounded down to whole
-// degrees, at least 1; from 10 on by the expansion of Fisher and Cornish (1960), accurate to three decimals.
+// The 97.5 % quantile of the t distribution. Below 10 degrees of freedom from a table, for whole degrees: the
+// number is rounded down, but not below 1. From 10 on by the expansion of Fisher and Cornish (1960), accurate
+// to three decimals.
 inline double t_quantile(double freedom) noexcept {
     static constexpr double few[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
     if (!(freedom >= 1)) return few[0];

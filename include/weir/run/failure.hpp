@@ -134,9 +134,9 @@ class failure_limit {
 /// The limit that tolerates any number of failures.
 inline constexpr failure_limit unlimited{UINT64_MAX};
 
-/// Called for a run that failed and is destroyed before the failure was thrown to a consumer: once, by the
-/// destructor, after all work of the run has ended. `run`: the stages, as `src | decode | sink`. Not called
-/// if `run_options::on_failure` was called with all failures that stopped the run.
+/// Called once by the destructor of a run that failed, if the failure was not thrown to a consumer. All work
+/// of the run has ended. `run`: the stages, as `src | decode | sink`. Not called if
+/// `run_options::on_failure` was called with all failures that stopped the run.
 using failure_sink = void (*)(std::string_view run, const pipeline_failure& error) noexcept;
 
 namespace detail {
@@ -214,7 +214,7 @@ class failure_record {
   private:
     static constexpr std::size_t most = 16;  // the maximum number of failures that are kept
 
-    mutable spin_lock lock_;  // guards the rest; nothing is allocated under it
+    mutable spin_lock lock_;  // guards the members below; nothing is allocated under this lock
     std::vector<failure> failures_;
     bool is_thrown_ = false;
     bool is_unreported_ = false;  // a failure was added that `run_options::on_failure` does not know

@@ -129,7 +129,8 @@ class hook {
     /// failure or a stop. The last results of the stage may not have been taken yet.
     virtual void stage_ends(const std::string& stage) { static_cast<void>(stage); }
 
-    /// Called before the function; the item is `call.input<T>()`. If it throws, the function isn't called.
+    /// Called before the function; the item is `call.input<T>()`. If `before` throws, the item fails, and the
+    /// function isn't called.
     virtual void before(const invocation& call) { static_cast<void>(call); }
 
     /// Called after the function; the result is `call.output<T>()`. `error`: the exception by which the item

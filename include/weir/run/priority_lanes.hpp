@@ -101,8 +101,9 @@ class priority_lanes final : detail::detached_task_owner {
     bool run_first();
 
     // Adds a coroutine to a lane, and wakes a pump if one rests. A pump looks at the lanes under the lock
-    // before it rests, so it finds every post. The posted coroutine may run at once, and be the last: this
-    // object may then be destroyed, so no member is used after the lock is released.
+    // before the pump rests, so it finds every post. The posted coroutine may run at once, and be the last
+    // coroutine of the lanes: this object may then be destroyed, so no member is used after the lock is
+    // released.
     void add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept;
 
     bool has_lane(const executor* ex) const noexcept;
@@ -112,7 +113,7 @@ class priority_lanes final : detail::detached_task_owner {
     void pump_goes_on() noexcept;
 
     // Registers a pump that rests until a post wakes the pump. Returns false if a coroutine waits in a lane
-    // already. If it returns true, the pump may run on another thread, or be destroyed, from here on.
+    // already. After true, the pump may run on another thread, or be destroyed.
     bool rest(std::coroutine_handle<> h) noexcept;
 
     static constexpr int longest_slice = 64;  // coroutines that a pump resumes before it yields

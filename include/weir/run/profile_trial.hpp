@@ -96,7 +96,7 @@ class trial_shares {
 // and so for the end of the profile. Such a stage can't be distinguished from a slow function.
 struct trial_limits {
     // A trial ends if no slot of its stage has changed its state for this time, and for 4 times the longest
-    // time between two changes before; but not before the stage has finished its first task.
+    // time between two changes before. A stage that has finished no task yet has the time limit `trial` only.
     duration still;
     duration trial;                    // the time limit of one trial
     duration all = (duration::max)();  // the time limit of all trials together
@@ -152,7 +152,7 @@ class stage_trials : public run_profiler {
 
     // Returns whether the run is paused. After a pause the current phase begins anew.
     bool check_pause(profiled_run& run, time_point now);
-    // For a stage that is not idle: how its trial ends; `not_tried`: it doesn't end yet.
+    // For a stage that is not idle: how its phase ends; `not_tried`: the phase doesn't end yet.
     trial_end check_end(const profiled_run& run, const stage_activity& rest, time_point now);
 
     void end_phase(profiled_run& run, const stage_activity& rest, trial_end end, time_point now);

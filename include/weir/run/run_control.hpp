@@ -58,14 +58,14 @@ class run_control {
     ///          other run gives all items that were not taken, and no others.
     ///
     /// Which stages allow a checkpoint:
-    /// - At any time: `pipe`, `filter`, `retry`, `shuffle`, `route`, `tee`, `for_each`, of any order and
-    ///   any number of slots; `aggregate`, `batch_slots` and `split`; `disaggregate` behind `aggregate`, or
+    /// - At any time: `pipe`, `filter`, `retry`, `shuffle`, `route`, `tee`, `for_each`, `sink_to`, of any
+    ///   order and number of slots; `aggregate`, `batch_slots`, `split`; `disaggregate` behind `aggregate`, or
     ///   behind a `batch_slots` with one element in each place, if only `shuffle`, `route`, `tee` and
     ///   `stage_options::elementwise` functions are between them.
     /// - Only when all elements of a batch are taken, or none: `disaggregate` behind another function, a
     ///   `split`, or one of these: a stage with `drop_last`, an `aggregate<Batch>` whose batches are
     ///   no vectors, or an `aggregate` with an aggregator, which is an object of the user.
-    /// - Only when all results of a draw are taken, or none: `flat_map`, a `pipe` with a generator.
+    /// - Only when all results of a draw are taken, or none: `flat_map`, `traverse`, `pipe` with a generator.
     /// - `aggregate` with an aggregator: only if the aggregator has `keeps_last()`, which tells whether the
     ///   last item that came is not in the batch.
     /// - Never: `take`, `skip`, `cache` (but in a branch of a `tee` they are allowed), several sources, a
@@ -75,7 +75,7 @@ class run_control {
     /// function dropped, or that failed within the limit, is not given again, unless a stop was requested
     /// before: the function may have given up because of the stop. Whether a function drops an item must
     /// depend on the item alone.
-    /// Errors: `std::logic_error` if the run has no checkpoint; the message says why.
+    /// Errors: `std::logic_error` if the run has no checkpoint, or none now; the message says why.
     /// Needs `#include <weir/stages/epochs.hpp>`, so that other programs don't compile it.
     template <class Recorder = detail::progress_recorder>
     [[nodiscard]] auto checkpoint() const {
@@ -107,8 +107,8 @@ class run_control {
         core_->request_stop();
     }
 
-    /// Pauses the run: no slot begins with another item once it has seen the pause, so at most one invocation
-    /// per slot begins after the call. Running invocations end, and finished items can still be taken.
+    /// Pauses the run: a slot that has seen the pause begins with no item, so at most one invocation per slot
+    /// begins after the call. Running invocations end, and finished items can still be taken.
     void pause() { core().pause(true); }
     /// Ends a pause.
     void resume() { core().pause(false); }

@@ -71,8 +71,8 @@ class consumer_sampler {
                      std::memory_order_relaxed);
         since_.store(now, std::memory_order_relaxed);
     }
-    // That call has returned. `got_item`: false after a time-out, or at the end of an epoch; then the time
-    // until the next call belongs to the item before.
+    // The call that `called` announced has returned. `got_item`: false after a time-out, or at the end of an
+    // epoch; the time until the next call then belongs to the item before.
     void returned(bool got_item) noexcept {
         is_calling_.store(false, std::memory_order_relaxed);
         if (is_sampled_.load(std::memory_order_relaxed)) {
@@ -173,7 +173,7 @@ class run_graph : public run_context, public watched_run {
     void merge_sink(const stage_options& options, queue_id last, std::size_t capacity_of_last);
 
     // Adds the last stage of a run without a consumer, behind the queue `in`. Returns a queue that never
-    // holds an item and is closed when the stage has ended. It is part of no statistics.
+    // holds an item and is closed when the stage has ended. This queue is part of no statistics.
     template <class Running, class In, class... Args>
     weir::channel<no_item, Policy>& append_last(const stage_options& options, In& in, Args&&... args) {
         refuse_unless(options.capacity == stage_options().capacity && options.max_bytes == 0, options,

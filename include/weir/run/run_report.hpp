@@ -233,7 +233,7 @@ class run_reports {
 
 }  // namespace detail
 
-/// Sets the function that is called when a report of any run fails. By default it prints a line on stderr.
+/// Sets the function that is called when a report of any run fails. The default prints a line on stderr.
 /// \param warn  null: no function is called.
 /// \returns the previous function. Threads: any.
 report_warning set_report_warning(report_warning warn) noexcept;

@@ -114,9 +114,9 @@ struct run_options {
     /// functions lock.
     bool consumers_help = true;
 
-    /// The length of a lap by the executor's clock: from the start on, the run is divided into intervals of
-    /// this length, and the statistics of each are reported. 0: no laps, but laps of a second if there are
-    /// `reports`; else those of `run_defaults::lap`.
+    /// The length of a lap by the executor's clock. From the start on, the run is divided into laps, and the
+    /// statistics of each lap are reported. 0: laps of a second if there are `reports`; else those of
+    /// `run_defaults::lap`; else none.
     duration lap = duration(0);
 
     /// How many single invocations of each stage, and how many times of the consumer, the run keeps at most,
@@ -152,7 +152,7 @@ struct run_defaults {
     /// For runs without their own: see `run_options::on_failure`.
     std::function<void(const failure&)> on_failure = nullptr;
 
-    /// The length of a lap, for runs that call the following `on_lap`; 0: no laps. Not used for a run that
+    /// The length of a lap, for runs that call `run_defaults::on_lap`; 0: no laps. Not used for a run that
     /// sets `run_options::lap`, or that has `reports`, which make its laps one second long.
     duration lap = duration(0);
 

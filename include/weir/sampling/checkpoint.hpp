@@ -165,7 +165,7 @@ class checkpoint {
 
 /// Records draws and makes checkpoints of them. The program calls `took` for each draw when the consumer
 /// takes the item that was made from the draw. Draws come in any order, also across epochs. A draw that a
-/// stage drops on purpose has to be recorded, too; otherwise the next run gives it again.
+/// stage drops on purpose has to be recorded, too; else the next run gives the draw again.
 ///
 ///     weir::progress done(sampler.start());
 ///     for (batch& b : run) {

@@ -26,7 +26,7 @@ namespace weir {
 ///     weir::save_checkpoint("training.weir", weir::checkpoint::merge(those_of_all_ranks));
 ///
 /// Errors: `std::system_error` with the path; the errors of `to_bytes`. The old content stays.
-/// Cost:   waits for the storage, for 1 to 100 ms; a file `path` + `.new` meanwhile.
+/// Cost:   waits for the storage, for 1 to 100 ms; during the call, a second file `path` + `.new` exists.
 inline void save_checkpoint(const std::string& path, const checkpoint& done) {
     const std::vector<std::byte> bytes = done.to_bytes();
     const auto* const text = reinterpret_cast<const char*>(bytes.data());

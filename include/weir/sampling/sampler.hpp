@@ -20,7 +20,7 @@ namespace weir {
 
 /// Returns the draws of one rank (one of the processes that share the work), one by one. Each epoch has
 /// `size` draws, in an order that does not depend on the ranks. Draw number k of an epoch, from 0, goes to
-/// rank k % world, where `world` is the number of ranks; for an incomplete last round, see `tail`. After a
+/// rank k % world, where `world` is the number of ranks. For an incomplete last round, see `tail`. After a
 /// resumption, only the draws that were not taken are numbered.
 ///
 ///     while (auto d = sampler.next()) load(d->index);   // one epoch; repeated, the next epoch
