@@ -59,7 +59,7 @@ class run_control {
     ///
     /// Which stages allow a checkpoint:
     /// - At any time: `pipe`, `filter`, `retry`, `shuffle`, `route`, `tee`, `for_each`, `sink_to`, of any
-    ///   order and number of slots; `aggregate`, `batch_slots`, `split`; `disaggregate` behind `aggregate`, or
+    ///   order and number of slots; `aggregate`, `batch_slots`, `split`; `disaggregate` behind `aggregate` or
     ///   behind a `batch_slots` with one element in each place, if only `shuffle`, `route`, `tee` and
     ///   `stage_options::elementwise` functions are between them.
     /// - Only when all elements of a batch are taken, or none: `disaggregate` behind another function, a
