@@ -18,7 +18,7 @@ namespace weir::detail {
 
 // A batch that the slots (workers) of a stage `batch_slots` fill. A place is the part of the batch for one
 // item. This class has the state of each place; the derived class `batch_in_block` has the memory. Changed
-// under the lock of the `place_queue`; allocates only in the constructor.
+// under the lock of the `place_queue` until the giver has taken the batch; allocates only in the constructor.
 class open_batch {
   public:
     static constexpr std::uint64_t no_item = UINT64_MAX;  // in place of an item's number: no item
@@ -156,7 +156,7 @@ class place_rule {
         fetch_stop_ = nullptr;
     }
 
-    // The item has filled its place.
+    // The item has filled its place. The slot becomes the giver if a batch can leave and there is no giver.
     void fill(place_request& t) noexcept {
         t.batch->fill(t.place, t.number);
         settle(t);
@@ -211,8 +211,8 @@ class place_rule {
         t.gives = has_giver_ = false;
         return {};
     }
-    // The number of the last item that may leave. With `in_order`, no item leaves after an item at which
-    // `block` has ended the stage.
+    // The number of the last item that may leave; UINT64_MAX: no limit. With `in_order`, no item leaves after
+    // an item at which `block` has ended the stage.
     std::uint64_t last_number() const noexcept { return in_order_ ? blocked_number_ : UINT64_MAX; }
 
   private:

@@ -28,8 +28,8 @@ struct turn {
     bool mark = false;
 };
 
-// The order in which items leave a stage. `one_by_one`: in the order of their numbers. Otherwise the items of
-// one epoch leave in any order, after the mark of the epoch before; the mark of an epoch leaves after all its
+// The order in which items leave a stage. `one_by_one`: in the order of their numbers. If false, the items of
+// an epoch leave in any order, after the mark of the epoch before; the mark of an epoch leaves after all its
 // items. Numbers have no gaps: a slot waits for the turn of a dropped item, too, and so has at most one item
 // in flight.
 class turn_rule {
@@ -89,8 +89,8 @@ WEIR_COMPILED(void wait_queue<turn_rule>::update(block_turn));
 // resources.
 struct nothing {};
 
-// From which items a stage makes a result: from the current item; from the current item and all held items;
-// or unknown.
+// From which items a stage makes a result: from the current item; from all held items, with the current one
+// if `stage_kind::has_item` returns true; or unknown.
 enum class result_origin : std::uint8_t { its_item, all_held, unknown };
 
 // Properties of a stage kind that choose the worker's code at compile time.
@@ -98,10 +98,9 @@ struct stage_traits {
     // A call of `work` is a task if `stage_kind::has_work` returned true: hooks run, and statistics record
     // its time. If `stage_kind::counts_as_task` then returns false, statistics leave the call out.
     bool counts_tasks = true;
-    // The task ends with its last result; `fetch_result` makes each result. Otherwise the task ends with
-    // `work`.
+    // The task ends with its last result; `fetch_result` makes each result. False: the task ends with `work`.
     bool makes_results_later = false;
-    // The stage puts the item that it has taken, so the item outlives the task.
+    // The item outlives the task: the stage puts the item itself, or needs the item after a failure.
     bool forwards_item = false;
     // `work` is also called without an item: at the end of the input, and when the timer of held items
     // expires.
@@ -109,7 +108,8 @@ struct stage_traits {
     // Several input items are the parts of one: `work` is called once for all. See
     // `stage_kind::completes_item`.
     bool gathers_parts = false;
-    // An item's number is the number of tasks before its task. Otherwise it is the position in the input.
+    // An item's number is the number of tasks before its task. False: the number is its position in the
+    // input.
     bool numbers_results = false;
     // See `result_origin`. If it is `all_held`, the kind declares the functions `has_item` and `holds_items`.
     result_origin origin = result_origin::its_item;
@@ -131,8 +131,8 @@ enum class worker_step : std::uint8_t {
     skip,          // the item has no result: the result of the next item may go into the queue
     admission,     // until the run lets the slot begin
     byte_budget,   // until the queues of the run hold fewer bytes
-    turn,          // until earlier items have left
-    work,          // for the function of the user
+    turn,          // until the stage lets the item leave, or work
+    work,          // for the awaitable that `work` has returned
     time_limit,    // until the timer of the task is cancelled
     fetch_result,  // for the next result of an asynchronous generator
     service,       // until the concurrency of the stage includes this slot again
@@ -188,14 +188,14 @@ class item_tracer {
         me_.trail->end();
     }
 
-    // The work is done. `was_none`: the source has ended, and has made no item.
+    // The work is done. `was_none`: the stage, without input, has made no item: a mark, or the end.
     void worked(bool has_failed, bool was_none) noexcept;
 
     // The next result is to be put. `has_item`: the result contains the current item; `mark`: the result is
     // an end-of-epoch mark.
     void record_result(bool mark, bool has_item, std::uint64_t item, std::uint64_t epoch) noexcept;
-    // Ends the visit, when the worker has put all results that are ready. `holds`: the stage still holds
-    // items.
+    // Called when the worker has put all results that are ready. Ends the visit; with `its_item`, the visit
+    // ends when the next work begins. `holds`: the stage still holds items.
     void end(bool holds) noexcept;
 
   private:
@@ -227,8 +227,8 @@ class item_tracer {
 
 // The context of a worker, the coroutine of a slot: created once, when it starts. `Resources`: the objects
 // that each slot of the stage has for itself, for example a function made by `per_slot`. While a worker is
-// watched, it calls hooks, traces items and records samples (the times of single tasks, chosen at random),
-// which a worker otherwise skips.
+// watched, it calls hooks, traces items and records samples (the times of single tasks, chosen at random). A
+// worker that is not watched does none of these.
 template <class Slot, class Resources>
 struct worker_context {
     worker_context(Slot& s, coroutine_env& e, bool guarded, result_origin origin) noexcept
@@ -242,7 +242,7 @@ struct worker_context {
     const bool is_always_watched;  // `needs_guard`, or a trace follows items
     bool is_watched;               // `is_always_watched`, or the next task is part of a sample
     Resources resources;
-    std::uint64_t number = 0;  // of the current or last item; marks are not counted; see `numbers_results`
+    std::uint64_t number = 0;  // of the item; marks are not counted; see `numbers_results`
     std::optional<invocation_guard> guard;  // calls the hooks of the current task
 };
 

@@ -78,7 +78,8 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         }
         return place_wait(*this, it, me);
     }
-    // A slot whose item fails the stage continues to the end of the input. The last slot puts all batches.
+    // A slot whose item ends the stage continues to the end of the input, unless the slot was the giver. The
+    // last slot at the end of the input puts all batches.
     void block_turns(iteration& it) noexcept {
         if (it.asked.cause == place_request::event::item && it.task >= task_end::last && !it.asked.gives) {
             this->in_->cancel();
@@ -103,7 +104,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     void end_task(iteration& it) noexcept {
         if (it.error && it.asked.cause == place_request::event::item) leave_out(it);
     }
-    // An exception while the slot puts batches fails the stage, not the item.
+    // Fails the stage: an exception while the slot puts batches, or without memory to wait for a place.
     bool tolerates_failure(const iteration& it) const noexcept {
         return it.has_work && !it.asked.gives && !it.lacks_memory_to_wait;
     }
@@ -133,7 +134,8 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     bool is_finished(const iteration& it) const noexcept { return it.input_ended; }
 
   private:
-    // Awaitable of bool: waits for the answer to `it.asked`; false: refused. Resumes on the stage's executor.
+    // Awaitable of bool: waits for the answer to `it.asked`. False: refused; true, also after an exception,
+    // which `it.error` then has. Resumes on the stage's executor.
     class place_wait {
         using waiting = decltype(detail::get_awaiter(std::declval<task<bool>>()));
 
@@ -180,7 +182,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         std::optional<waiting> awaiter_;
     };
 
-    // Stores the place that answers the request. In order, the next item may now be admitted: see `update`.
+    // Stores the place that the request got, if any. In order, the update also admits the next item.
     void answer(iteration& it) noexcept {
         if (in_order_ || it.error)
             places_.update([&](place_rule& rule) { rule.stop_fetching(it.asked); }, it.context->slot);
@@ -214,7 +216,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         answer(it);
         co_return true;
     }
-    // Waits for a block of the pool, until another item has left its place, or the run ends.
+    // Waits until the pool gives a block, another item has freed its place, or the run ends.
     task<void> fetch(iteration& it) {
         const stop_source stop;
         const stop_callback on_end(this->run_.own_stop(), [&stop] { stop.request_stop(); });
@@ -256,7 +258,8 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         const std::size_t count = made.num_filled();
         const bool is_dropped = form_.drop_last && count != form_.places;
         for (std::size_t i = 0; i < count; ++i) {
-            // A checkpoint counts a dropped batch as consumed. If the run ends early, a later run repeats it.
+            // A checkpoint counts a dropped batch as consumed. Not in an epoch that the end of the run has
+            // cut: a later run repeats these items.
             if (!is_dropped) {
                 all.add(std::move(made.about(i)));
             } else if (!it.input_ended && !this->may_end_early()) {

@@ -26,8 +26,8 @@ using worker_handle = detached_task<void>::handle;
 // types, and so is compiled once.
 class any_awaiter {
   public:
-    // Calls `await_suspend`. Returns the coroutine to resume next, or null if the worker was not suspended.
-    // The awaiter may be destroyed before the call returns.
+    // Calls `await_suspend`. Returns the coroutine to resume next (if there is none, a no-op coroutine), or
+    // null if the worker was not suspended. The awaiter may be destroyed before the call returns.
     virtual std::coroutine_handle<> suspend(worker_handle worker) = 0;
     // Whether `suspend` returns the coroutine to resume next, and never null.
     bool uses_symmetric_transfer() const noexcept { return transfers_; }
@@ -185,7 +185,7 @@ class erased_call final : public any_awaiter {
     std::exception_ptr error_;  // of `await_suspend`
 };
 
-// Storage for one of the awaiters that a worker rarely needs: for a turn, the end of a pause, a timer.
+// Storage for an awaiter that a worker rarely needs, such as those for a turn, a pause or a timer.
 class seldom_awaiter {
   public:
     seldom_awaiter() noexcept = default;
@@ -193,7 +193,8 @@ class seldom_awaiter {
     seldom_awaiter& operator=(const seldom_awaiter&) = delete;
     ~seldom_awaiter() { clear(); }
 
-    // Constructs the awaiter, of bool or void, from `make()`. Returns null if the worker need not wait.
+    // Constructs the awaiter, of bool or void, from `make()`. Returns null if the worker need not wait. The
+    // caller then calls `resume` at once.
     template <class Make>
     any_awaiter* begin(Make make) {
         using kept = held<decltype(make())>;
@@ -276,7 +277,7 @@ class erased_wait {
   public:
     explicit erased_wait(any_awaiter& awaiter) noexcept : awaiter_(&awaiter) {}
     bool await_ready() const noexcept { return false; }
-    // Resumes where the other awaiter resumes the coroutine.
+    // Resumes where the `any_awaiter` resumes the coroutine.
     Answer await_suspend(worker_handle worker) const {
         return static_cast<Answer>(awaiter_->suspend(worker));
     }

@@ -23,9 +23,10 @@
 
 namespace weir::detail {
 
-// Gets the items from the argument of `source`, of type `S`. Each call of `next` returns an item; an empty
-// optional at the end. `item`: the item type; `waits`: whether the result of `next` has to be awaited;
-// `is_shared`: declared if others put the items, so that a wait for an item is a wait for others.
+// Gets the items from the argument of `source`, of type `S`. Each call of `next` returns an optional item,
+// empty at the end. `item`: the item type; `waits`: whether `next` returns an awaitable of the optional, and
+// takes the environment of the awaiting coroutine; `is_shared`: declared if code outside of the run puts the
+// items.
 template <class S>
 class items_of;
 
@@ -121,7 +122,8 @@ class items_of<Function> {
     std::optional<std::conditional_t<waits, call, int>> pending_;
 };
 
-// A function that gives a range or a generator: called once in each run.
+// A function that gives a range, a `generator` or an `async_generator`: called once in each run, by the first
+// `next`.
 template <class Function>
 concept gives_range =
     callable<Function> && !gives_optional<Function> &&
@@ -187,7 +189,7 @@ template <class S>
 concept source_like = requires { typename items_of<S>::item; };
 
 // Gets the items from any source whose `next` does not wait. The type `any_items` does not depend on the
-// source's type, so that the stage is compiled once for each item type: see `any_function`.
+// source's type, so that the stage is compiled once for each item type, as with `any_function`.
 template <class T>
 class any_items {
     struct holder {

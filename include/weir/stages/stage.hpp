@@ -25,8 +25,8 @@ namespace weir {
 
 namespace detail {
 
-// The name of a class, without its namespace and template arguments. Empty for types without a name of their
-// own, as lambdas, pointers, and classes of std and weir.
+// The name of a class, without its namespace and template arguments. Empty for lambdas, for classes of std
+// and weir, and for all types that are no classes.
 template <class Function>
 constexpr std::string_view name_of_class() noexcept {
     std::string_view text = type_text<Function>();
@@ -50,12 +50,14 @@ constexpr std::string_view name_of_class() noexcept {
     return text.substr(begin);
 }
 
-// Options with a default name. A stage without a name is named after its kind and its place: "pipe#3".
+// Options with a default name. A stage without a name is named after the class of its function, or, without
+// such a class, after its kind and its place: "pipe#3".
 class kept_options : public stage_options {
   public:
     kept_options() = default;
     explicit(false) kept_options(stage_options given) : stage_options(std::move(given)) {}
-    // Not defined in the class: each type of pipeline would then contain this code for each of its stages.
+    // The five members below are not defined in the class: each type of pipeline would then contain their
+    // code for each of its stages.
     kept_options(const kept_options& other);
     kept_options(kept_options&& other) noexcept;
     kept_options& operator=(const kept_options& other);
@@ -78,17 +80,19 @@ class kept_options : public stage_options {
   private:
     std::string default_name(std::size_t place) const;
 
-    std::string_view kind_;  // empty: the name is that of the user, or of a class
+    std::string_view kind_;  // empty: the user, or a class, has given the name
     std::size_t place_ = 1;  // in the pipeline; until `set_place`, the place behind the source, which has 0
 };
 
 // The base of every stage description, such as the result of `pipe(f)`. A description has a static function
-// `attach(self, run, in)`, which adds its stage to a run behind the queue `in`, and returns the queue behind
-// the stage. `attach` moves members of `self` if `self` is an rvalue.
+// `attach(self, run, in)`, or, for a source, `attach(self, run)`, which adds the stage to a run behind the
+// queue `in`, and returns the queue behind the stage. `attach` moves members of `self` if `self` is an
+// rvalue.
 struct stage_base {
     kept_options options;
 
-    // Calls `function` with the options of the stage, and with those of the stages inside of it.
+    // Calls `function` with the options of the stage. A description with stages inside hides this function by
+    // one that calls `function` with the options of those stages, too.
     template <class Self, class Visitor>
     static void each_options(Self& self, Visitor function) {
         function(self.options);
@@ -102,7 +106,7 @@ struct queue_options {
     std::source_location where = detail::call_place::current();
 };
 
-// Copies the options that a stage kind has in common with `stage_options`.
+// Returns `stage_options` with those of the options below that a stage kind has; all others have defaults.
 template <class Options>
 stage_options common_options_of(const Options& from) {
     stage_options all;
@@ -126,7 +130,7 @@ kept_options stage_options_of(const Options& from, std::string_view kind) {
 template <class S>
 concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base>;
 
-// Returned in place of a stage that a static assertion refused, so that no further messages follow.
+// Stands for a stage that a static assertion refused, so that no further messages follow.
 struct no_stage {
     explicit no_stage(const auto&...) noexcept {}
 };
@@ -193,8 +197,9 @@ struct in_a_task {
 };
 
 // Wraps the awaitable that the function of a stage has returned, so that the slot's state is recorded during
-// the wait. A task records the state by itself. An awaiter with `ready_at()` is one of weir, which resumes on
-// the coroutine's executor. Any other may resume on any thread, and is wrapped in a task.
+// the wait. An awaitable that `updates_slot_itself`, such as a task, is not wrapped. An awaiter with
+// `ready_at()` is one of weir, which resumes on the coroutine's executor: `observed` wraps it, as it does a
+// sender with `as_awaitable`. Any other may resume on any thread, and is wrapped in a task.
 template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
     using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;
@@ -207,7 +212,8 @@ decltype(auto) await_measured(A& a, coroutine_env& env) {
     }
 }
 
-// Returns the first value of a generator if `first` is true, else the next one; at the end none.
+// Returns the first value of a generator if `first` is true, else the value after the current one. Returns an
+// empty optional at the end.
 template <class Out, class T>
 std::optional<Out> next_of(generator<T>& values, bool first) {
     auto at = values.begin();

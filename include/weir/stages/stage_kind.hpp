@@ -94,8 +94,8 @@ class stage_kind : public running_stage<Policy> {
     std::uint64_t byte_sources(const auto& /*it*/) const noexcept { return 0; }
 
     // ---- 3 and 4: work, and account for the task
-    // A `work` that returns an awaitable is called only if `has_work` returned true. Another one is called in
-    // each iteration without an error, also for a mark.
+    // A `work` that returns an awaitable is called only if `has_work` returned true. A `work` that returns
+    // void is called in each iteration without an error, also for a mark.
     void work(auto& /*it*/) noexcept {}
     // Wraps the awaitable that `work` has returned. The wrapper records that the slot waits.
     static decltype(auto) observe(auto& awaitable, coroutine_env& env) {
@@ -106,7 +106,7 @@ class stage_kind : public running_stage<Policy> {
     // Called if the task took longer than its time limit: destroys the result.
     void discard_result(auto& /*it*/) noexcept {}
     // Prepares the next result. May return an awaitable, whose result the worker gives to `store_fetched`.
-    // An exception fails the item.
+    // An exception fails the task: see `tolerates_failure`.
     void fetch_result(auto& /*it*/) noexcept {}
     // Whether the result that `next_result` has returned is the last one.
     bool is_last_result(const auto& /*it*/) const noexcept { return true; }
@@ -117,7 +117,7 @@ class stage_kind : public running_stage<Policy> {
     void end_task(auto& /*it*/) noexcept {}
     // Called if the iteration has no error. To fail the item, the kind sets `error` of the iteration.
     void commit(auto& /*it*/) noexcept {}
-    // Whether a failed task may fail its item only: see `max_failures`. Otherwise it fails the stage.
+    // Whether a failed task may fail its item only: see `max_failures`. False: a failed task fails the stage.
     bool tolerates_failure(const auto& /*it*/) const noexcept { return false; }
     // Whether the work counts as a task. Called after the work, if `has_work` returned true.
     bool counts_as_task(const auto& /*it*/) const noexcept { return true; }
@@ -130,8 +130,8 @@ class stage_kind : public running_stage<Policy> {
     // they are done: see `channel_puts`. Then each item has one result or none, and `begin_put` is also
     // called with null, for an item without a result.
     bool puts_in_order() const noexcept { return false; }
-    // For a stage that keeps another order: a worker waits for its turn before it puts, and leaves it
-    // afterwards.
+    // For a stage that keeps another order: a worker waits for its turn before it puts (with
+    // `makes_results_later`, before it works), and leaves the turn after the last put.
     bool is_ordered() const noexcept { return false; }
     no_wait wait_for_turn(auto& /*it*/, slot& /*me*/) noexcept { return {}; }
     // Returns false if the stage ends.
@@ -146,7 +146,7 @@ class stage_kind : public running_stage<Policy> {
                                              const auto& /*it*/) noexcept {
         to.next(*result, queue);
     }
-    // Whether the stage continues when the consumer of the queue behind the stage has closed it.
+    // Whether the iteration continues after a put that failed, because the queue of the result is closed.
     bool continues_when_output_closed(auto& /*it*/) noexcept { return false; }
     // Whether a worker ends if its turn or admission is refused, or its output is closed.
     bool ends_when_refused() const noexcept { return true; }
@@ -161,8 +161,8 @@ class stage_kind : public running_stage<Policy> {
     void timer_cancelled(auto& /*it*/) noexcept {}
     bool start_timer(auto& /*it*/) noexcept { return true; }
 
-    // For `result_origin::all_held`: whether the result contains the current item, and whether items are
-    // held.
+    // For `result_origin::all_held`. `has_item`: whether the result contains the current item. `holds_items`:
+    // whether the stage holds items for a later result.
     bool has_item(const auto& /*it*/) const noexcept { return true; }
     bool holds_items(const auto& /*it*/) const noexcept { return false; }
 
@@ -171,7 +171,8 @@ class stage_kind : public running_stage<Policy> {
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }
-    // Called when a slot goes out of service. If the slot waits, but not for its input, ends the wait.
+    // Called when a slot goes out of service. Ends the slot's wait, if the slot waits for something other
+    // than an item of the queue `in_`.
     void recall_idle() noexcept {}
 
     // The number of an item, without the end-of-epoch marks before it.

@@ -44,7 +44,7 @@ inline constexpr bool is_copyable<pipeline<Row>> = Row::copyable;
 struct no_stages {
     static constexpr std::size_t size = 0;
     static constexpr bool begins = false;  // has a source
-    static constexpr bool ends = false;    // has a sink, or a for_each
+    static constexpr bool ends = false;    // has a sink, or a stage in its place
     static constexpr bool complete = false;
     static constexpr bool copyable = true;
 

@@ -99,7 +99,8 @@ class stage_worker final : public stage_task<Kind> {
         iteration_.reset();
     }
 
-    // The take has ended. `came`: with an item; else it failed, the input ended, or the slot was recalled.
+    // The take has ended. `came`: with an item; false: the take failed, the input ended, or the slot was
+    // recalled.
     WEIR_ALWAYS_INLINE D* taken(iteration& it, bool came) noexcept {
         it.task = task_end::succeeded;
         it.input_ended = false;
@@ -191,7 +192,7 @@ class stage_worker final : public stage_task<Kind> {
         }
         return result != nullptr ? result : skip_put(it);
     }
-    // As `continue_at`, not inlined: for an iteration that has waited, and for a second result of an item.
+    // As `continue_at`, not inlined: for an iteration that has waited, and for later results of an item.
     WEIR_NOINLINE D* continue_rarely(phase from, iteration& it) noexcept { return continue_at(from, it); }
 
     WEIR_NOINLINE D* skip_put(iteration& it) noexcept { return was_put(it, true); }
@@ -208,8 +209,8 @@ class stage_worker final : public stage_task<Kind> {
         return finish(it);
     }
 
-    // Ends the iteration before its last result: the stage must end, the output is closed, or the run
-    // refuses the turn or the admission.
+    // Ends the iteration without `leave_turn`: the stage has to end, the output is closed, or the turn or the
+    // admission was refused.
     WEIR_NOINLINE D* abandon(iteration& it) noexcept {
         if (context_.value.guard) this->end_guard(it);
         it.ends_stage = it.task >= task_end::last || stage_.ends_when_refused();

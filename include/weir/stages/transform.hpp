@@ -26,11 +26,11 @@ namespace weir::detail {
 //     void pop(std::optional<Out>& result)    stores the next result; called until it stores none
 //     bool done() const                       `pop` would store none: saves the call
 //     void end(std::optional<Out>& result)    the input or an epoch has ended: stores or drops the held items
-//     void begin_epoch(std::uint64_t epoch)         the following items belong to this epoch
+//     void begin_epoch(std::uint64_t epoch)   the following items belong to this epoch; not without epochs
 //     bool finished() const                   the stage ends: it takes no more items
 //     bool holds() const                      items are held for a later result
-//     duration max_delay() const               how long items may be held at most; 0: unlimited. Requires:
-//     void expire()                            the time is over: the next `pop` stores the held items
+//     duration max_delay() const              how long items may be held; 0: no limit. Needs `holds` and:
+//     void expire()                           the time is over: the next `pop` stores the held items
 //
 // An exception stops the run. A task is a `push` and its `pop`s; its time does not include waits for room.
 //
@@ -39,7 +39,7 @@ namespace weir::detail {
 //     static constexpr result_origin origin   `its_item`, the item pushed last, by default
 //     bool result_lacks_item() const          the result of the last `push` is made of earlier items only
 //     bool keeps_places() const               element k of a result is made of the k-th item; default: true
-//     std::optional<std::size_t> num_results() const   number of elements of the item; result k is element k
+//     std::optional<std::size_t> num_results()   if result k is element k of the item: the number of elements
 template <class Op>
 inline constexpr bool has_max_delay = requires(const Op& op) { op.max_delay(); };
 
@@ -266,7 +266,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 //     static constexpr const char* no_checkpoint;  the same: why the run has no checkpoint; default: null
 //     template <class T> using result = ...;       type of the results for items T; default: T
 //     template <class T> static auto op(const Own&)   makes the operation for one run
-//     static constexpr bool takes_elements         T includes the provenance that items have in the queues
+//     static constexpr bool takes_elements;        T has the provenance of items in queues; default: false
 template <class Own>
 struct transform_stage : stage_base {
     static constexpr bool takes_elements = false;

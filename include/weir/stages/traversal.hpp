@@ -20,7 +20,7 @@ namespace weir::detail {
 
 // The state that all slots (workers) of a traversal share. A traversal is a stage whose function may add
 // items to the stage itself. Added items are pending until a slot takes them. `first_found_first`: the slots
-// share one deque of pending items, and take the oldest; otherwise each slot has a deque.
+// share one deque of pending items, and take the oldest item; if false, each slot has a deque.
 class traversal {
     using count = standard_platform::atomic<std::size_t>;
 
@@ -31,7 +31,8 @@ class traversal {
           slots_(traversal_rule(idle_, first_found_first ? &shared_ : nullptr),
                  "for an item that another slot adds") {}
 
-    // Adds an item to the pending items of `to`. If this throws, the caller keeps the item.
+    // Adds an item to the pending items of `to`, or to the shared deque. If this throws, the caller keeps the
+    // item: std::length_error if too many items are pending, else as `pending_items::push`.
     void add(traversal_slot& to, void* item) {
         // relaxed, here and below: counters, which order no other data
         const std::size_t before = waiting_.fetch_add(1, std::memory_order_relaxed);
@@ -50,7 +51,7 @@ class traversal {
                !most_waiting_.compare_exchange_weak(most, before + 1, std::memory_order_relaxed)) {
         }
         // relaxed: push() has held the lock of the deque. A slot that found the deque empty under this lock,
-        // in become_idle(), had counted itself in `idle_` before.
+        // in become_idle(), had counted itself in `idle_` before, so this load sees the count.
         if (idle_.load(std::memory_order_relaxed) != 0) {
             slots_.update([](traversal_rule& rule) { rule.wake_one(); });
         }
@@ -82,7 +83,7 @@ class traversal {
         return false;
     }
 
-    // Changes the rule under its lock, and resumes the slots that the changed rule admits.
+    // Changes the rule under its lock, and wakes the slots that the changed rule admits or refuses.
     template <class Change>
     void update(Change change) noexcept {
         slots_.update(change);
@@ -112,7 +113,7 @@ class traversal {
         waiting_.fetch_sub(n, std::memory_order_relaxed);
         discarded_.fetch_add(n, std::memory_order_relaxed);
     }
-    // While slots work, the figures may differ by the items that are being added or taken.
+    // While slots work, the figures may be wrong by the number of items that are being added or taken.
     added_stats stats() const noexcept {
         added_stats s;
         // relaxed: as in add()

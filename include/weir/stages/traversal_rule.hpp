@@ -30,7 +30,7 @@ class pending_items {
     pending_items& operator=(const pending_items&) = delete;
     ~pending_items() { destroy_items(items_, type_, first_, last_); }
 
-    // Moves the item in. If it throws, std::bad_alloc or memory_shortage, the item is unchanged.
+    // Moves the item in. The item is unchanged if `push` throws, std::bad_alloc or memory_shortage.
     void push(void* item) {
         const std::lock_guard guard(lock_);
         if (size() == items_.places()) grow();
@@ -68,7 +68,7 @@ class pending_items {
         return true;
     }
     // relaxed: gives each item a number of its own, and orders no data. With one shared deque, the lock of
-    // that deque makes the numbers follow the order of the items. Otherwise any order will do.
+    // that deque makes the numbers follow the order of the items. With a deque for each slot, the order is free.
     static std::uint64_t next_of(counter& taken) noexcept {
         return taken.fetch_add(1, std::memory_order_relaxed);
     }
@@ -224,7 +224,7 @@ class traversal_rule {
         leader_ = nullptr;
         queue_has_ended_ = queue_has_ended_ || ended;
     }
-    // The end-of-epoch mark has left the stage.
+    // The end-of-epoch mark of this slot has left the stage.
     void mark_has_left(traversal_slot& s) noexcept {
         s.has_mark = false;
         leader_ = nullptr;

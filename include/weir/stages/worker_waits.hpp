@@ -33,7 +33,8 @@ class intake : public get_operation<Queue> {
     explicit intake(Slot& me) noexcept : base(me) {}
 
     // Prepares the next take; the worker then awaits this object. Takes nothing if `skips` is true, or if the
-    // slot is recalled: it has to leave service, or its `hold_timer` has expired.
+    // slot is recalled: it has to leave service, or its `hold_timer` has expired. relaxed: a hint; a get that
+    // waits reads the flag again under the lock.
     WEIR_ALWAYS_INLINE void prepare(Queue& queue, bool skips = false) noexcept {
         this->restart(detail::base_of(queue), this->place_.address());
         if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
@@ -91,8 +92,7 @@ class task_intake {
     template <class Slot>
     explicit task_intake(Slot&) noexcept {}
 
-    // Prepares the next take. `start` returns the task. `error` gets the exceptions of `start` and of the
-    // task.
+    // Prepares the next take. `start` returns the task. `error` gets an exception of `start` or of the task.
     template <class Start>
     void prepare(Start start, std::exception_ptr& error) noexcept {
         error_ = &error;
@@ -130,7 +130,7 @@ class task_intake {
 };
 
 // The timer of a slot that may hold items for a limited time. When the time is over, the timer recalls the
-// slot from its wait for an item of the `Queue`.
+// slot: the slot's wait for an item of the `Queue`, or else its next take, ends without an item.
 template <class Queue, class Slot>
 class hold_timer {
   public:
@@ -240,7 +240,8 @@ class worker_waits {
         }
         return nullptr;
     }
-    // Returns false if a turn or an admission was refused, or if the slot does not return into service.
+    // Returns false if a turn or an admission was refused, or if the slot does not return into service, also
+    // for a failure of `acquire_resources`.
     WEIR_NOINLINE bool end(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:
