@@ -242,7 +242,7 @@ struct worker_context {
     const bool is_always_watched;  // `needs_guard`, or a trace follows items
     bool is_watched;               // `is_always_watched`, or the next task is part of a sample
     Resources resources;
-    std::uint64_t number = 0;  // of the item; marks are not counted; see `numbers_results`
+    std::uint64_t number = 0;  // of the current or last item; marks are not counted; see `numbers_results`
     std::optional<invocation_guard> guard;  // calls the hooks of the current task
 };
 

@@ -68,7 +68,8 @@ class pending_items {
         return true;
     }
     // relaxed: gives each item a number of its own, and orders no data. With one shared deque, the lock of
-    // that deque makes the numbers follow the order of the items. With a deque for each slot, the order is free.
+    // that deque makes the numbers follow the order of the items. With a deque for each slot, the order is
+    // free.
     static std::uint64_t next_of(counter& taken) noexcept {
         return taken.fetch_add(1, std::memory_order_relaxed);
     }
