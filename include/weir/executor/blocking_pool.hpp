@@ -176,7 +176,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     }
 
     // Whether there is a timer, and no timekeeper. seq_cst; pairs with wait(): a timekeeper that goes to work
-    // sees a thread that sleeps without limit, or the latter sees that there is no timekeeper.
+    // sees a thread that sleeps without limit, or a thread that is about to sleep sees that there is no
+    // timekeeper.
     bool lacks_timekeeper(std::int64_t next_timer) const noexcept {
         return next_timer != timers_.never && !has_timekeeper_.load(std::memory_order_seq_cst);
     }

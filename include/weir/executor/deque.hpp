@@ -145,8 +145,8 @@ class basic_work_stealing_deque {
     }
 
     WEIR_NOINLINE bool pop_last(std::uint64_t t, std::uint64_t b) noexcept {
-        // No item, or only the last one: compete for the latter as a thief does, as a thief may have read the
-        // bottom before pop().
+        // No item, or only one: compete for it as a thief does, because a thief may have read the bottom
+        // before pop().
         const bool won = t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
                                                                 std::memory_order_relaxed);
         // release; pairs with take_if(), as in put()

@@ -49,7 +49,8 @@ class end_flag {
         if (cell_ != nullptr && cell_->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete cell_;
     }
 
-    // relaxed, both: other synchronisation orders the use of an object against its destruction
+    // relaxed, in `set` and `is_set`: other synchronisation orders the use of an object against its
+    // destruction
     void set() noexcept {
         if (cell_ != nullptr) cell_->ended.store(true, std::memory_order_relaxed);
     }

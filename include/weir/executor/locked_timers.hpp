@@ -46,7 +46,7 @@ class basic_locked_timers {
     /// The earliest deadline, in nanoseconds of the executor's clock; or `never`. seq_cst.
     [[nodiscard]] std::int64_t next() const noexcept { return next_.load(std::memory_order_seq_cst); }
 
-    /// Lifetime: unless it was refused, the timer may have fired and be destroyed when this returns.
+    /// Lifetime: a timer that was not refused may have fired, and be destroyed, when `add` returns.
     [[nodiscard("refused: post the timer's waiter")]] added add(timer& t) noexcept {
         return add(t, [] {});
     }
@@ -73,7 +73,7 @@ class basic_locked_timers {
 
     /// Passes the waiter of each timer that is due to `sink(std::coroutine_handle<>)`, in order, outside the
     /// lock, in batches of sixteen.
-    /// \returns the number of these timers.
+    /// \returns the number of timers that were due.
     /// Errors: only what the sink throws; the rest of the batch is lost then.
     template <class Sink>
     std::size_t fire(time_point now, Sink&& sink) {

@@ -41,8 +41,9 @@ class lease_policy {
 
     // The consumer enters the place: a visit begins. `operations`: the number of channel operations of its
     // thread. Returns false if the consumer has to return the place, because it has spent more than
-    // `longest_mean_use` on each item since the last visit. Measured only after one visit in `sample_period`:
-    // otherwise, in the first visit of a lease, and with one processor returns true.
+    // `longest_mean_use` on each item since the last visit. Only the time after one visit in `sample_period`
+    // is measured. Without a measured time, in the first visit of a lease, and with one processor returns
+    // true.
     template <class Platform>
     bool begin_visit(std::uint64_t operations) noexcept {
         if (!measures_) return true;
@@ -136,7 +137,7 @@ class basic_place_lease {
 
     // Asks the workers for a place, and enters the place that a worker gives. Looks for the place `rounds`
     // times, or until `stop()` returns true, and then withdraws the request. If a worker has accepted the
-    // request by then, looks `rounds` times more, whatever `stop()` returns. Returns false without a place.
+    // request before, looks `rounds` times more, whatever `stop()` returns. Returns false without a place.
     // Returns false, without asking, if another consumer asks, if the phase is not `owner`, or if
     // `may_ask(policy)` returns false.
     template <class MayAsk, class Stop>

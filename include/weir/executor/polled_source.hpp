@@ -124,7 +124,7 @@ class polled_source : public pollable {
   public:
     // Called after an operation was made visible to `poll`. `ex`: the executor whose coroutine waits for the
     // operation, or null. If `ex` polls the source, wakes the guard only out of `rest`, as a wake-up takes a
-    // system call; otherwise always.
+    // system call. If not, always wakes the guard.
     void expect(executor* ex) noexcept {
         asked_.store(true, std::memory_order_seq_cst);  // pairs with rest()
         if (ex != nullptr && ex->lasting().polls(*this)) {
@@ -216,7 +216,8 @@ class polled_source : public pollable {
     }
 
     // relaxed: the promise only decides which thread polls. A thread may see the new `by` with the old
-    // `until`. The guard reads both again after each nap, so polling starts at most one nap later.
+    // `until`. The guard reads `by` and `until` again after each nap, so polling starts at most one nap
+    // later.
     void promise(const void* by, std::int64_t until) noexcept {
         promised_by_.store(by, std::memory_order_relaxed);
         promised_.store(until, std::memory_order_relaxed);

@@ -108,7 +108,7 @@ class loop_turns {
     // loop to that thread, and waits as a spare. Returns the loop to run next; null: to end.
     loop* stand_in(loop& l) noexcept;
 
-    // relaxed, both: see is_held_here()
+    // relaxed, in both functions: see is_held_here()
     void hold() noexcept { holder_.store(standard_platform::this_thread(), std::memory_order_relaxed); }
     void hold_no_more() noexcept;
 

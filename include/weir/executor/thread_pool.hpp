@@ -33,7 +33,8 @@ struct thread_pool_options {
     /// Order: for one thread after the other, never for two at once.
     /// Errors: an exception leaves the constructor, once the threads that had begun have been joined; or
     ///         `set_workers`. An exception on any other thread has the effect that this thread is not added.
-    /// Threads: the starting thread waits until this returns. The function must not use the pool.
+    /// Threads: the thread that starts this one waits until the function returns. The function must not use
+    /// the pool.
     std::function<void(unsigned worker)> on_thread_start = nullptr;
 };
 

@@ -48,8 +48,9 @@ class left_executor final : public executor {
 };
 
 // Lifetime rule of `post` and `add`: as soon as another thread can take the coroutine or timer, the pool may
-// be destroyed, as that coroutine may have been the last one. So these functions access the pool only before
-// that, under a lock, and afterwards only wake a thread, for which an address is enough.
+// be destroyed, as that coroutine may have been the last one. So these functions access the pool only under
+// the lock, before the coroutine or timer can be taken. Afterwards they only wake a thread, for which an
+// address is enough.
 template <class Platform>
 class threaded_executor : public executor {
   public:

@@ -64,7 +64,7 @@ class wait_site : public registered {
     // not call `inspect`. A site that does not count returns 0. Takes no lock.
     virtual std::uint64_t moved() const noexcept { return 0; }
 
-    // Unique among all sites, also among those at the address of a destroyed one.
+    // Unique among all sites, also among those at the address of a destroyed site.
     std::uint64_t serial() const noexcept { return serial_; }
 
     // For a site that one thread uses, called between two operations: a sentence that names a broken

@@ -27,8 +27,8 @@ namespace weir::detail {
 
 // How a watchdog inspects a pool without stopping it. A posted coroutine passes through these states: in a
 // queue; in the hands of a worker that searches, is active, or both for a moment in between; counted as
-// resumed. To miss none, this reads the counts, whether workers search, and how many are active; then the
-// queues; then all of the former again.
+// resumed. To miss no coroutine, `inspect_pool` reads the counts, whether workers search, and how many are
+// active; then the queues; then the counts and states again.
 template <class Workers, class Idle, class Inbox, class Timers>
 void inspect_pool(executor_view& view, const Workers& workers, const Idle& idle, const Inbox& inbox,
                   const Timers& timers) {

@@ -71,7 +71,7 @@ class basic_biased_lock {
             me->inside[Level].load(std::memory_order_relaxed) != nullptr) {
             return false;
         }
-        // release; pairs with the acquire in revoke(), which may read this value instead of the one of
+        // release; pairs with the acquire in revoke(), which may read this value before it reads the null of
         // leave()
         me->inside[Level].store(this, std::memory_order_release);
         Platform::light_fence();  // pairs with the heavy one in revoke()

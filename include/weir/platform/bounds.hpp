@@ -23,8 +23,8 @@ constexpr T larger(T a, T b) noexcept {
     return a < b ? b : a;
 }
 
-// Converts to an integer type that holds the number. Where both types may be the same, a cast would be
-// reported by -Wuseless-cast, and its absence by -Wconversion.
+// Converts to an integer type that holds the number. Where both types may be the same, -Wuseless-cast would
+// report a cast, and -Wconversion a missing cast.
 template <class To>
 constexpr To number_as(auto n) noexcept {
     return static_cast<To>(n);

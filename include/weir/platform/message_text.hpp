@@ -95,7 +95,8 @@ class thread_shortage final : public std::system_error {
 
     // Calls `start()`, which starts `wanted` threads: their names are `name` and a number. Errors:
     // std::system_error instead of a thread_shortage, and memory_shortage instead of a std::bad_alloc if
-    // `wanted` is large; both tell how many threads were started: `started()`. Other exceptions of `start`.
+    // `wanted` is large; both errors tell how many threads were started: `started()`. Other exceptions of
+    // `start`.
     template <class Start, class Started>
     static void start_threads(const std::string& name, unsigned wanted, Start start, Started started) {
         const auto text = [&] {

@@ -71,7 +71,7 @@ class output_file {
 // parts, each written in one piece. If a process was killed while writing, the next writer removes the
 // incomplete part.
 //
-// Errors: those of `output_file`; `std::runtime_error` if the file begins with another line; it is not
+// Errors: those of `output_file`; `std::runtime_error` if the file begins with another line; the file is not
 //         changed then.
 class parts_file {
   public:

@@ -159,8 +159,8 @@ inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
 #endif
 }
 
-// Wakes one thread, or all, that block in `futex_wait` on this word. Uses only the address: the word may have
-// been destroyed, if its owner woke up by itself.
+// Wakes one, or all, of the threads that block in `futex_wait` on this word. Uses only the address: the word
+// may have been destroyed, if its owner woke up by itself.
 inline void futex_wake(std::atomic<std::uint32_t>& word, bool all) noexcept {
 #if defined(__linux__)
     syscall(futex_call, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1,

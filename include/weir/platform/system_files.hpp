@@ -112,7 +112,7 @@ inline bool takes_output(int file) noexcept {
     return ::poll(&asked, 1, 0) != 0;
 }
 
-// The current size, or the default if unknown.
+// The current size of the terminal; 80 columns and 24 rows if the system doesn't tell.
 inline terminal_size size_of_terminal(int file) noexcept {
     winsize size{};
     if (::ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};

@@ -9,7 +9,7 @@
 
 namespace weir::detail {
 
-// In bytes; negative: unknown.
+// The memory of a process in bytes, now and at most so far; negative: unknown.
 struct process_memory {
     std::int64_t resident = -1;
     std::int64_t peak = -1;
@@ -226,7 +226,7 @@ inline process_memory memory_of_process() noexcept {
     return {static_cast<std::int64_t>(counters.resident), static_cast<std::int64_t>(counters.peak)};
 }
 
-// In bytes; 0: unknown.
+// The memory of the machine in bytes; 0: unknown.
 inline std::uint64_t memory_of_windows() noexcept {
     struct {  // a MEMORYSTATUSEX
         unsigned long size;
