@@ -174,9 +174,9 @@ class basic_state_meter {
     state_journal* journal_ = nullptr;  // null: no tracing
 };
 
-// Computes for how long nothing in a run has moved. If all slots wait, the last movement was the last change
-// of state of a slot. A slot whose function has a thread counts as moving, as its progress can't be seen from
-// outside.
+// Computes for how long nothing in a run has moved. If all slots wait, the last movement was a slot's last
+// change of state, or a later movement of an item. A slot whose function has a thread counts as moving, as
+// its progress can't be seen from outside.
 class stillness {
   public:
     // Adds a slot that has been in state `is` since the instant `since`.

@@ -28,7 +28,7 @@ namespace weir::detail {
 //         order than the invocations, and estimates means less exactly if times change during the run.
 class task_sampler {
   public:
-    // The sample has at most `most` elements, or one more if this number is even.
+    // The sample has at most `most` elements; at most `most` + 1 if `most` is even.
     task_sampler(std::size_t most, std::uint64_t seed) : most_((most + 2) / 2 * 2), seed_(seed) {
         kept_.tasks.reserve(most_);
     }

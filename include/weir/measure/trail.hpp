@@ -74,8 +74,8 @@ class trail_marks {
 
 // The trace of one slot: visits, one for each traced item. A visit lasts from the call of the function with
 // the item until its last output is in a queue. Each traced item has a tag, which is a number other than 0.
-// The slot's coroutine calls the members in the order below; if another thread completes a put for the
-// waiting slot, that thread calls them.
+// The slot's coroutine calls the members, in about the order below. If another thread completes a put for the
+// waiting slot, that thread calls `left` and `depth`.
 class slot_trail {
   public:
     slot_trail() = default;
@@ -86,8 +86,8 @@ class slot_trail {
     // The slot's states, from which the waits of a visit are read.
     state_journal journal;
 
-    // Decides whether item number `n` that begins in this stage is traced. `chosen` is called if
-    // `may_choose`, with ascending `n`. Returns the tag of the item; 0: not traced.
+    // `chosen` decides whether item number `n`, which begins in this stage, is traced. Called if `may_choose`
+    // returns true, with ascending `n`. Returns the tag of the item; 0: not traced.
     bool may_choose(std::uint64_t n) const noexcept { return n >= next_; }
     virtual std::uint64_t chosen(std::uint64_t n, std::int64_t now) noexcept = 0;
 
@@ -106,6 +106,7 @@ class slot_trail {
     // The function has returned or has produced its next output, or the output is in a queue. The visit may
     // end here.
     virtual void end_step(std::int64_t now) noexcept = 0;
+    // The function has ended with an exception.
     virtual void failed() noexcept = 0;
     // The output is in a queue. Called under the lock of the queue, before the output can be got.
     virtual void left(std::uint32_t queue, std::uint64_t number) noexcept = 0;
@@ -118,7 +119,7 @@ class slot_trail {
     virtual std::uint64_t gives(bool with_current, std::uint64_t item, std::uint64_t epoch,
                                 std::int64_t now) noexcept = 0;
     bool has_kept() const noexcept { return num_kept_ != 0; }
-    // The current item is kept for a later output.
+    // The current item is kept for a later output; `forget_kept`: no item is kept any more.
     virtual void keep(std::int64_t now) noexcept = 0;
     void forget_kept() noexcept { num_kept_ = 0; }
 
@@ -149,6 +150,7 @@ class run_trail {
     virtual trail_marks& add_queue(const std::string& name, std::size_t capacity, bool is_read) = 0;
     virtual slot_trail& add_slot(std::size_t stage) = 0;
 
+    // The run begins. `now`: ns of the run's clock.
     virtual void begin(std::int64_t now) noexcept = 0;
 };
 

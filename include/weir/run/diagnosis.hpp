@@ -24,20 +24,20 @@
 //   stage works once on each item, in the usual order. Then the run continues with the concurrencies and
 //   capacities of its pipeline. Its statistics include the profile.
 // - The function of a stage that can have several slots (workers) is called by up to 32 threads at once,
-//   whatever the concurrency of the stage. An exception is a `for_each` of one slot.
+//   whatever the concurrency of the stage. A `for_each` of one slot keeps its slot.
 // - Nothing blocks: `start` returns at once, and the run's executor does the work.
 // - A trial (a stage alone, with one number of slots) has 10 s, or 3 s in which no slot of the stage changes
-//   its state; all trials have 60 s. Then the run continues. The table names stages that were not tried, for
-//   example because a source waits for the consumer.
+//   its state: see `trial_limits::still`. All trials have 60 s. Then the run continues. The table names
+//   stages that were not tried, for example because a source waits for the consumer.
 // - Trials of a function that never suspends leave free one thread of an executor with three or more: perhaps
 //   only a later stage unblocks the function. The concurrency of the pipeline is always tried. Trials of a
 //   coroutine may use all threads. If the coroutine blocks its thread in a trial after the first, its
 //   executor needs 32 threads.
-// - When the run ends, a verdict is printed: what limited its rate, and which change would help most. It is
-//   made from the statistics after the profile, from the time when no queue held more than its capacity.
-//   Changes are simulated if the program contains the simulation: it prints a table of statistics, or was
-//   built with WEIR_SEPARATE_COMPILATION. Else the verdict is made from the states of the slots, and the line
-//   says so.
+// - When the run ends, a verdict is printed: what limited the rate of the run, and which change would help
+//   most. The verdict is made from the statistics after the profile, from the time when no queue held more
+//   than its capacity. Changes are simulated if the program contains the simulation: a program that prints a
+//   table of statistics, or was built with WEIR_SEPARATE_COMPILATION. Else the verdict is made from the
+//   states of the slots, and the line says so.
 // - A run that is stopped, or fails, before the end of the profile prints a line about this. Runs at the same
 //   time disturb each other's figures.
 // With `WEIR_DIAGNOSE=0`, or empty, there is no profile; with any other value `start` throws
