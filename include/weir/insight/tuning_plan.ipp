@@ -164,7 +164,7 @@ class plan_search {
             pipeline_settings next = best_;
             std::size_t& num_slots = next.stages[i].concurrency;
             if (has_slots(i) && costs_[i].in_slots > 0 && num_slots < limits_.most_slots) {
-                num_slots += 1 + num_slots / 8;
+                num_slots = smaller(num_slots + 1 + num_slots / 8, limits_.most_slots);
                 add(next);
                 num_slots = best_.stages[i].concurrency;
             }

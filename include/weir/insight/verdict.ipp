@@ -55,16 +55,6 @@ WEIR_INLINE suspect suspect_of(const setting_change& change) {
     return {cause, cause == limit_cause::room ? std::string_view() : std::string_view(change.stage)};
 }
 
-// The suspect in one resample: that of the change with the greatest gain; below 5 %, `balanced`.
-WEIR_INLINE suspect suspect_in(const what_if_result& result, std::size_t resample) {
-    const predicted_change* best = nullptr;
-    for (const predicted_change& each : result.changes) {
-        if (best == nullptr || each.gains[resample] > best->gains[resample]) best = &each;
-    }
-    if (best == nullptr || best->gains[resample] < worthwhile_gain) return {limit_cause::balanced, {}};
-    return suspect_of(best->change);
-}
-
 // The share of the resamples in which the changes of this suspect bring most, or nearly as much; of
 // `balanced`: in which no change brings 7 %. 1 without resamples, 0 without changes.
 WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {

@@ -91,6 +91,19 @@ TEST_CASE("a plan makes room where times vary, but not beyond the budget of item
     CHECK(planned_rate(bound, from) > planned_rate(from.settings, from));
 }
 
+TEST_CASE("a plan gives no stage more slots than the limit, also where slots are added by several") {
+    std::vector<std::int64_t> times;
+    for (int i = 0; i < 64; ++i) times.push_back(i < 8 ? 292 : 4);
+    const recording from =
+        builder().stage({.name = "a", .concurrency = 8}, awaiting(times)).consumed(awaiting({1}));
+    plan_limits some = limits(1);
+    some.fixed_room.assign(3, true);
+    for (std::size_t most = 36; most != 56; ++most) {
+        some.most_slots = most;
+        CHECK(best_settings(from, some).stage("a").concurrency <= most);
+    }
+}
+
 TEST_CASE("a plan changes the threads of a pool only if it may, and takes as many as the stages need") {
     recording from = builder().stage({.name = "a", .concurrency = 8}, running({10})).consumed(awaiting({4}));
     from.settings.pools = {2};
