@@ -169,11 +169,11 @@ class basic_idle_workers {
     }
 
     // The loop of the watcher: searches and naps, until it finds a coroutine, the pool is over, or it is
-    // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that nothing
-    // has changed in between. `search(now, since)`: see basic_work_finder; `since`: the instant since which
-    // the worker is idle. Searches without naps until `spin_end`, and while a poll is due; and for
-    // `wait_for_young`, as long as coroutines are queued too briefly to be stolen, unless there is only one
-    // processor: no other worker can run meanwhile. `timers`: when a timer or a polled source is due.
+    // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that no thread
+    // blocked or came back in between. `search(now, since)`: see basic_work_finder; `since`: the instant
+    // since which the worker is idle. Searches without naps until `spin_end`, and while a poll is due; and
+    // for `wait_for_young`, as long as coroutines are queued too briefly to be stolen, unless there is only
+    // one processor: no other worker can run meanwhile. `timers`: when a timer or a polled source is due.
     template <class Worker, class Timers, class IsOver, class IsSurplus, class Search>
     end_of_watch keep_watch(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                             IsSurplus is_surplus, Search search) noexcept {

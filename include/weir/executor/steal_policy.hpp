@@ -25,9 +25,9 @@ namespace weir::detail {
 //   coroutines are stolen as soon as they are queued, also the one in its next-to-run slot.
 // - Otherwise only coroutines that have waited for `long_patience` or longer are stolen.
 // - If each resumption takes `long_turn`, as between large queues, few coroutines move, and cache lines move
-//   for several items at once: then `worth_in_long_turns` is enough. (Three stages of 100 ns with queues of
-//   64 items, two workers: 298 -> 168 ns an item; of 300 ns 841 -> 452; with 50 ns, the break-even, they
-//   stay: 147.)
+//   for several items at once: then `worth_in_long_turns` is enough, instead of `worthwhile`. (Three stages
+//   of 100 ns with queues of 64 items, two workers: 298 -> 168 ns an item; of 300 ns 841 -> 452; with 50 ns,
+//   the break-even, they stay: 147.)
 //
 // The verdict of a study holds for at most `most_credit` thefts; the next study takes the thief 5 to 10 us. A
 // worker that has just got its coroutines back fetches their data from the other core and looks slow for a

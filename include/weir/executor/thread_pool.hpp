@@ -46,7 +46,7 @@ struct thread_pool_options {
 /// Forks (parts of a larger job) run last in, first out. Idle workers steal lazily, so that coroutines that
 /// hand items to each other stay on one core (`executor/steal_policy.hpp`).
 ///
-/// Order: the slot is served at most three times in a row. So however busy the other workers are, a coroutine
+/// Order: the slot is served at most three times in a row. However busy the other workers are, a coroutine
 /// with n others before it in its worker's queue starts after at most 5 n + 4 resumptions of that worker. A
 /// coroutine that was posted from outside, behind n others, starts after at most 61 (n + 1) resumptions of
 /// any worker. The oldest fork starts after at most 64 resumptions of its worker.

@@ -110,8 +110,8 @@ class virtual_executor : public executor {
 /// Order: ready coroutines run first come, first served; with a seed other than 0, in an order drawn from the
 ///        seed, so that a test can explore many schedules. Statistics don't depend on the order if coroutines
 ///        that compete with each other do the same.
-/// Threads: one thread runs it (in `run`, `run_until`, `sync_wait`, or a blocking get of a pipeline's run).
-///        While a coroutine blocks there in a wait of the library, another thread runs it. Then
+/// Threads: one thread runs it (in `run`, `run_until`, `sync_wait`, or a blocking operation of a channel, run
+///        or group). While a coroutine blocks there in a wait of the library, another thread runs it. Then
 ///        `run_until(t)` returns after this coroutine has resumed, even if the clock is past `t` by then.
 ///        Other threads may post and read the clock. Virtual time does not wait for other threads: a
 ///        coroutine that they have not posted by the time nothing else can run counts as never posted.

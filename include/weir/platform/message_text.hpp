@@ -40,7 +40,8 @@ std::string_view folder_of_weir() noexcept;
 // if the file is one of weir's own headers.
 std::string place_text(const std::source_location& where);
 
-// The text of `place_text` in the form that follows a name: " (loader.cpp:42)"; empty if that is empty.
+// The text of `place_text` in the form that follows a name: " (loader.cpp:42)"; empty if `place_text` is
+// empty.
 std::string place_behind(const std::source_location& where);
 
 // Thrown if there is no memory for a large request. Derived from `std::bad_alloc`, so that handlers for
