@@ -47,7 +47,8 @@ struct branch_queues {
     }
 };
 
-// Finds the branch that a chooser (a function of the user) has chosen, by its name or its index.
+// Finds the branch that a chooser (a function of the user) has chosen, by the name or the index of the
+// branch. `index_of` throws std::out_of_range if there is no such branch.
 class branch_names {
   public:
     explicit branch_names(std::vector<std::string> names) : names_(std::move(names)) {

@@ -30,7 +30,8 @@
 
 namespace weir::detail {
 
-// A queue of records, one for each batch, which the dividing stage adds and the joining stage takes.
+// A queue of records, one for each batch or mark. The dividing stage adds a record before it puts the parts,
+// and the joining stage takes the record after the last part: there is one.
 template <class Provenance>
 class split_records {
   public:

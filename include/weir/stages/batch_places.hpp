@@ -179,7 +179,7 @@ class place_rule {
     }
     // The stage ends at the item or mark of the request, for example by a failure: refuses all items and
     // marks that have to leave after it. If the slot is the giver, refuses all requests, as no batch will
-    // leave any more. Returns the same as `leave_out`.
+    // leave any more. Returns a stop source as `leave_out` does, also if the slot is the giver.
     std::optional<stop_source> block(place_request& t) noexcept {
         std::optional<stop_source> stop;
         if (t.cause == place_request::event::item) stop = leave_out(t);

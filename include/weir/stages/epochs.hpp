@@ -160,13 +160,13 @@ class items_of<repetitions_of<Make>> {
 
 // Records which draws of a run are consumed, and makes checkpoints from this record. A draw is one sample
 // that a sampler has chosen. `provenance::acknowledge` calls `settle` once for each item, on any thread: when
-// the consumer takes the item, or when a stage drops the item.
+// the consumer, or a stage in place of a sink, takes the item, or when a stage drops the item.
 class progress_recorder final : public progress_listener {
   public:
     explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}
 
     // Records all draws of an item under one lock, so that no checkpoint contains only a part of a batch.
-    // `from`: the draws of the item; `taken`: the consumer has taken the item; false: a stage has dropped it.
+    // `from`: the draws of the item; `taken`: the item has left the pipeline; false: a stage has dropped it.
     // If an allocation fails, the record is incomplete, and `checkpoint` throws from then on.
     WEIR_INLINE void settle(origin& from, bool taken) noexcept override;
 

@@ -239,6 +239,7 @@ class running_traversal : public Base {
 
   private:
     std::optional<added_stats> added() const override { return all_.stats(); }
+    // relaxed: a hint; a slot that has to wait reads the flag again, under a lock
     bool is_recalled_or_ending(const slot& me) const noexcept {
         return me.recalled.load(std::memory_order_relaxed) || has_to_end();
     }

@@ -225,10 +225,10 @@ class item_tracer {
     std::uint64_t num_given_ = 0;  // results of unknown origin
 };
 
-// The context of a worker, the coroutine of a slot: created once, when it starts. `Resources`: the objects
-// that each slot of the stage has for itself, for example a function made by `per_slot`. While a worker is
-// watched, it calls hooks, traces items and records samples (the times of single tasks, chosen at random). A
-// worker that is not watched does none of these.
+// The context of a worker, the coroutine of a slot: created once, when the worker starts. `Resources`: the
+// objects that each slot of the stage has for itself, for example a function made by `per_slot`. While a
+// worker is watched, it calls hooks, traces items and records samples (the times of single tasks, chosen at
+// random). A worker that is not watched does none of these.
 template <class Slot, class Resources>
 struct worker_context {
     worker_context(Slot& s, coroutine_env& e, bool guarded, result_origin origin) noexcept

@@ -21,7 +21,7 @@ namespace weir::detail {
 
 // The worker of one slot, as a state machine; a stage with `.concurrency = n` has n slots. One iteration:
 //   1. take an item;
-//   2. wait until the run admits the slot: a pause, stages with priority, a budget of bytes;
+//   2. wait until the run admits the slot: for the end of a pause, later stages, a budget of bytes or items;
 //   3. work: call the function of the stage, between hooks and within the time limit;
 //   4. account for the task: record its time, or its failure;
 //   5. for each result: wait for the turn of the item, and put the result;

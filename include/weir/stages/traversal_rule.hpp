@@ -102,7 +102,7 @@ class pending_items {
 };
 
 // A slot of a traversal, with its pending items: those that its function has added and that no slot has
-// taken.
+// taken. With a deque that all slots share, no slot has pending items of its own.
 class traversal_slot {
   public:
     traversal_slot(const item_type& type, const slot& me) noexcept : pending(type), worker_slot(&me) {}
@@ -142,8 +142,9 @@ class traversal_rule {
     // all slots, or null if each slot has its own.
     traversal_rule(count& idle, const pending_items* shared) noexcept : idle_(&idle), shared_(shared) {}
 
-    // Whether a waiting slot may go on: to put its mark, to leave service (`recalled`), to take an item or
-    // to lead. `judge` changes nothing; `ask` also records that the slot goes on.
+    // Whether a waiting slot may go on: to put its mark, to leave service (`recalled`), to take an item or to
+    // lead. `judge` changes nothing; `ask` also records that the slot goes on. `recalled` is read relaxed:
+    // the flag is set before `recall_idle` takes the lock.
     admission judge(ticket t) const noexcept {
         if (has_ended_) return admission::refused;
         if (t->has_mark) return all_idle() && nothing_pending() ? admission::go : admission::wait;
@@ -243,6 +244,7 @@ class traversal_rule {
     traversal_slot* first() const noexcept { return first_; }
 
   private:
+    // relaxed, also in leave_idle(): the number changes only under the lock of the rule
     bool all_idle() const noexcept { return idle_->load(std::memory_order_relaxed) == num_present_; }
     bool may_lead() const noexcept { return leader_ == nullptr && !queue_has_ended_; }
     bool nothing_pending() const noexcept {

@@ -50,8 +50,8 @@ struct traverse_options {
     /// adjacent levels.
     traverse_order order = traverse_order::depth_first;
     /// How many items may be pending, which means added but not yet taken by a slot; at least 1.
-    /// `feeder::add` throws `std::length_error` for one more: waiting there could deadlock, because only the
-    /// stage itself takes pending items.
+    /// `feeder::add` throws `std::length_error` for one more item: a wait in `add` could deadlock, because
+    /// only the stage itself takes pending items.
     std::size_t max_waiting = 1'000'000;
     /// The capacity of the queue behind the stage, in items; at least 1. `traverse_each` has no such queue.
     std::size_t capacity = 2;

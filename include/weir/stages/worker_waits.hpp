@@ -134,7 +134,7 @@ class task_intake {
 template <class Queue, class Slot>
 class hold_timer {
   public:
-    // Called when an item arrives. The time counts from this call on, also while a result waits for room.
+    // Called when an item arrives. `start` counts the time from the last call, also if a result had to wait.
     void item_came(const executor& ex) noexcept { came_ = ex.now(); }
     bool runs() const noexcept { return timer_.has_value(); }
     // Errors: `std::bad_alloc`.
