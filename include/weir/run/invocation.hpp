@@ -70,8 +70,8 @@ class invocation {
     /// \returns the item's epoch, from 0; 0 if the source has no epochs.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
-    /// \returns the index of the slot, less than `stage_options::concurrency`, unless the concurrency was
-    ///          changed. Two calls at the same time have different slots.
+    /// \returns the index of the slot, less than `stage_options::concurrency`, unless `set_concurrency` or a
+    ///          profile has added slots. Two calls at the same time have different slots.
     [[nodiscard]] std::size_t slot() const noexcept { return slot_; }
 
     /// \returns a token that is stopped at the `stage_options::time_limit`, or when the run is stopped. A

@@ -154,7 +154,7 @@ class run_reports;
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {laps}});
 ///
 /// Errors:  after an exception from a function, the `report_warning` is called, and no more functions of this
-///          report; the run continues.
+///          report; the run continues, and calls the hook of the report further on.
 /// Threads: `around_invocations`, `begins`: the thread that starts the run; `failed`: the stages' threads,
 ///          several at once; `lap`, `ends`: the executor's threads, one call after the other; `name`: any.
 class run_report {
