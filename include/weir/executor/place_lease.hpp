@@ -186,7 +186,7 @@ class basic_place_lease {
     bool give(unsigned number) noexcept {
         if (asked_.exchange(0, std::memory_order_acq_rel) == 0) return false;  // pairs with ask()
         number_ = number;
-        state_.store(vacant, std::memory_order_release);  // pairs with enter()
+        state_.store(vacant, std::memory_order_release);  // pairs with enter(): the guest sees `number_`
         return true;
     }
 

@@ -62,7 +62,7 @@ class basic_pollables {
         next_.store(pollable::never, std::memory_order_seq_cst);
         std::int64_t first = pollable::never;
         for (place& p : places_) {
-            // acquire; pairs with enter()
+            // acquire; pairs with enter(): the source's members are visible
             pollable* const source = p.source.load(std::memory_order_acquire);
             if (source == nullptr) continue;
             const std::int64_t next = source->poll_for(pool, now);

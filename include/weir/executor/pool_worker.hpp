@@ -156,7 +156,7 @@ class basic_worker_places {
     void add(std::unique_ptr<Worker> one) noexcept {
         const unsigned n = size_.load(std::memory_order_relaxed);  // only this thread changes it
         workers_[n] = std::move(one);
-        size_.store(n + 1, std::memory_order_release);  // pairs with size()
+        size_.store(n + 1, std::memory_order_release);  // pairs with size(): its caller sees the worker
     }
 
   private:

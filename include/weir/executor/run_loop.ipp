@@ -93,7 +93,7 @@ WEIR_INLINE bool loop_turns::pass_on(loop& l) noexcept {
     first_ = &l;
     stand_ins_.fetch_add(1, std::memory_order_relaxed);  // before the thread can count itself out
     if (begin_thread<&loop_turns::run>(this)) return true;
-    stand_ins_.fetch_sub(1, std::memory_order_relaxed);  // no other thread has seen the number
+    stand_ins_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: no thread has begun
     return false;
 }
 

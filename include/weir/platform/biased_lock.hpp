@@ -81,7 +81,7 @@ class basic_biased_lock {
     }
     WEIR_ALWAYS_INLINE void leave(record* owner) noexcept {
         if (owner != nullptr) {
-            // release; pairs with the acquire in revoke()
+            // release; pairs with the acquire in revoke(): the next holder sees what this one wrote
             owner->inside[Level].store(nullptr, std::memory_order_release);
         } else {
             lock_.unlock();

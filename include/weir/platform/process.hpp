@@ -122,7 +122,7 @@ class registry {
         one.registry_ = this;
         one.era_ = era_;
         one.next_ = new_.load(std::memory_order_relaxed);
-        // release; pairs with the acquire in take_new()
+        // release; pairs with the acquire in take_new(): its caller sees the members of `one`
         while (!new_.compare_exchange_weak(one.next_, &one, std::memory_order_release,
                                            std::memory_order_relaxed)) {
         }
@@ -171,7 +171,7 @@ class registry {
     friend registered;
 
     void take_new() noexcept {
-        // acquire; pairs with the release in add()
+        // acquire; pairs with the release in add(): the members of the new objects are visible
         registered* const last = new_.exchange(nullptr, std::memory_order_acquire);
         registered* later = nullptr;
         for (registered* r = last; r != nullptr;) {

@@ -57,7 +57,7 @@ struct alignas(64) basic_thread_record {
         return asleep_ && blocked_on_ != nullptr && !blocked_on_->is_set() ? blocks_ : 0;
     }
 
-    // Visits all records, also unused ones. acquire; pairs with take()
+    // Visits all records, also unused ones. acquire; pairs with take(): sees the members of each record
     template <class Function>
     static void each(Function function) {
         for (basic_thread_record* r = all().load(std::memory_order_acquire); r != nullptr;
@@ -144,7 +144,7 @@ struct alignas(64) basic_thread_record {
         if (made == nullptr) return nullptr;
         // relaxed: only compared, below
         made->next_of_all_ = all().load(std::memory_order_relaxed);
-        // release; pairs with the acquire in each()
+        // release; pairs with the acquire in each(), which then sees the members of the record
         while (!all().compare_exchange_weak(made->next_of_all_, made, std::memory_order_release,
                                             std::memory_order_relaxed)) {
         }

@@ -150,7 +150,7 @@ class basic_tick_clock {
     WEIR_NOINLINE void begin() noexcept {
         if (!try_lock()) return Source::rest();
         if (state_.load(std::memory_order_relaxed) == state::fresh) {
-            // release; pairs with now(): the first line is visible
+            // release; pairs with now(): publishes the first line and `span_`
             state_.store(draw_first() ? state::ticking : state::steady, std::memory_order_release);
         }
         unlock();
@@ -177,7 +177,7 @@ class basic_tick_clock {
         const std::int64_t most = millisecond + (i.steady - old.at) / 1024;
         if (backwards || error > most || error < -most) {
             read_last_ = old.at_ticks(span_);
-            state_.store(state::steady, std::memory_order_release);  // pairs with now()
+            state_.store(state::steady, std::memory_order_release);  // now() then sees `read_last_`
         } else {
             draw(i, old.at_ticks(span_));
         }
@@ -190,7 +190,7 @@ class basic_tick_clock {
     void draw(const instant& i, std::int64_t least) noexcept {
         const std::uint32_t next = version_.load(std::memory_order_relaxed) + 1;
         lines_[next % 2].write({i.ticks, i.steady, static_cast<std::uint64_t>(ns_per_tick(i) * one), least});
-        version_.store(next, std::memory_order_release);  // pairs with now()
+        version_.store(next, std::memory_order_release);  // pairs with now(): publishes the line
     }
 
     // Written at most once a millisecond.
