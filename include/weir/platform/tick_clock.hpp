@@ -177,7 +177,7 @@ class basic_tick_clock {
         const std::int64_t most = millisecond + (i.steady - old.at) / 1024;
         if (backwards || error > most || error < -most) {
             read_last_ = old.at_ticks(span_);
-            state_.store(state::steady, std::memory_order_release);  // now() then sees `read_last_`
+            state_.store(state::steady, std::memory_order_release);  // pairs with now(): see `read_last_`
         } else {
             draw(i, old.at_ticks(span_));
         }
