@@ -90,7 +90,12 @@ void database::open(const std::string& name, int flags) {
 
 void database::set_up(mode how) {
     if (how != mode::reading) {
-        run("PRAGMA journal_mode = WAL");
+        // If two connections switch a new file to WAL at once, SQLite refuses one of them without waiting.
+        for (int tries = 0; sqlite3_exec(connection_, "PRAGMA journal_mode = WAL", nullptr, nullptr,
+                                         nullptr) != SQLITE_OK;) {
+            if (sqlite3_errcode(connection_) != SQLITE_BUSY || ++tries == 100) fail();
+            sqlite3_sleep(10);
+        }
         run("PRAGMA synchronous = FULL");
         return;
     }
