@@ -99,7 +99,8 @@ class provenance {
         }
         from_->parts_.push_back(std::move(other.from_));
     }
-    // Called when elements of the item may have changed or moved: element k may no longer be made of part k.
+    // From now on, element k of the item is not known to be made of part k. Called when elements may have
+    // changed or moved, when the item gets another share, and when an element gets the item's share.
     void forget_places() noexcept {
         if (from_ && from_->in_places_) from_->in_places_ = false;
     }

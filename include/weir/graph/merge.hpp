@@ -49,10 +49,10 @@ struct merge_options {
     /// argument, stops the run, as a failure of the merge. Lifetime: objects that it refers to outlive the
     /// run.
     std::function<std::size_t(std::span<const std::size_t>)> rule = nullptr;
-    /// Whether the stage ends when one of the inputs has ended, not when all have: in an order with turns,
-    /// and with a `rule`, when it is the turn of this input, so that the result does not depend on the
-    /// schedule; by arrival and by priority, at once. Items that the other inputs have made by then are
-    /// destroyed.
+    /// True: the stage ends when one input has ended; false: when all inputs have ended. By arrival and by
+    /// priority, the stage ends at once. With `round_robin`, `weighted`, `random` or a `rule`, the stage ends
+    /// when the ended input has the next turn, so that the result does not depend on the schedule. Items that
+    /// the other inputs have made by then are destroyed.
     bool until_first_end = false;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();

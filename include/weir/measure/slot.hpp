@@ -62,8 +62,9 @@ class slot : public basic_state_meter<> {
     // access to thread-local data.
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
 
-    // Called by `resumed(now)`; and alone, when the chain resumes after a wait of the library that doesn't
-    // change the state of the slot. `leave_thread` is called when the chain suspends in such a wait.
+    // Stores the thread that runs the chain, for `is_below`. Called by `resumed(now)`; and alone when the
+    // chain resumes after the cancellation of a `delayed_action`, a wait that does not change the state of
+    // the slot. When the chain suspends in that wait, `leave_thread` is called.
     void enter_thread() noexcept {
         resumed();
         thread_.store(standard_platform::this_thread(), std::memory_order_relaxed);

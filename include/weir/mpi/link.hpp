@@ -39,8 +39,9 @@ struct channel_plan {
     std::vector<role> roles;
 };
 
-// Collective. Errors: `std::invalid_argument`, on all ranks, if no rank puts, none gets, or a capacity is 0
-// or takes more than 32 bits.
+// Collective. Exchanges the roles of all ranks, and makes a communicator for the channel alone. Errors:
+// `std::invalid_argument`, on all ranks, if no rank puts, if no rank gets, or if the capacity of any rank is
+// 0 or does not fit into 32 bits.
 task<channel_plan> plan_channel(communicator of, bool puts, bool gets, std::size_t capacity);
 
 // The protocol of a channel. A rank that puts is a producer, one that gets a consumer.

@@ -36,8 +36,9 @@ namespace weir::mpi {
 ///     const weir::rank_stats stats = co_await ranks->total();
 ///
 /// Lap number k of one rank is merged with lap number k of the others. A rank whose run has ended takes part
-/// without figures until all runs have. So ranks that are slower or faster wait for nobody; laps that can't
-/// be merged yet are kept, and joined from the 64th on.
+/// without figures until the runs of all ranks have ended. No run waits for the run of another rank: up to 64
+/// laps of a rank wait to be merged. Laps that end while 64 laps wait are joined into one, which counts as
+/// one lap.
 ///
 /// Errors:   after a failure of MPI or of another rank, no more laps are merged; `total` throws the error.
 /// Threads:  `show` and the reductions: the executor's.
@@ -82,7 +83,8 @@ class rank_report final : public run_report {
         if (laps_.try_put(std::move(one)) != channel_status::success) kept_ = std::move(one);
     }
 
-    // The layout for the pipelines of all ranks.
+    // Collective. Exchanges the outlines of the pipelines of all ranks, and returns the layout for all of
+    // them, which is equal on all ranks. `mine`: has the stages and queues of this rank's pipeline.
     task<rank_layout> agree(pipeline_stats mine) {
         const std::string outline = rank_outline(mine);
         auto parts = co_await all_.gather_bytes(std::as_bytes(std::span(std::string_view(outline))), 0);

@@ -151,8 +151,8 @@ struct standard_platform : objects_of_thread {
     static constexpr int looks_before_yield = 100;   // of spin_lock
     static constexpr int yields_before_sleep = 100;  // of spin_lock
 
-    // How many more times in a row a thread takes a new biased_lock until the lock is reserved for that
-    // thread.
+    // A new biased_lock is reserved for a thread that, after it took the lock once, takes the lock so many
+    // more times in a row.
     static constexpr std::uint32_t streak_before_reservation = 32;
 
     // Up to this capacity both ends of a channel share one lock (channel/channel_end.hpp).

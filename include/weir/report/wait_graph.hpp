@@ -53,8 +53,8 @@ class wait_graph {
     void read(const wait_site& site);
 
     // Finds the waits that are alive. `anybody`: code that the graph doesn't know may run, and could end each
-    // wait for which `by_anyone` is true. False: no code runs. So each stage function that is on a thread
-    // blocks this thread, and the graph gets a wait for the function.
+    // wait for which `by_anyone` is true. If `anybody` is false, no thread makes progress. Then each stage
+    // function that occupies a thread counts as blocked, and the graph gets a wait for that function.
     void find_alive(bool anybody);
     // Whether any slot or wait is alive, or code outside of the graph may run. Called after `find_alive`.
     bool is_anything_alive() const noexcept { return is_anything_alive_; }

@@ -92,8 +92,9 @@ class run_core final : public profiled_graph<Policy> {
         time_point end = this->begin_;
         const duration length = has_laps() ? this->options_.lap : (duration::max)();
         while (true) {
-            // If the last lap was reported late by a lap or more, all laps until now are reported as one.
-            // Computed without a loop: a clock may be set ahead by years.
+            // The next report comes at the first end of a lap after now. If ends of laps have passed without
+            // a report, the next report joins the missed laps with the current lap. Computed without a loop:
+            // a clock may be set ahead by years.
             const time_point t = this->main_executor().now();
             if (end <= t) end = weir::saturating_add(t, length - (t - end) % length);
             const bool whole = co_await weir::sleep_until(end, this->all_left(), timer_order::before_all);
@@ -118,8 +119,9 @@ class run_core final : public profiled_graph<Policy> {
         return this->options_.lap > duration(0) && (this->options_.on_lap || !this->reports_.empty());
     }
     bool has_end() const noexcept { return this->options_.on_end || !this->reports_.empty(); }
-    // Calls `call` with the statistics since `before`, and with those since the start. Returns false if
-    // `call` threw, or memory lacked for the statistics: the run then fails.
+    // Calls `call` with the statistics since `before`, and with those since the start; then sets `before` to
+    // the latter. Returns false if `call` threw, or if there was no memory for the statistics. The run then
+    // fails, and the failure names `name` instead of a stage.
     template <class Callback>
     bool call_with_stats(const char* name, pipeline_stats& before, const Callback& call) noexcept {
         std::exception_ptr error;

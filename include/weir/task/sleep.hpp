@@ -30,8 +30,8 @@ class sleep_operation {
     sleep_operation(const sleep_operation&) = delete;
     sleep_operation& operator=(const sleep_operation&) = delete;
 
-    // Cancels the timer if the frame of the sleeping coroutine is destroyed while the executor is not
-    // running.
+    // If the frame is destroyed while the coroutine sleeps: ends the stop callbacks and cancels the timer;
+    // the coroutine is not resumed. Requires that the executor is not running then.
     ~sleep_operation() {
         if (sleeps_on_ == nullptr) return;
         on_stop_.reset();

@@ -138,9 +138,9 @@ class observed {
         if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
             return inner_.await_suspend(h);
         } else {
-            // The coroutine that runs next may belong to no part of the same `when_all`: the trampoline first
-            // reports the ends of parts that it has noted (`when_all_join`). Not if the awaiter resumes its
-            // own parts.
+            // The coroutine that runs next may belong to no part of the `when_all` whose parts have ended
+            // here. So the trampoline first subtracts the ended parts that it has noted from the counts of
+            // their joins (`when_all_join`). An awaiter that resumes its own parts needs no such step.
             if constexpr (!requires { std::remove_reference_t<inner>::resumes_own_parts; }) {
                 trampoline::settle_joins_here();
             }

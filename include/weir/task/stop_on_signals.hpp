@@ -24,7 +24,7 @@ namespace weir {
 
 namespace detail {
 
-// A stop source, and the signals of which the first one requests the stop.
+// A stop source and a list of signals. The first signal of the list that the process gets requests the stop.
 class signal_request {
   public:
     signal_request(std::initializer_list<int> numbers) : numbers_(numbers) {}
