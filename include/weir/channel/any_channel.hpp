@@ -144,8 +144,9 @@ class any_channel : public channel_puts<Policy> {
         locked_change locked(*this);
         puts::block_puts(last, locked.woken());
     }
-    // `now`: an instant in ns of the channel's clock, not before the last event; empty: the current time.
-    // `sink`: receives the figures of the merged sink, if there is one.
+    // Returns the statistics. `now`: an instant in ns of the channel's clock, not before the last event;
+    // empty: the current time. `sink`: if `merge_sink` has merged a sink and its queue with this channel,
+    // receives the figures of that sink; null: not wanted.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr);
     // The average size in bytes of the items that came into the queue; 0: no item came, or bytes are not
     // counted.
@@ -231,8 +232,8 @@ class any_channel : public channel_puts<Policy> {
     // ---- under the whole_lock -------------------------------------------------------------------------
 
     void close_locked(wakes& woken) noexcept;
-    // Moves all items to `discarded`, early ones too, to be destroyed after unlocking. Returns the number
-    // after the last item.
+    // Moves all items to `discarded`, also the early items (see `put_order`). The caller destroys the items
+    // after it unlocks the channel. Returns the number of the last item, plus 1.
     std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
     bool drains_puts_ = false;       // closed for new puts only
     std::size_t sink_capacity_ = 0;  // the part of the capacity for a merged sink and its queue; 0: no sink

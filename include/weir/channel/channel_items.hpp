@@ -110,7 +110,8 @@ class channel_items : public channel_core<Policy> {
         return held.is_valid() && (get_here(into, number) || get_accounted(into, number, nullptr));
     }
 
-    // Moves several items, as many as the lock of one end allows; returns their number.
+    // Moves up to `most` items under the lock of one end; returns their number, maybe 0. Stops before an item
+    // that needs both locks or changes the statistics: see `any_channel::put_some` and `get_some`.
     template <class T>
     std::size_t put_many(T* items, std::size_t most) noexcept {
         record* const me = record::mine();

@@ -19,7 +19,8 @@
 
 namespace weir::detail {
 
-// The awaitable of a put. Its item is the caller's.
+// The awaitable of a put. The awaitable refers to an item that outlives the await. The item is moved from
+// only if the put succeeds.
 template <class Channel, class Stop = no_stop>
 class [[nodiscard("co_await this, or nothing is put")]] put_operation
     : public channel_awaiter<typename Channel::policy_type, Stop, true> {

@@ -148,8 +148,8 @@ class polled_source : public pollable {
         return next;
     }
 
-    // The loop of the guard. `own(now)`: work for this thread only. It returns when it has to be called
-    // again, or `never`, or `closed`, which ends the loop.
+    // The loop of the guard. `own(now)`: work for this thread only. `own` returns the latest instant, in ns,
+    // at which the loop has to call `own` again; or `never`; or `closed`, which ends the loop.
     template <class Own>
     void guard(Own own) noexcept {
         nap_on_time();

@@ -117,7 +117,7 @@ class basic_pool_threads {
         return true;
     }
 
-    // From now on no place is added, and spares end.
+    // From now on `set` and `add_extra` change nothing. Spares end, as do threads that would become spares.
     void close() noexcept {
         const std::lock_guard guard(lock_);
         closed_ = true;

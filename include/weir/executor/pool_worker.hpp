@@ -166,8 +166,8 @@ class basic_worker_places {
 };
 
 // The most workers that a pool can have: `asked`, or if that is 0, the larger of `cores` and `workers`, the
-// initial number. Errors: std::invalid_argument if `asked` is less than `workers`, or negative. (Others
-// refuse a negative `workers`.)
+// initial number. Errors: std::invalid_argument if `asked` is less than `workers`, or negative. If `workers`
+// is negative, `asked` is ignored and nothing is thrown: the constructor of the pool refuses such `workers`.
 inline unsigned most_workers(unsigned workers, unsigned asked, unsigned cores) {
     if (asked == 0 || was_negative(workers)) return larger(workers, cores);
     if (!was_negative(asked) && asked >= workers) return asked;

@@ -67,8 +67,8 @@ class virtual_clock {
     }
 
   private:
-    // Whether time advances for this timer without a limit: not for an observer (`before_all`), nor for the
-    // largest instant, at which no timer fires.
+    // Whether this timer lets `advance` without a limit move the clock. False for an observer (`before_all`),
+    // and for a timer at the largest instant, which never fires.
     static bool advances_time(const timer& t) noexcept {
         return t.order() == timer_order::normal && t.deadline() != (time_point::max)();
     }

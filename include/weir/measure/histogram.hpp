@@ -117,9 +117,10 @@ class histogram {
 
     /// The duration that a share `q` of all durations does not exceed: 0.5 is the median.
     ///
-    /// \param q  0 to 1; other values count as the nearer limit. 0 gives the shortest duration, 1 `max()`.
-    /// \returns  the greatest value of the quantile's bucket, at most `max()`; 0 if empty. If `has_quantiles`
-    ///           is false, 0 for each `q` below 1.
+    /// \param q  0 to 1; other values count as the nearer limit. 0 stands for the shortest duration, 1 for
+    ///           `max()`.
+    /// \returns  the greatest value of the quantile's bucket, at most `max()`; also for a `q` of 0. Returns 0
+    ///           if the histogram is empty. If `has_quantiles` is false, returns 0 for each `q` below 1.
     [[nodiscard]] duration quantile(double q) const noexcept;
 
     [[nodiscard]] duration p50() const noexcept { return quantile(0.50); }  ///< the median

@@ -264,7 +264,7 @@ struct pipeline_stats {
     /// the same time.
     std::optional<task_samples> consumer = std::nullopt;
 
-    /// \returns items that the consumer got per second, from the start on: see `first_item_stats::rate`.
+    /// \returns `num_items` per second of `elapsed`. Without the start-up time: see `first_item_stats::rate`.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
 
     /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and channels are

@@ -103,8 +103,8 @@ constexpr std::uint64_t subseed(std::uint64_t seed, std::uint64_t use) noexcept 
     return splitmix64(splitmix64(seed, 0), use);
 }
 
-// The upper half of the 128-bit product. For a uniformly random `a` it is uniform below `b`, but for a bias
-// of b / 2^64.
+// Returns the upper 64 bits of the 128-bit product of `a` and `b`. If `a` is uniformly random, the result is
+// uniform in 0 to b - 1, except that each probability has a relative error below b / 2^64.
 constexpr std::uint64_t high_product(std::uint64_t a, std::uint64_t b) noexcept {
     const std::uint64_t a0 = a & 0xffffffffU, a1 = a >> 32;
     const std::uint64_t b0 = b & 0xffffffffU, b1 = b >> 32;

@@ -79,7 +79,8 @@ class memory_shortage final : public std::bad_alloc {
     std::runtime_error text_;  // its copies share the text, so copying can't fail
 };
 
-// Thrown by `start_thread`, for `start_threads`, if a thread can't be started.
+// `start_thread` throws this error if a thread can't be started. `start_threads` catches this error, and
+// throws a std::system_error that tells how many threads were started.
 class thread_shortage final : public std::system_error {
   public:
     using std::system_error::system_error;

@@ -86,9 +86,10 @@ inline straggler comparison(const rank_stats& stats, std::size_t place, std::siz
             .lost = (work - median) * calls_of(s) / static_cast<double>(s.times.total().count())};
 }
 
-// Whether the difference to the median is more than chance. `cut`: the time at work includes parts of the
-// invocations that the lap's ends cut, one on each slot. `others`: the median rank is taken to have as many
-// invocations as the average rank.
+// Whether the difference to the median is at least 5 standard errors plus `cut`. `cut`: the median time of
+// one invocation on each slot, divided by the invocations: the ends of a lap cut that many invocations, and
+// the time at work includes parts of them. `others`: the number of invocations of the median rank, taken to
+// be the average over all ranks.
 inline bool is_sure(const rank_stats& stats, const straggler& s, double median, double num_ranks) {
     const stage_stats& all = stats.all.stages[s.stage_index];
     const double others = larger(static_cast<double>(all.num_tasks) / num_ranks, 1.0);

@@ -80,8 +80,9 @@ struct mermaid_options {
     bool show_slots = true;
 };
 
-/// \returns the description as a Mermaid `flowchart`, which GitHub and GitLab draw in a block of Markdown.
-///          Each stage is a box, with its slots inside if it has several; each edge is an arrow.
+/// \returns the description as a Mermaid `flowchart`. GitHub and GitLab draw the flowchart if it stands in a
+///          Markdown code block of the language `mermaid`. Each stage is a box, with its slots inside if the
+///          stage has several slots; each edge is an arrow.
 [[nodiscard]] std::string mermaid(const pipeline_description& description, mermaid_options options = {});
 
 }  // namespace weir
