@@ -92,8 +92,8 @@ class basic_idle_workers {
     // worker, for the reason in the comment of the class.
     void call(std::int64_t deadline = awake) noexcept { prepare_call(deadline)(); }
 
-    // As `call`, without the system call, which the returned object makes. For threads that queue work under
-    // the lock of the pool's inbox or timers: the pool may be destroyed when the lock is released.
+    // As `call`, but the returned object makes the system call. It is called after the lock of the pool's
+    // inbox or timers is released, when the pool may already be destroyed: it only uses an address.
     wake_up prepare_call(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch, looks for
         // work after its store

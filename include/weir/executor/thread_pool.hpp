@@ -23,7 +23,8 @@ namespace weir {
 /// Options of a `thread_pool`, given by name: `weir::thread_pool pool(4, {.most_workers = 16})`.
 struct thread_pool_options {
     /// The largest number that `set_workers` accepts. A worker that was never started costs some hundred
-    /// bytes. 0: the default of the pool's constructor, or the initial number of workers, if that is larger.
+    /// bytes. 0: the default of the constructor's parameter `workers`, or the initial number of workers,
+    /// whichever is larger.
     unsigned most_workers = 0;
 
     /// Called on each thread before it runs coroutines, with its worker's number, counted from 0. For the

@@ -168,9 +168,10 @@ class threaded_executor : public executor {
         }
     }
     // Blocks the calling thread, after `leave_place`, until `done` is set, or until `limit`. All other
-    // threads may come to wait for this thread meanwhile, for instance for a lock that it holds. So while
-    // coroutines are queued and none is resumed, threads are added, one after the other. `has_left`: another
-    // thread has the place. If not, returns after `retry` at the latest, so that the caller tries again.
+    // threads may come to wait for this thread meanwhile, for instance for a lock that it holds. So threads
+    // are added, one after the other, while `is_crowded` returns true and no coroutine is resumed. They are
+    // removed at the end. `has_left`: another thread has the place. If none has, returns after `retry` at the
+    // latest, and the caller calls `leave_place` again.
     void sleep(parker& done, time_point limit, bool has_left) noexcept {
         auto* const me = basic_thread_record<Platform>::mine();
         if (me != nullptr) me->set_sleeping(true);

@@ -135,8 +135,9 @@ unsigned rank_of(const wait_seen& w) noexcept;
 void add_waiters(wait_lines& lines, const wait_site& at, unsigned rank = wait_ranks);
 std::string waiters_at(const wait_site& at);
 
-// For sites that one thread uses, called on that thread: all waiters, the likeliest cause first; and the
-// first contradiction, with the waiters at its site. Empty if there is none.
+// For sites that one thread uses, called on that thread. `waiters_at` returns all waiters as text, the
+// likeliest cause first. `contradiction_in` returns the first broken invariant of a site (see
+// `wait_site::contradiction`), with the waiters at this site. Both return an empty text if there is none.
 std::string waiters_at(registry& all);
 std::string contradiction_in(registry& all);
 

@@ -180,7 +180,7 @@ class sink_meter {
     }
 
     // Lets the sink act after a put or a get. `put`, `got`: the numbers of all puts and gets so far.
-    // `closed`: no put will follow. `is_mark(i)`: whether number i is an end-of-epoch mark.
+    // `closed`: no put will follow. `is_mark(i)`: whether put number i, from 0, put an end-of-epoch mark.
     template <class IsMark>
     void advance(std::int64_t now, std::uint64_t put, std::uint64_t got, bool closed,
                  IsMark is_mark) noexcept {

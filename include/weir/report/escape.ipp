@@ -124,9 +124,10 @@ WEIR_INLINE std::string shortened(const std::string& text, std::size_t columns) 
     return text;
 }
 
-// A range of code points whose width is the same on all terminals: letters and signs, and the wide characters
-// of East Asia (UAX #11, W and F). `for_terminal` drops combining marks (width 0), and writes `?` for all
-// other code points, as control characters, letters written from right to left, and emoji.
+// A range of code points of one width: letters and signs, and wide characters of East Asia (UAX #11, W and
+// F). Terminals agree on this width, except that some in East Asia show ambiguous characters (UAX #11, A) in
+// two columns. `for_terminal` drops combining marks (width 0). It writes `?` for all other code points, such
+// as control characters, letters written from right to left, and most emoji.
 struct known_width {
     unsigned first;
     unsigned last;

@@ -39,8 +39,8 @@ inline std::string current_line(const stage_stats& s) {
 
 inline std::string current_line(const channel_stats& c) {
     using namespace units;
-    // Rounded down, as in SPDL: 100 % means all of the time. The small addend keeps 0.57, computed as 1 -
-    // 0.43, from becoming 56 %.
+    // Rounded down, as in SPDL: 100 % means all of the time. Without the small addend, 0.44, computed as 1 -
+    // 0.56, would become 43 %.
     const auto occupancy = static_cast<int>(100 * c.readiness() + 1e-9);
     return "[" + c.name + "_queue]\tProcessed " + right(std::to_string(c.num_get), 5) + " items in " +
            log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) +

@@ -136,7 +136,8 @@ class stage_kind : public running_stage<Policy> {
     no_wait wait_for_turn(auto& /*it*/, slot& /*me*/) noexcept { return {}; }
     // Returns false if the stage ends.
     bool leave_turn(const auto& /*it*/) noexcept { return true; }
-    // Called if the stage ends at the item: refuses the turns of later items (`puts_in_order`: their puts).
+    // Called if the stage ends at the item. Refuses the turns of later items; in a stage with
+    // `puts_in_order`, the puts of their results.
     void block_turns(const auto& /*it*/) noexcept {}
 
     // The queue for the result that `next_result` has returned.
@@ -171,8 +172,8 @@ class stage_kind : public running_stage<Policy> {
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }
-    // Called when a slot goes out of service. Ends the slot's wait, if the slot waits for something other
-    // than an item of the queue `in_`.
+    // Called when any slot goes out of service. A kind whose slots may wait for something other than an item
+    // of the queue `in_` ends such a wait of a slot that is `recalled`.
     void recall_idle() noexcept {}
 
     // The number of an item, without the end-of-epoch marks before it.
@@ -203,8 +204,8 @@ struct function_call {
 };
 
 // The base of the stage kinds that call a function with each item. `Given`: the function, or a factory that
-// makes one for each slot; `Types`: the `call_traits` of the function. The state of an iteration has a member
-// `item_provenance`.
+// makes one for each slot; `Types`: the `call_traits` of the function. The state that a derived kind gives to
+// `iteration_with` has a member `item_provenance`.
 template <class Given, class Types, class C, class D, class Policy>
 class function_stage : public stage_kind<C, D, Policy> {
     using base = stage_kind<C, D, Policy>;

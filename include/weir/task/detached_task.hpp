@@ -100,7 +100,8 @@ class [[nodiscard]] detached_task {
         // The executor; the slot of the stage for whose function the coroutine works (`measured`); the stop
         // that ends its waits (`ends`).
         coroutine_env& env() noexcept { return env_; }
-        // Records for which run or group the thread works while it runs the coroutine.
+        // At the first resumption, records for which run or group (`ends`) the thread works, unless the
+        // coroutine works for a slot.
         class initial_awaiter {
           public:
             explicit initial_awaiter(const promise_type& p) noexcept : promise_(&p) {}
