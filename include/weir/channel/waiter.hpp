@@ -63,7 +63,7 @@ struct basic_waiter {
     basic_waiter* next;
     basic_waiter* previous;
 
-    // The owner to wake, one of three: a coroutine with its executor, a thread, or a choice (see choice.hpp).
+    // The owner to wake, one of three: a coroutine with its executor, a thread, or a choice (`basic_choice`).
     void* coroutine;
     weir::executor* executor;
     basic_parker<Platform>* thread;
