@@ -9,10 +9,12 @@
 #include <weir/run/failure.hpp>
 #include <weir/task/task.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +69,16 @@ class counted {
     ledger* book_;
     std::size_t number_;
 };
+
+inline std::vector<int> counted_from_1(int n) {
+    std::vector<int> all(static_cast<std::size_t>(n));
+    std::iota(all.begin(), all.end(), 1);
+    return all;
+}
+inline std::vector<int> sorted(std::vector<int> all) {
+    std::sort(all.begin(), all.end());
+    return all;
+}
 
 // All items of a run, taken by this thread.
 template <class Run>

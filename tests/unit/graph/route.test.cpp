@@ -37,6 +37,7 @@
 using flows::by_epoch;
 using items::contains;
 using items::message_of;
+using items::sorted;
 using items::take_all;
 using items::take_until_failure;
 using weir::branch;
@@ -66,11 +67,6 @@ auto takes(duration d, weir::stage_options o = {}) {
 auto numbers(int from, int to) { return weir::source(std::views::iota(from, to)); }
 
 std::size_t parity(int n) { return static_cast<std::size_t>(n % 2); }
-
-ints sorted(ints all) {
-    std::ranges::sort(all);
-    return all;
-}
 
 template <class Part>
 ints sorted_of(Part part, int from, int to) {

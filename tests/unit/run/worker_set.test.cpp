@@ -44,6 +44,7 @@
 
 using items::contains;
 using items::message_of;
+using items::sorted;
 using items::take_all;
 using weir::duration;
 using weir::task;
@@ -62,10 +63,6 @@ auto after(duration d) {
     };
 }
 
-ints sorted(ints all) {
-    std::ranges::sort(all);
-    return all;
-}
 ints up_to(int n) {
     ints all(static_cast<std::size_t>(n));
     std::iota(all.begin(), all.end(), 0);

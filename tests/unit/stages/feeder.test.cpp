@@ -15,11 +15,9 @@
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -29,7 +27,9 @@
 #include <vector>
 
 using items::contains;
+using items::counted_from_1;
 using items::message_of;
+using items::sorted;
 using items::take_all;
 using items::take_until_failure;
 using weir::feeder;
@@ -41,16 +41,6 @@ using namespace std::chrono_literals;
 using ints = std::vector<int>;
 
 namespace {
-
-ints counted_from_1(int n) {
-    ints all(static_cast<std::size_t>(n));
-    std::iota(all.begin(), all.end(), 1);
-    return all;
-}
-ints sorted(ints all) {
-    std::sort(all.begin(), all.end());
-    return all;
-}
 
 // A node takes 10 ms, and has no children but by number.
 task<int> ten_ms(int n, feeder<int>& more) {

@@ -14,7 +14,6 @@
 #include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -30,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+using items::sorted;
 using items::take_all;
 using items::take_until_failure;
 using weir::async_generator;
@@ -93,10 +93,6 @@ class tool {
     std::atomic<bool> busy_{false};
 };
 
-ints sorted(ints all) {
-    std::ranges::sort(all);
-    return all;
-}
 ints up_to(int n) {
     ints all;
     for (int i = 0; i < n; ++i) all.push_back(i);

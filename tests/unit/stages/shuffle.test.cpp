@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+using items::sorted;
 using items::take_all;
 using weir::virtual_time;
 using namespace std::chrono_literals;
@@ -40,11 +41,6 @@ ints shuffled(int n, std::size_t buffer, std::uint64_t seed) {
     virtual_time time;
     const auto pipeline = weir::source(first(n)) | weir::shuffle(buffer, seed) | weir::sink();
     return take_all(pipeline.start(time));
-}
-
-ints sorted(ints all) {
-    std::ranges::sort(all);
-    return all;
 }
 
 epoch_list shuffled_epochs(int n, std::size_t buffer, std::uint64_t seed, std::uint64_t epochs) {

@@ -19,14 +19,12 @@
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -36,7 +34,9 @@
 #include <vector>
 
 using items::contains;
+using items::counted_from_1;
 using items::message_of;
+using items::sorted;
 using items::take_all;
 using weir::feeder;
 using weir::task;
@@ -56,15 +56,6 @@ auto binary(int last) {
         }
         return n;
     };
-}
-ints counted_from_1(int n) {
-    ints all(static_cast<std::size_t>(n));
-    std::iota(all.begin(), all.end(), 1);
-    return all;
-}
-ints sorted(ints all) {
-    std::sort(all.begin(), all.end());
-    return all;
 }
 
 // A node takes 10 ms, and has no children but by number.
