@@ -162,7 +162,8 @@ class basic_live_view : public run_report {
         progress_.rate = per_second(progress_.done, progress_.elapsed);
         recent_ = all;
         set_verdict(brief_verdict(all));
-        show();
+        // A line is never left out: a pipe, which may be full for a moment, has to get the last one.
+        if (!draws_ || takes_output(options_.file)) show();
         picture_.clear();  // the last picture stays on the terminal
     }
 
@@ -272,9 +273,9 @@ class basic_live_view : public run_report {
 ///         `set_report_warning` is called, and the run goes on without the view.
 /// Cost: a picture of ten stages takes 0.3 ms, on a thread of the run's executor. Verdicts during the run
 ///       take at most 1 % of the time: for five stages, a verdict of 10 to 20 ms about every 2 s, on the laps
-///       since the last verdict. While a terminal is stopped (Ctrl-S), or a pipe is full, laps draw nothing.
-///       The pictures (or lines) at the begin and the end of the run, and `print`, wait until the file takes
-///       them.
+///       since the last verdict. While a terminal is stopped (Ctrl-S), or a pipe is full, laps draw nothing;
+///       a stopped terminal gets no last picture either. The picture (or line) at the begin of the run, the
+///       last line in a pipe, and `print` wait until the file takes them.
 class live_view final : public detail::basic_live_view<detail::standard_platform> {
     using detail::basic_live_view<detail::standard_platform>::basic_live_view;
 };

@@ -273,6 +273,9 @@ TEST_CASE("the view does not wait for a stopped terminal or a full pipe") {
     REQUIRE(tcflow(t.slave, TCOON) == 0);
     v.lap(lap_of(1));
     CHECK(read_all(t.master).find("00:00  2") != std::string::npos);
+    REQUIRE(tcflow(t.slave, TCOOFF) == 0);
+    v.ends(lap_of(1), lap_of(3));  // comes back
+    CHECK(read_all(t.master).empty());
 }
 #endif
 
