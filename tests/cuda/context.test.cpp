@@ -114,20 +114,34 @@ TEST_CASE("what is made when its context is gone belongs to the device all the s
 TEST_CASE("in a forked process nothing waits for a context of before the fork") {
     const fresh_runtime runtime;
     std::optional<context> gpu(std::in_place);
+    const weir::cuda::stream s(*gpu);
+    const weir::cuda::event e(*gpu);
+    weir::cuda::pinned_pool blocks(*gpu, 64, 1);
+    weir::sync_wait(e.done());  // leaves an event in the context's pool
     const pid_t child = fork();
     if (child == 0) {
-        bool refused = false;
-        try {
-            const weir::cuda::stream s(*gpu);
-        } catch (const weir::forked_error&) {
-            refused = true;
-        }
+        alarm(30);
+        int refused = 0;
+        const auto count = [&refused](const auto& attempt) {
+            try {
+                attempt();
+            } catch (const weir::forked_error&) {
+                ++refused;
+            }
+        };
+        count([&] { const weir::cuda::stream another(*gpu); });
+        count([&] { const weir::cuda::event another(*gpu); });
+        count([&] { weir::sync_wait(e.done()); });
+        count([&] { weir::sync_wait(s.done()); });
+        count([&] { weir::sync_wait(weir::cuda::copy(s, &refused, &refused, 0)); });
+        count([&] { static_cast<void>(weir::sync_wait(blocks.acquire(1))); });
         gpu.reset();
-        _exit(refused ? 0 : 1);
+        _exit(refused);
     }
     int status = -1;
     REQUIRE(waitpid(child, &status, 0) == child);
-    CHECK(status == 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 6);
 }
 
 TEST_CASE("whatever call fails while a context is made, the error names it, and nothing is left") {

@@ -141,9 +141,15 @@ class core {
     event_pool timed_events{cudaEventDefault};
     device_status broken;
 
-    // Errors: `weir::cuda::error` if an earlier error broke the device. `measured`, here and below: the slot
-    // (a worker of a stage) that makes the call, whose stage the error names; null: none.
+    // Errors: `forked_error`, except without a device. In a forked process no CUDA call works.
+    void check_process() const {
+        if (!on_host_ && !born_.is_here()) throw forked_error();
+    }
+    // Errors: those of check_process(); `weir::cuda::error` if an earlier error broke the device. `measured`,
+    // here and below: the slot (a worker of a stage) that makes the call, whose stage the error names; null:
+    // none.
     void check_device(const weir::detail::slot* measured = nullptr) const {
+        check_process();
         if (broken.get() != cudaSuccess) throw_error(broken.get(), "an earlier call", measured);
     }
     void check_call(cudaError_t code, const char* call, const weir::detail::slot* measured = nullptr) {
@@ -163,7 +169,7 @@ class core {
     // Makes a call that needs a current device: see `run_on_context_thread`. Errors: also `forked_error`.
     template <class Call>
     cudaError_t call_on_context_thread(Call call) {
-        if (!born_.is_here()) throw forked_error();
+        check_process();
         return run_on_context_thread(box_, device_, std::move(call));
     }
 
@@ -188,7 +194,7 @@ class core {
     }
 
     // Takes an event from the pool, or creates one if the pool is empty. Errors: `weir::cuda::error`; those
-    // of call_on_context_thread().
+    // of check_process() and call_on_context_thread().
     cudaEvent_t take_event(event_pool& from);
 
     // Blocks until all work on the stream is done, or never will be, so that the caller may reuse memory that
@@ -238,7 +244,7 @@ class core {
 ///           started.
 /// Ends:     the destructor waits for all work that is awaited, and the coroutines that wait are posted. In a
 ///           forked process, where no GPU works, the destructor returns at once; streams, events and pools
-///           can't be made there: `forked_error`.
+///           can't be made there, and waits throw: `forked_error`.
 /// Lifetime: outlives all waits. Objects made from the context may outlive it, but can't be awaited then.
 /// Threads:  any.
 /// Watchdog: each wait counts as an `external_wait`, so it isn't reported as a deadlock. Coroutines on

@@ -48,6 +48,7 @@ inline void core::check_not_captured(cudaStream_t stream, const char* call,
 }
 
 inline cudaEvent_t core::take_event(event_pool& from) {
+    check_process();
     cudaEvent_t event = from.take();
     if (event != nullptr) return event;
     const auto create = [&]() noexcept { return cudaEventCreateWithFlags(&event, from.flags()); };
