@@ -93,7 +93,8 @@ inline pipeline_stats pipeline_of(const pipeline_stats& outline, const rank_reco
     return p;
 }
 
-// Sets the members of `sum` for which a sum over ranks means nothing: maxima, minima and averages.
+// Sets the members of `sum` for which a sum over ranks means nothing: maxima, minima and averages. Maxima of
+// sizes remain sums: so `most_waiting` is never below the sum of `num_waiting`.
 inline void correct_sum(rank_record& sum, const std::vector<rank_record>& ranks) {
     sum.elapsed = duration(0);
     sum.idle = (duration::max)();
