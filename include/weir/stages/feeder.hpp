@@ -42,6 +42,8 @@ namespace weir {
 ///
 /// \tparam T  the item type of the stage before.
 /// Threads:  any number, until the function has returned, or the task that the function returned has ended.
+///           A later call of `add` is an error, and detected only while the slot is in no call: during the
+///           slot's next call, the item counts as added by that call.
 /// Lifetime: that of the slot (worker), which uses one feeder for all of its calls of the function.
 template <class T>
 class feeder {
