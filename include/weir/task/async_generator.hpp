@@ -53,7 +53,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
     }
 
     /// \returns awaitable of `optional<T>`: empty once the coroutine has ended, and for an empty generator.
-    /// Suspends: unless an earlier `next` has found the end.
+    /// Suspends: unless the coroutine has ended or the generator is empty.
     auto next() noexcept { return next_operation(handle_); }
 
     /// Rejects a plain range-for loop, which can't await, at compile time.
@@ -73,14 +73,15 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
 
     class [[nodiscard("co_await this, or nothing happens")]] next_operation {
       public:
-        // Tags. `co_await` in a task leaves the slot as it is: the generator is part of the same function.
-        // `when_any` rejects the operation, whose item it could lose.
+        // Tags. `updates_slot_itself`: the await changes no state of the awaiting stage worker (slot),
+        // because the generator is part of the same function. `moves_item`: `when_any`, which could lose the
+        // value, rejects the operation.
         using updates_slot_itself = void;
         using moves_item = void;
         explicit next_operation(handle& generator) noexcept : handle_(&generator) {}
         bool await_ready() const noexcept { return !*handle_ || handle_->done(); }
-        // Resumes on the awaiting coroutine's executor, when the generator has yielded or ended: at once, if
-        // the generator runs on a thread of that executor, else by a post.
+        // Resumes when the generator has yielded or ended: at once, if that happens on a thread of an
+        // executor, else by a post to the awaiting coroutine's executor.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             handle_->promise().awaited_by(h, handle_);
@@ -148,7 +149,7 @@ class async_generator<T>::promise_type final : public detail::task_promise_base 
     void unhandled_exception() noexcept { error = std::current_exception(); }
     void return_void() noexcept {}
 
-    T* value = nullptr;  // in the suspended frame; null: no value was yielded
+    T* value = nullptr;  // yielded, in the suspended frame; null: `next` has taken it, or there is none
     std::exception_ptr error;
 };
 

@@ -36,8 +36,8 @@ inline std::system_error sender_stopped_error() {
 }
 
 // A coroutine that awaits an object with a member `as_awaitable` on behalf of a coroutine of this library.
-// The adapter may be resumed on any thread, also within the call that starts it. When the adapter ends, it
-// posts the coroutine of this library to that coroutine's executor.
+// The object may resume the adapter on any thread, also inside its own `await_suspend`. When the adapter
+// ends, it posts the coroutine of this library to that coroutine's executor.
 class foreign_awaitable_adapter {
   public:
     class promise_type : public pooled_frame {
@@ -220,11 +220,11 @@ class not_an_iterator {
 /// sender, the coroutine is resumed once, on its own executor. A sender that completes as stopped makes the
 /// await throw `std::system_error` with `std::errc::operation_canceled`.
 ///
-/// Any other awaiter resumes the coroutine on a thread of its choice, for example of a driver. The coroutine
-/// runs there until it awaits something of this library, as `co_await weir::yield()`, which resumes it on its
-/// own executor. At the end of a `task`, an `async_generator` or a stage's function, the awaiting coroutine
-/// is resumed on its own executor, too; but if a coroutine of another executor of the library runs on that
-/// thread, the awaiting one goes on there.
+/// An awaiter of another library resumes the coroutine on a thread of its choice, for example of a driver.
+/// The coroutine runs there until it awaits something of this library, as `co_await weir::yield()`, which
+/// resumes it on its own executor. If a `task`, an `async_generator` or a stage's function ends on such a
+/// thread, the awaiting coroutine is resumed on its own executor, too. Exception: if that thread belongs to
+/// another `executor`, the awaiting coroutine continues there.
 ///
 /// A coroutine of another library may await all awaitables of this library: `channel` documents under Resumes
 /// on which executor the coroutine is resumed.

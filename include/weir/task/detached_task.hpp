@@ -22,14 +22,15 @@
 
 namespace weir::detail {
 
-// The run or task group for which the current thread works. A thread that starts tasks and waits for them
-// passes this object to the tasks. The threads that run the tasks are then marked as working for that run,
-// too: a wait of such a task for the run is refused. A stop of the run doesn't end the waits of these tasks.
+// Stores the stage or run for which the current thread works. A thread that starts tasks and waits for them
+// passes `ends()` to the tasks. While a thread runs such a task, it works for that stage or run, too: if the
+// task waits for the end of the run, an exception refuses the wait. A stop of the run doesn't end the waits
+// of these tasks.
 class work_of_starter {
   public:
     work_of_starter() noexcept {}  // defined by hand: one compiler doesn't generate it for const members
 
-    // Null: the thread works for no run or group, or this is unknown.
+    // Null: the thread works for no stage or run that is known.
     const end_token* ends() const noexcept { return ends_.work != nullptr ? &ends_ : nullptr; }
 
   private:
@@ -38,7 +39,7 @@ class work_of_starter {
 };
 
 // The owner of a detached task. At its end the task calls `ended`, as its last action: the call may destroy
-// the coroutine, and so may each thread that it wakes.
+// the coroutine, and so may a thread that the call wakes.
 class detached_task_owner {
   public:
     virtual void ended() noexcept = 0;
@@ -77,14 +78,15 @@ class [[nodiscard]] detached_task {
         ex.post(prepare(ex, measured, owner, ends));
     }
 
-    // Whether the coroutine has ended, or none is left. A coroutine with a result stays suspended at its
-    // `co_yield`.
+    // Whether the coroutine has ended, or this object has none. A coroutine with a result has ended when it
+    // is suspended at its `co_yield`.
     bool done() const noexcept { return !handle_ || handle_.done() || handle_.promise().value != nullptr; }
 
     // Destroys a coroutine that no thread will resume.
     void abandon() noexcept { std::exchange(handle_, {}).destroy(); }
     // Gives up the coroutine without destroying it: the frame is leaked. For a coroutine that may stay in the
-    // middle of its code for ever: another thread ran it at a fork, or it has called `std::exit`.
+    // middle of its code for ever: another thread ran it when the process forked, or it has called
+    // `std::exit`.
     void forget() noexcept { handle_ = {}; }
 
     T take() {
@@ -100,7 +102,7 @@ class [[nodiscard]] detached_task {
         // The executor; the slot of the stage for whose function the coroutine works (`measured`); the stop
         // that ends its waits (`ends`).
         coroutine_env& env() noexcept { return env_; }
-        // At the first resumption, records for which run or group (`ends`) the thread works, unless the
+        // At the first resumption, records for which stage or run (`ends->work`) the thread works, unless the
         // coroutine works for a slot.
         class initial_awaiter {
           public:
@@ -164,8 +166,8 @@ detached_task<T> make_detached_task(A& a) {
 }
 
 // Starts a coroutine for which this thread is going to wait. If the thread runs a coroutine of `ex`, the new
-// one runs at once, on the same stack: if it never suspends, it needs no other thread. If not, and on
-// executors that decide which coroutine runs next, as virtual time does, the coroutine is posted.
+// one runs at once, on the same stack: if it never suspends, it needs no other thread. On other threads, and
+// on an `exclusive` executor (virtual time), which decides what runs next, the coroutine is posted.
 class inline_start {
   public:
     WEIR_NOINLINE static void begin(executor& ex, std::coroutine_handle<> h) {
@@ -175,19 +177,18 @@ class inline_start {
     }
 };
 
-// Called repeatedly by a thread that waits until work on `ex` (null: any work) sets `done`, or until `limit`.
-// Runs coroutines of `ex`, if `ex` has no threads of its own; if it has, runs those of the executor whose
-// coroutine this thread runs, and so blocks; but not if that executor is exclusive, as virtual time is,
-// because it would report the wait for other work as a deadlock. False: nothing was run, and the caller
-// should sleep.
+// Called repeatedly by a thread that waits until work on `ex` (null: the executor is unknown) sets `done`, or
+// until `limit`. Runs coroutines of `ex`, if `ex` runs on this thread. If not, runs those of the executor
+// whose coroutine called this function; but not if that executor is exclusive, as virtual time is, because it
+// would report the wait for other work as a deadlock. False: nothing was run, and the caller should sleep.
 inline bool help_until(parker& done, executor* ex, time_point limit) {
     if (ex != nullptr && ex->drive(done, limit)) return true;
     executor* const here = current_executor();
     return here != nullptr && here != ex && !here->traits().exclusive && here->drive(done, limit);
 }
 
-// Runs coroutines in the place of a thread of `ex`, if one pauses for that, until `done` is set or poked.
-// False: the caller should sleep.
+// Runs coroutines in the place of a thread of `ex`, which pauses meanwhile, until `done` is set or poked.
+// False: no thread of `ex` pauses, or nothing is ready to run; the caller should sleep.
 inline bool work_in_lent_place(executor& ex, parker& done) noexcept { return ex.lend_place(done); }
 
 // For the platforms of tests, whose flags executors do not accept: runs nothing.

@@ -39,8 +39,8 @@ class [[nodiscard("it says something only as long as it exists")]] external_wait
 
     /// \returns how many such objects were ever constructed.
     [[nodiscard]] static std::uint64_t num_begun() noexcept { return begun_.load(std::memory_order_seq_cst); }
-    /// \returns how many such objects were destroyed; no more than `num_begun` returns in a later call. If
-    ///          the two numbers are equal, no such object existed between the two calls.
+    /// \returns how many such objects were destroyed. If a later call of `num_begun` returns the same number,
+    ///          no such object existed between the two calls.
     [[nodiscard]] static std::uint64_t num_ended() noexcept { return ended_.load(std::memory_order_seq_cst); }
 
   private:
@@ -55,9 +55,9 @@ namespace detail {
 //
 // | phase    | meaning                                                            |
 // |----------|--------------------------------------------------------------------|
-// | starting | the coroutine is about to suspend; no other thread resumes it      |
-// | waiting  | the driver posts the coroutine                                     |
-// | answered | the operation is complete, or never will be                        |
+// | starting | the coroutine has not suspended; answer() will not post it         |
+// | waiting  | the coroutine is suspended; answer() will post it                  |
+// | answered | answer() was called: the operation is complete, or never will be   |
 // | left     | the coroutine is gone, or continues without the answer             |
 class async_completion {
     using platform = standard_platform;
@@ -69,19 +69,21 @@ class async_completion {
     async_completion(const async_completion&) = delete;
     async_completion& operator=(const async_completion&) = delete;
 
-    // Called when the coroutine is suspended: answer() then posts it to its executor, where it is resumed.
-    // False: the answer is there already, and the coroutine continues at once. True: the coroutine may be
-    // running elsewhere when this returns. acq_rel; pairs with answer(): each sees what the other did before
+    // Called when the coroutine is suspended. True: answer() posts the coroutine to its executor, which may
+    // have resumed it when this returns. False: answer() was called before, and the coroutine continues at
+    // once. acq_rel; pairs with answer(): the later of the two calls sees what the caller of the other wrote
+    // before
     bool wait() noexcept {
         std::uint32_t expected = starting;
         return phase_.compare_exchange_strong(expected, waiting, std::memory_order_acq_rel);
     }
 
-    // Called once, by the driver. An object in a coroutine frame is gone as soon as the coroutine continues.
+    // Called once, by the driver. The coroutine may destroy this object as soon as it continues.
     void answer() noexcept {
         const external_wait until_posted;
         promised_.reset();
-        // acq_rel; pairs with wait(), is_waited_for(), leave() and leave_and_wait()
+        // acq_rel; publishes what the driver did before to wait(), is_waited_for() and leave_and_wait(); sees
+        // what preceded wait(), leave() or leave_and_wait()
         const std::uint32_t before = phase_.exchange(answered, std::memory_order_acq_rel);
         if (before == waiting) {
             if (measured_ != nullptr) ready_ = clock_of(*measured_);
@@ -91,8 +93,8 @@ class async_completion {
         }
     }
 
-    // Called if the coroutine must not be resumed any more. release; pairs with answer(), which then posts
-    // nobody
+    // Called if the coroutine must not be resumed any more: a later answer() does not post it. release;
+    // pairs with answer(), which sees what the caller did before
     void leave() noexcept { phase_.store(left, std::memory_order_release); }
 
     // The same as `leave`, and blocks until answer() was called. acq_rel; pairs with answer(): the caller

@@ -25,7 +25,7 @@ namespace weir::detail {
 //
 // Memory:   a slab is made when all others are full. So there is memory for at most 17/16 of the largest
 //           number of blocks that were in use at one time. A slab is freed when none of its blocks is in use.
-// Threads:  any. A call of `give` takes the lock once, one of `take` at most twice.
+// Threads:  any. `give` takes the lock once, `take` at most twice.
 // Forks:    a thread of the parent may have been changing a slab, so a child neither uses nor frees the
 //           parent's slabs.
 // Source:   Bonwick, "The slab allocator" (USENIX 1994).
@@ -43,9 +43,9 @@ class alignas(64) frame_slabs {
         std::uint32_t length;
     };
 
-    // Allocates a block of `stride - before_block` bytes. Adds free blocks of slabs, up to `most` blocks in
-    // all. `stride`: a multiple of 64. `aligned`: to `most_frame_alignment`; else as by `operator new`. All
-    // calls of one object pass the same `stride` and `aligned`.
+    // Returns a list of 1 to `most` blocks, each of `stride - before_block` bytes: a new one from the heap,
+    // or blocks of slabs. `stride`: a multiple of 64. `aligned`: to `most_frame_alignment`; else as by
+    // `operator new`. All calls of one object pass the same `stride` and `aligned`.
     // Errors: `std::bad_alloc`.
     chain take(std::size_t stride, bool aligned, std::uint32_t most);
 

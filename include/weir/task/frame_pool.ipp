@@ -76,7 +76,7 @@ WEIR_INLINE void frame_slabs::forget() noexcept {
     open_.store(nullptr, std::memory_order_relaxed);
 }
 
-// The first place for a block behind `from` and the block's origin.
+// The lowest address with this alignment that leaves room for the block's origin behind `from`.
 WEIR_INLINE auto frame_slabs::place_behind(void* from, std::size_t alignment) noexcept -> block* {
     char* const least = static_cast<char*>(from) + before_block;
     void* const place = least + (0 - reinterpret_cast<std::uintptr_t>(least)) % alignment;
@@ -129,8 +129,8 @@ WEIR_INLINE auto frame_slabs::cut(std::size_t stride, std::uint32_t most) noexce
     return {first, length};
 }
 
-// Returns the slab, closed, if none of its blocks is in use any more. Null: others are, or the slab is the
-// parent's of this forked process.
+// Returns the slab, closed, if none of its blocks is in use any more. Null: a block is in use, or the slab
+// was made before the process forked.
 WEIR_INLINE auto frame_slabs::put_back(block& b) noexcept -> slab* {
     auto* const s = static_cast<slab*>(origin(&b));
     if (!s->born.is_here()) return nullptr;

@@ -28,7 +28,7 @@ namespace weir {
 ///
 /// If T is an object type, `*iterator` is a `T&&` to the yielded object, so that an item can be moved out of
 /// the range. A yielded lvalue is copied first: the consumer gets the copy. If T is a reference type,
-/// `*iterator` is that reference. Yielding a temporary moves nothing.
+/// `*iterator` is that reference. A yielded rvalue is neither copied nor moved.
 ///
 /// An input range and a view: single-pass, move-only. The body can't `co_await`: see `async_generator`.
 ///
@@ -36,8 +36,8 @@ namespace weir {
 /// Threads:  one at a time.
 /// Lifetime: objects that the body takes by reference outlive the generator, and so does a lambda with
 ///           captures whose body is the coroutine. The result of `*` is valid until the next `++`.
-/// Cost:     one frame, from the pool of frames; nothing for each item. Nested generators take stack for each
-///           level, in `++` and when they are destroyed.
+/// Cost:     one allocation, for the frame. Nested generators take stack for each level, in `++` and when
+///           they are destroyed.
 /// Source:   std::generator (P2502), without recursive yields and allocators.
 template <class T>
 class [[nodiscard("a generator does nothing until it is iterated")]] generator {

@@ -55,7 +55,7 @@ decltype(auto) take_non_void(Part&& part) {
 }
 
 // Releases the frame of a task, or of one part of a join: the caller owns the frame then. Null: there is no
-// frame, or `promise_of` could not find its promise.
+// frame, or its promise is aligned so strictly that `task_promise_base::promise_of` can't find it.
 template <class A>
 void* release_frame(A& from) noexcept {
     if constexpr (is_task<A>) {
@@ -134,21 +134,21 @@ class wrapped_part final : detached_task_owner {
 //
 // Most often one thread runs all the parts of its own join, one after the other. Their ends then cost no
 // read-modify-write: the thread's trampoline (platform/transfer.hpp), the loop that resumes coroutines there,
-// only notes that it owes the join these ends. The trampoline lets the join subtract them from `left_` when
-// it runs something else.
+// only notes that it owes the join these ends. Before it runs an unrelated coroutine, the trampoline calls
+// `settle`, which subtracts the ends from `left_`.
 class when_all_join final : public task_join, owed_join {
   public:
     explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}
 
-    // A part has ended, on any thread: a wrapped one, or a task away from the join's thread.
+    // Any thread. A wrapped part has ended, or a task on a thread that must not resume the awaiter.
     void part_ended(const void* = nullptr) noexcept {
         if (all_ended_with(1)) executor_->post(awaiter());  // the join may be gone from here on
     }
 
-    // A task has ended. Returns the coroutine that runs next here: the part that was forked before this task,
-    // unless another thread has taken it; after the last part the awaiting coroutine, if it belongs to this
-    // thread's executor. Not inlined: a coroutine would keep the thread-local address of the trampoline when
-    // it continues on another thread.
+    // A task has ended. Returns the coroutine that runs next here: after the last part the awaiting
+    // coroutine, if this thread may resume it; before that the part that was forked before this task, unless
+    // another thread has taken that part; else one that does nothing. Not inlined: a coroutine would keep the
+    // thread-local address of the trampoline when it continues on another thread.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(task_promise_base& ended) noexcept override {
         trampoline* const here = trampoline::of_this_call();
         if (here != home_ || ended.env().executor != executor_) [[unlikely]]
@@ -166,8 +166,8 @@ class when_all_join final : public task_join, owed_join {
     }
 
     // Starts all parts, and returns the coroutine that runs next. The part that ends last resumes the awaiter
-    // on its executor. `start_others(where, ex, ends)` forks all parts but the first to `where`, the forks of
-    // this thread or `ex`, and returns the last of them. Not inlined, as `task_ended`.
+    // on its executor. `start_others(where, ex, ends)` calls `fork` for all parts but the first, and returns
+    // the result of the last call. `where`: this thread's `own_forks`, or `ex`. Not inlined, as `task_ended`.
     template <class Promise, class First, class StartOthers>
     WEIR_NOINLINE std::coroutine_handle<> start(std::coroutine_handle<Promise> awaiter, First&& first,
                                                 StartOthers start_others) {
@@ -191,7 +191,7 @@ class when_all_join final : public task_join, owed_join {
             start_others(*ex, *ex, ends);
             return here->next(first.start(*this, *ex, ends, {}));
         }
-        ex->fork(first.start(*this, *ex, ends, {}));  // the join may be gone if there are no others
+        ex->fork(first.start(*this, *ex, ends, {}));  // if this part is the only one, the join may be gone
         start_others(*ex, *ex, ends);
         return std::noop_coroutine();
     }
@@ -229,7 +229,7 @@ class when_all_join final : public task_join, owed_join {
     // part doesn't need this code.
     WEIR_NOINLINE std::coroutine_handle<> continue_with(trampoline& here,
                                                         std::coroutine_handle<> before) noexcept {
-        own_forks* const own = here.forks();  // null: another thread has replaced the worker meanwhile
+        own_forks* const own = here.forks();  // null: another thread has replaced this one as worker
         if (before && own != nullptr && own->take_back(before)) return here.next(before);
         here.owe_no_more(*this);
         return all_ended_with(owed_) ? here.next(awaiter()) : std::noop_coroutine();
@@ -255,7 +255,7 @@ class when_all_join final : public task_join, owed_join {
     executor* executor_;
     slot* measured_ = nullptr;
     std::int64_t ready_;
-    trampoline* home_;  // of the thread that forked the parts: only this one takes parts back or owes ends
+    trampoline* home_;  // of the thread that forked the parts, takes them back, and owes ends; null: none
     std::size_t owed_;  // ends that `home_` owes: not yet subtracted from `left_`; used by its thread only
 };
 

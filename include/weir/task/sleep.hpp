@@ -112,7 +112,7 @@ class sleep_operation {
 /// Suspends: always. Resumes: on the coroutine's executor, not before the time. `channel` documents under
 ///           Resumes which executor this is for a coroutine of another library.
 /// Errors:   `stopped` if a stop of the stage's run, the stage's time limit or a `when_any` ends the sleep,
-///           unless `stop` was requested, too. In a coroutine of another library: those of the waits of
+///           unless `stop` was requested, too. In a coroutine of another library: the errors of a wait of
 ///           `channel`.
 /// Cost:     no allocation. Two short locks if a stop is possible, as it always is in a stage's function. On
 ///           Windows a sleep may be 16 ms too long, the period of timers there, unless a program calls
@@ -134,7 +134,7 @@ class sleep_operation {
 ///
 /// \returns  awaitable; its result has no meaning.
 /// Suspends: always. Resumes: on the coroutine's executor, as `sleep_for`.
-/// Errors:   in a coroutine of another library: those of the waits of `channel`.
+/// Errors:   in a coroutine of another library: the errors of a wait of `channel`.
 [[nodiscard("co_await this, or nothing is yielded")]] inline auto yield() {
     return detail::sleep_operation(duration(0), {}, true, timer_order::normal, {});
 }

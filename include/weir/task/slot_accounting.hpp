@@ -45,7 +45,8 @@ WEIR_NOINLINE inline void function_suspended(const coroutine_env& env, slot_stat
 }
 // A coroutine with the environment `env` resumes after `function_suspended`. `ready`: when the awaited
 // operation was complete, by the clock of the thread that completed it; ignored if it is later than the
-// slot's own clock. 0: unknown. Without a slot: from now on the thread works for the run or group of `ends`.
+// slot's own clock. 0: unknown. Without a slot: from now on the thread works for the stage or run
+// `env.ends->work`.
 WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_t ready = 0) noexcept {
     if (env.measured == nullptr) return trampoline::is_work_of(work_of(env.ends));
     const std::int64_t now = clock_of(*env.measured);
@@ -81,7 +82,8 @@ WEIR_ALWAYS_INLINE void wake_others(Slot& me, Wake wake) noexcept {
     }
 }
 
-// Posts a coroutine whose wait is over. The coroutine may be gone afterwards.
+// Posts a coroutine whose wait is over. The coroutine may be gone afterwards. If the executor doesn't count
+// the threads that it wakes, the post counts as one wake-up.
 inline void post_woken(executor& ex, std::coroutine_handle<> h) noexcept {
     if (!ex.traits().counts_wakes) ++standard_platform::num_wakes();
     ex.post(h);

@@ -78,7 +78,8 @@ class basic_stop_state {
     }
 
     // For a caller that is not counted, and for whose return the destructor of the state waits. False: no
-    // owner is left. relaxed: as own(), or the caller does nothing afterwards
+    // owner is left, and the caller must not use the state. relaxed: on true, as own(); on false, nothing
+    // follows
     bool try_own() noexcept {
         std::uint32_t owners = owners_.load(std::memory_order_relaxed);
         while (owners != 0 && !owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed)) {
@@ -120,7 +121,7 @@ class basic_stop_state {
             n.run_(n);
             if (!destroyed) {
                 n.destroyed_ = nullptr;
-                n.done_.set();  // another thread may wait for this to destroy the node
+                n.done_.set();  // remove() on another thread may wait for the flag, to destroy the node
             }
             lock_.lock();
         }

@@ -63,10 +63,10 @@ class basic_stop_token {
 using stop_token = basic_stop_token<>;
 
 /// Thrown by an await in a stage's function when the run is stopped or the stage's `time_limit` is over: by
-/// sleeps, operations on channels, Asio's operations (weir/asio.hpp), and receives and probes of MPI. So also
-/// in tasks, generators, `when_all` and `when_any` that the function awaits; and in an argument of `when_any`
-/// when another argument has ended. Senders are requested to stop. Other waits don't end early; a task of a
-/// `task_group` can check `invocation::stop`.
+/// sleeps, operations on channels, Asio's operations (weir/asio.hpp), and receives and probes of MPI. These
+/// awaits also throw in tasks, generators, `when_all` and `when_any` that the function awaits; and in an
+/// argument of `when_any` when another argument has ended. An awaited sender is requested to stop. Other
+/// waits don't end early; a task of a `task_group` can check `invocation::stop`.
 ///
 /// The exception unwinds the function, and the item is destroyed. After a stop of the run, `stopped` is no
 /// failure, and is not reported; after the time limit, the failure is `time_limit_exceeded`. Not derived from
@@ -127,7 +127,7 @@ using stop_source = basic_stop_source<>;
 /// Calls a function when a stop is requested, while this object lives.
 ///
 /// - Stop requested before the construction: the constructor calls the function before it returns.
-/// - Stop requested later: `request_stop` calls the function, on its own thread.
+/// - Stop requested later: `request_stop` calls the function, on the thread that calls `request_stop`.
 /// - Object destroyed before the request: the function is never called.
 ///
 /// The destructor waits while another thread runs the function. If the function itself destroys the object,

@@ -47,16 +47,16 @@ constexpr bool demand_awaitable() {
 ///     weir::thread_pool pool(4);
 ///     use(weir::sync_wait(pool, twice(21)));
 ///
-/// \returns  the result of `co_await a`; a value for an rvalue reference, which may refer into `a`, unless
-///           `a` is a task.
+/// \returns  the result of `co_await a`. If that is an rvalue reference, which may refer into `a`, returns a
+///           value, unless `a` is a task.
 /// Errors:   the exceptions of `co_await a`; `deadlock_error` on virtual time if no coroutine can continue;
 ///           `forked_error` on a pool that was made before the process forked.
 /// Threads:  from any thread. In a coroutine of `ex` the awaitable begins at once, on this thread; on virtual
-///           time and in a simulation it is posted. When it suspends on a thread of a pool, another thread
-///           replaces that thread until the end: nothing else runs on top of the caller, and the pool has all
-///           its threads. The same holds in a coroutine of a `run_loop`, of `virtual_time` and of a
-///           simulation: those then use several threads, one at a time. In a coroutine of Asio, or of an
-///           executor of your own that is run by `drive`, other coroutines run on top of the caller:
+///           time and in a simulation it is posted. If the call has to wait on a thread of a pool, another
+///           thread replaces this thread until the call returns: nothing else runs on top of the caller, and
+///           the pool has all its threads. The same holds in a coroutine of a `run_loop`, of `virtual_time`
+///           and of a simulation: those then use several threads, one at a time. In a coroutine of Asio, or
+///           of an executor of your own that is run by `drive`, other coroutines run on top of the caller:
 ///           `co_await` there.
 /// Lifetime: temporary arguments of a coroutine live until `sync_wait` returns.
 /// Cost:     the result of a task is moved as often as by `co_await`. For any other awaitable one move more,
@@ -89,7 +89,7 @@ auto sync_wait(A&& a) -> detail::joined_result_t<A> {
     return weir::sync_wait(loop, std::forward<A>(a));
 }
 
-/// Rejects other arguments, and temporaries as executors, at compile time.
+/// Rejects an argument that is no awaitable, at compile time.
 template <class A>
     requires(!awaitable<A>)
 auto sync_wait(A&&) {

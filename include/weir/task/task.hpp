@@ -41,8 +41,9 @@ class joined_task_ref;
 /// The body has a `co_await` or a `co_return`, and no `co_yield`. A task can be moved, but not copied.
 ///
 /// Suspends: the awaiting coroutine, until the task has ended.
-/// Resumes:  on the awaiter's executor: at once if the task ended on a thread of that executor, else by a
-///           post, as when an awaitable of another library resumed the task on a thread of its own.
+/// Resumes:  at once if the task ended on a thread of an executor, usually the awaiter's; else by a post to
+///           the awaiter's executor, as when an awaitable of another library resumed the task on a thread of
+///           its own.
 /// Errors:   an exception of the body is rethrown by the `co_await`. `std::logic_error` for a task that was
 ///           awaited before or is empty: moved from, or made without a coroutine.
 /// Lifetime: the object owns the coroutine, and is awaited at most once. Destroying a task that was not
@@ -50,7 +51,7 @@ class joined_task_ref;
 ///           task, and so does a lambda with captures whose body is the coroutine.
 /// Cost:     one allocation for the frame; two control transfers. The stack stays flat, at any optimisation
 ///           level, however many tasks end without waiting, and however many tasks that await each other are
-///           destroyed (the innermost first). Only a task that is an argument of a task takes stack there.
+///           destroyed (the innermost first). Only the destruction of a task's task argument takes stack.
 /// Source:   symmetric transfer, Lewis Baker, "Understanding symmetric transfer" (2020).
 template <class T = void>
 class [[nodiscard("co_await this task, or nothing of it runs")]] task {

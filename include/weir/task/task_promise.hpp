@@ -50,8 +50,8 @@ class task_promise_base : public pooled_frame {
         h.promise().child_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
     }
 
-    // Records for which run or group the thread works, if the coroutine is a part of a join: such a part may
-    // begin on any thread. Other tasks begin on their awaiter's thread, where that is recorded already.
+    // Records for which stage or run the thread works, if the coroutine is a part of a join or group, which
+    // may begin on any thread. Other tasks begin on their awaiter's thread, where that is recorded.
     class initial_awaiter {
       public:
         explicit initial_awaiter(const task_promise_base& p) noexcept : promise_(&p) {}
@@ -71,8 +71,8 @@ class task_promise_base : public pooled_frame {
     class final_awaiter {
       public:
         bool await_ready() const noexcept { return false; }
-        // A generator resumes when its next item is awaited; a task is never resumed. The awaiter resumes at
-        // once if it has the same executor and this thread belongs to an executor, else by a post there.
+        // A generator resumes when its next item is awaited; a task never. The awaiter resumes at once if it
+        // has the same executor and this thread belongs to an executor, else by a post to its executor.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();
