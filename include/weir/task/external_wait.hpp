@@ -82,8 +82,8 @@ class async_completion {
     void answer() noexcept {
         const external_wait until_posted;
         promised_.reset();
-        // acq_rel; publishes what the driver did before to wait(), is_waited_for() and leave_and_wait(); sees
-        // what preceded wait(), leave() or leave_and_wait()
+        // acq_rel; pairs with wait(), is_waited_for() and leave_and_wait(), which see what the driver did
+        // before; and with leave(), whose caller's writes are seen here
         const std::uint32_t before = phase_.exchange(answered, std::memory_order_acq_rel);
         if (before == waiting) {
             if (measured_ != nullptr) ready_ = clock_of(*measured_);
