@@ -121,7 +121,7 @@ class basic_stop_state {
             n.run_(n);
             if (!destroyed) {
                 n.destroyed_ = nullptr;
-                n.done_.set();  // remove() on another thread may wait for the flag, to destroy the node
+                n.done_.set();  // another thread may wait for this to destroy the node
             }
             lock_.lock();
         }
