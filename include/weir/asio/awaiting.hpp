@@ -123,7 +123,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///
 /// \returns  awaitable of the operation's results without the leading error: void, one value, or a tuple.
 ///           Move-only values are moved.
-/// Suspends: until the operation has ended. Awaiting it starts it.
+/// Suspends: until the operation has ended. The `co_await` starts the operation.
 /// Resumes:  on the coroutine's own executor, whichever thread runs the `io_context`; a coroutine of another
 ///           library, without an executor, on the thread that weir has for all such coroutines.
 /// Errors:   `std::system_error` with the operation's error code, unchanged: compare the code with Asio's

@@ -22,11 +22,11 @@ namespace weir::cuda::detail {
 
 // Holds a reference to a completion (the record of a pending operation, completion.hpp). A ticket with an
 // event of the context also holds this event, until the completion is submitted to the context's mailbox.
-// Such a ticket is constructed before the operation is queued, so that a failure to get the completion or the
-// event leaves no work pending.
+// An `awaited_work` constructs such a ticket before it queues the operation, so that a failure to get the
+// completion or the event leaves no work pending.
 class ticket {
   public:
-    // Errors: those of the runtime, and std::bad_alloc. Nothing is queued yet.
+    // Errors: those of core::take_event(), and std::bad_alloc.
     ticket(core& of, completion::reaction then) : core_(of) {
         cudaEvent_t const event = of.take_event(of.events);
         try {
@@ -53,8 +53,8 @@ class ticket {
 
     completion& get() const noexcept { return *completion_; }
 
-    // Submits the completion, which ends when all work queued on the stream now is done. If submit() throws,
-    // this work is done already: the call has waited for the stream.
+    // Submits the completion, which ends when all work queued on the stream before the call is done. If
+    // submit() throws, this work is done already: the call has waited for the stream.
     void submit(cudaStream_t stream, const weir::detail::slot* measured = nullptr) {
         const cudaError_t code = cudaEventRecord(completion_->event, stream);
         if (code != cudaSuccess) {
@@ -84,9 +84,9 @@ class ticket {
     }
 
     // Calls `queue`, which queues the work and may block, on a new thread, and submits the completion there.
-    // An error of a CUDA call on this thread is the result of the completion, which ends when no part of the
-    // work is pending any more. Errors: std::system_error if the thread can't be started; std::bad_alloc;
-    // std::logic_error if the context is gone. Then `queue` is not called.
+    // An error of a CUDA call on the new thread becomes the result of the completion, which ends when no part
+    // of the work is pending any more. Errors: std::system_error if the thread can't be started;
+    // std::bad_alloc; std::logic_error if the context is gone. After such an error `queue` is not called.
     template <class Queue>
     void submit_blocking(cudaStream_t stream, Queue queue) {
         completion& c = *completion_;
@@ -135,7 +135,7 @@ class ticket {
 
 // Awaits an operation on a device. `Work` describes the operation, and has the members
 //   begin(core&, ticket&, measured)  queues the operation, if there is anything to queue; submits the ticket.
-//                                    `measured`: the awaiting slot of a stage, or null;
+//                                    `measured`: the awaiting slot (worker) of a stage, or null;
 //   on_host()                        does the operation without a device;
 //   call                             the name of the CUDA function in an error message.
 template <class Work>
@@ -160,7 +160,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
         return true;
     }
 
-    // Resumes on the coroutine's executor, posted by the thread that finds the work done.
+    // Resumes on the coroutine's executor, posted by the thread that finds the work done; or continues at
+    // once if the work is done by then.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
@@ -179,8 +180,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
         throw error(completion_->result, work_.call, stage_ == nullptr ? std::string() : *stage_);
     }
 
-    // Called after a suspension. When the coroutine was posted, by its slot's clock; 0: not posted, or no
-    // slot.
+    // Returns when the coroutine was posted, by its slot's clock; 0: not posted, or no slot. Called after a
+    // suspension.
     std::int64_t ready_at() const noexcept { return completion_->waiting->ready_at(); }
 
   private:

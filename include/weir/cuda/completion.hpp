@@ -85,7 +85,7 @@ class completion {
     std::optional<cudaStream_t> captured;  // if set: the operation ends when the capture of this stream ends
     bool returns_event = true;             // `event` goes back to the context's pool
     bool has_host_function = false;        // the driver calls on_host_function() after success
-    standard_platform::atomic<bool> called{false};  // by the driver: the operation has succeeded
+    standard_platform::atomic<bool> called{false};  // set by the driver if the operation has succeeded
     cudaError_t result = cudaSuccess;
     reaction then;
     completion* next = nullptr;  // in the list of the mailbox or of the reactor
@@ -218,8 +218,8 @@ class mailbox final : public weir::detail::polled_source {
         return true;
     }
 
-    // Takes all completions out; returns them as a list, the newest first. acquire; pairs with put(), whose
-    // caller wrote the completion
+    // Takes all completions out; returns them as a list, the newest first; null: there is none. acquire;
+    // pairs with put(), whose caller wrote the completion
     completion* take_all() noexcept { return newest_.exchange(nullptr, std::memory_order_acquire); }
 
     // Whether some completion needs the context's thread. relaxed: put() wakes that thread after the addition
@@ -231,8 +231,8 @@ class mailbox final : public weir::detail::polled_source {
     }
 
     // Calls the reader on the context's thread, which may finish all kinds of completions; returns when to
-    // call the reader again. `is_last` gets this instant, and returns whether `is_last` closed the mailbox.
-    // Then no thread polls any more, and the result is `closed`.
+    // call the reader again. `is_last(instant)` gets this result, and returns true if it has closed the
+    // mailbox: then no thread polls any more, and the result is `closed`.
     template <class IsLast>
     std::int64_t look_here(std::int64_t now, IsLast is_last) noexcept {
         return poll_here(now, is_last);

@@ -29,12 +29,13 @@ namespace weir::cuda {
 
 namespace detail {
 
-// Makes a CUDA call that needs a current device on the context's thread, waits for its end, and returns its
-// result. `call` must not throw. After the end of the context's thread, uses a new thread. Must not be called
-// on the context's thread.
-// Reason: streams and memory are created on the calling thread's current device: GPU 0, unless the thread has
-// chosen another. To choose another GPU for a moment and then GPU 0 again would initialize GPU 0, which takes
-// memory there. The context's thread has chosen its device for good.
+// Makes `call`, a CUDA call that needs a current device, on the context's thread; waits for its end, and
+// returns its result. `call` must not throw. After the end of the context's thread, a new thread makes the
+// call. Must not be called on the context's thread.
+// The caller's thread can't make the call: CUDA creates streams and memory on the thread's current device,
+// which is GPU 0 unless the thread has chosen another. If that thread chose another GPU for a moment and then
+// GPU 0 again, this would initialize GPU 0, which takes memory there. The context's thread has chosen its
+// device for good.
 // Errors: std::bad_alloc; std::system_error if a thread can't be started.
 template <class Call>
 cudaError_t run_on_context_thread(const std::shared_ptr<mailbox>& box, int device, Call call) {
@@ -65,8 +66,8 @@ cudaError_t run_on_context_thread(const std::shared_ptr<mailbox>& box, int devic
     return mine.result;
 }
 
-// Threads for CUDA calls that block, one for each call: with fewer threads, a call might block for ever,
-// waiting for work that only a call without a thread would queue.
+// Threads for CUDA calls that block, one for each call: with fewer threads, a call might wait for ever for
+// work that a call without a thread has yet to queue.
 class blocking_threads {
   public:
     blocking_threads() noexcept = default;
@@ -161,12 +162,12 @@ class core {
         throw_error(code, call, measured);
     }
 
-    // Called before anything is queued on a stream. Errors: `weir::cuda::error` if captured_or_not() returns
-    // an error.
+    // Called before anything is queued on a stream. Errors: `weir::cuda::error` if the stream is captured
+    // into a graph, or if the query fails.
     void check_not_captured(cudaStream_t stream, const char* call,
                             const weir::detail::slot* measured = nullptr);
 
-    // Makes a call that needs a current device: see `run_on_context_thread`. Errors: also `forked_error`.
+    // The same as `run_on_context_thread`. Errors: also `forked_error` in a forked process.
     template <class Call>
     cudaError_t call_on_context_thread(Call call) {
         check_process();
@@ -245,7 +246,7 @@ class core {
 /// Ends:     the destructor waits for all work that is awaited, and the coroutines that wait are posted. In a
 ///           forked process, where no GPU works, the destructor returns at once; streams, events and pools
 ///           can't be made there, and waits throw: `forked_error`.
-/// Lifetime: outlives all waits. Objects made from the context may outlive it, but can't be awaited then.
+/// Lifetime: objects made from the context may outlive it, but can't be awaited then: `std::logic_error`.
 /// Threads:  any.
 /// Watchdog: each wait counts as an `external_wait`, so it isn't reported as a deadlock. Coroutines on
 ///           virtual time can't wait for a GPU: virtual time has no events from outside.

@@ -66,7 +66,7 @@ class item_order {
         if (first) static_cast<void>(first->try_put(0));
     }
 
-    // The place in the order of one call of the stage's function.
+    // The place of one call of the stage's function in the order; leaves by the destructor at the latest.
     class place {
       public:
         place(item_order& all, std::uint64_t number) noexcept : all_(all), number_(number) {}
@@ -229,7 +229,7 @@ struct copier : copying_run {
 // Copies a batch to the device. `block`: has the batch already; none: packs `parts` into a block of the pool
 // or, without a device, into the memory of the result. Items acquire memory and blocks in the order of their
 // numbers, as a later item keeps both until all earlier items have left the stage. Returns none if the run
-// was stopped, or the time limit was over, before memory and a block were free.
+// was stopped, or the time limit was over, before the item had its turn, memory and a block.
 inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> block,
                                                std::span<const host_part> parts, std::size_t bytes,
                                                const invocation& call) {

@@ -50,13 +50,15 @@ class device_allocator {
 ///     weir::cuda::device_blocks places(gpu, memory, block_bytes, 3);
 ///     weir::cuda::device_pool inputs(gpu, places);                        // to_device: {.memory = &inputs}
 ///
-/// A block is reused behind the work of the stream that its `device_buffer` belonged to at the end: the next
-/// copy into the block waits for that work, on the device. While batches hold all blocks, `to_device` waits.
+/// The next copy into a block waits, on the device, for work of the stream to which the block's last
+/// `device_buffer` belonged: for all work queued there before the destruction of this buffer. While batches
+/// hold all blocks, `to_device` waits.
 ///
 /// Lifetime: the memory outlives this object, and this object outlives all batches.
 /// Threads:  any.
 /// Cost:     an event for each block; one CUDA call to allocate or free a block.
-/// Errors:   `std::invalid_argument`, also for a batch that is larger than a block; `weir::cuda::error`.
+/// Errors:   `std::invalid_argument` if an argument is 0 or null, or if a batch is larger than a block;
+///           `weir::cuda::error`.
 class device_blocks final : public device_allocator {
   public:
     /// \param memory       `blocks` times `block_bytes` bytes, on the context's device.
@@ -157,8 +159,8 @@ class freed_memory {
         return found;
     }
 
-    // Calls `subscribe` with the event of the first piece of each stream, unless that event has a callback
-    // already. If the call throws, the event counts as without a callback.
+    // Calls `subscribe(stream, event)` with the event of the first piece of each stream, unless that event
+    // has a callback already. If the call throws, the event counts as without a callback.
     template <class Subscribe>
     void each_first_unsubscribed(Subscribe subscribe) {
         for (row& r : rows_) {

@@ -211,8 +211,8 @@ class device_memory {
     bool on_device() const noexcept { return !of()->on_host(); }
     const std::shared_ptr<core>& of() const noexcept { return account_->of(); }
 
-    // Queues the copy from a block of the same size, its end, and, for a log, its begin. If fill_from()
-    // throws, no pending work uses a block that `from` still owns.
+    // Queues the copy from a block of the same size, an event behind the copy, and, with a log, an event
+    // before it. If fill_from() throws, no pending work uses a block that `from` still owns.
     void fill_from(lease& from);
 
     // Queues a copy to page-locked memory, on the stream of the device memory. `log`: of the copy; null: no

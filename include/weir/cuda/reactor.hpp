@@ -76,7 +76,7 @@ class usual_times {
     static constexpr std::int64_t unknown = 0;
 
     // Returns how long an operation of so many bytes usually takes, rather too short than too long;
-    // `unknown`: no such operation, and no large copy for its rate, has ended yet.
+    // `unknown`: no operation of this size has ended yet, nor, if the size is large, any large copy.
     std::int64_t of(std::size_t bytes) const noexcept {
         const std::int64_t known = times_[std::bit_width(bytes)];
         if (known != unknown || bytes < least_of_rate) return known;
@@ -113,7 +113,7 @@ class usual_times {
     static constexpr std::int64_t lead = 100'000;
 
   private:
-    static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;  // bytes of the least large copy
+    static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;  // of the smallest large copy
 
     // The usual time of operations, by the number of bits of their number of bytes (std::bit_width).
     std::int64_t times_[std::numeric_limits<std::size_t>::digits + 1]{};
@@ -136,7 +136,7 @@ class reactor final : private mailbox::reader {
     // The loop of the context's thread: ends when mailbox::ask_to_end() was called and all is finished.
     void run() noexcept {
         box_.guard([this](std::int64_t now) {
-            // If the device is broken, the worker that found the error may be busy from now on: the context's
+            // If the device is broken, the thread that found the error may be busy from now on: the context's
             // thread finishes the other completions.
             const bool has_to_look =
                 box_.has_work_for_guard() || box_.is_ending() || broken_.get() != cudaSuccess;
@@ -207,7 +207,7 @@ class reactor final : private mailbox::reader {
         return news;
     }
 
-    // Learns how long an operation took that has ended. The next operation of its stream begins now.
+    // Learns how long the operation `c`, which has ended, took. The next operation of its stream has begun.
     void learn_from(const completion& c, std::int64_t now) noexcept {
         const std::int64_t gap = now - last_look_;
         if (is_predictable(c) && c.result == cudaSuccess) times_.learn(c.bytes, now - c.begun, gap);

@@ -280,8 +280,8 @@ struct copies_work {
 ///           `std::system_error` if a thread is needed, and can't be started.
 /// Stops:    see `stream::done`.
 /// Lifetime: both pieces of memory until the copy is done.
-/// Cost:     that of `stream::done`, and two queries of the kind of memory; for a call that may block a
-///           thread, some 30 us.
+/// Cost:     that of `stream::done`, and two queries of the kind of memory; a call that may block also costs
+///           a thread, some 30 us.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s, void* to,
                                                                     const void* from, std::size_t bytes) {
     return detail::awaited_work<detail::copy_work>(s.shared()->of(), {s.shared(), {to, from, bytes}});

@@ -41,7 +41,7 @@ struct copy_times {
 class transfer_log {
   public:
     // Calls harvest() only when there are more than twice as many copies as harvest() left the last time. So
-    // each copy is queried a few times, even if the consumer's stream is far behind.
+    // each copy is queried only a few times, even if the consumer's stream is far behind.
     void add(std::shared_ptr<copy_times> copy) {
         const std::scoped_lock held(lock_);
         if (copies_.size() >= most_) harvest();

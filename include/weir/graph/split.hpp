@@ -43,7 +43,7 @@ struct split_options {
     /// The capacity of the queue before each branch and of the queue behind the join, at least 1.
     std::size_t capacity = 2;
     split_order order = split_order::elements;  ///< the order of the results in a joined batch
-    /// How many batches may fail, in the chooser or the join: see `stage_options::max_failures`.
+    /// How many batches may fail in the chooser, and how many in the join: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();

@@ -32,9 +32,9 @@ WEIR_INLINE double tasks_per_item(const pipeline_stats& stats) noexcept {
     return 2 + tasks / static_cast<double>(larger<std::uint64_t>(stats.num_items, 1));
 }
 
-// The number of items of one simulation. Of the 240 pipelines in tests/programs/explain, 9 could not be
-// explained with 1000 items, 7 with 2000, and 33 with 500. Fewer, but at least 40, if an item needs more than
-// 20 invocations.
+// The number of items of one simulation: 1000; fewer, but at least 40, if an item needs more than 20
+// invocations. Of the 240 pipelines in tests/programs/explain, 9 could not be explained with 1000 items, 7
+// with 2000, and 33 with 500.
 WEIR_INLINE std::uint64_t items_of_brief_simulation(const pipeline_stats& stats) noexcept {
     constexpr double most_tasks = 20'000;
     constexpr double most = 1'000;

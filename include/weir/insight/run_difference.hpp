@@ -29,7 +29,7 @@ struct state_difference {
 struct stage_difference {
     std::string stage = {};          ///< the name of the stage
     bool has_changed = false;        ///< whether the times differ by more than chance, and enough: see `diff`
-    bool is_typical = false;         ///< `before` to `interval`: of the geometric mean, not of the average
+    bool is_typical = false;         ///< `before` to `interval`: geometric means; false: averages
     bool is_exact = false;           ///< the times of both runs are exact: all were recorded, not a sample
     std::uint64_t num_before = 0;    ///< successful invocations in the first run
     std::uint64_t num_after = 0;     ///< the same in the second run

@@ -88,7 +88,8 @@ class tuner {
     /// Errors: `std::invalid_argument` for a budget or options that make no sense.
     explicit tuner(const tune_budget& budget = {}, const tune_options& options = {});
 
-    /// Ends a lap, unless `tune_options::fewest_items` have not come yet, and changes the run.
+    /// Ends a lap, and changes the run. A lap with fewer than `tune_options::fewest_items` items goes on
+    /// instead.
     ///
     /// \param run   any object with `stats`, `set_concurrency` and `set_capacity`, as a `run`.
     /// \param pool  at most one `thread_pool`, if its number of workers may change.

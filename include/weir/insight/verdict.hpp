@@ -26,8 +26,8 @@ struct verdict {
 
 /// Judges the result of `what_if`, a list of changes with their predicted gains. The cause is that of the
 /// change with the greatest gain; `limit_cause::balanced` if this gain is below 5 %. `verdict::change` is
-/// that change, or one that is easier to make, with the same cause and most of the gain. `verdict::sure` is
-/// the share of `predict_options::resamples` with this cause; 1 without resamples.
+/// that change, or one that is easier to make, with the same cause and most of the gain; none for `balanced`.
+/// `verdict::sure` is the share of `predict_options::resamples` with this cause; 1 without resamples.
 ///
 /// \param from  the recording that the result was made from.
 /// \returns the verdict. `verdict::cause` is `limit_cause::unsure` if `verdict::sure` is below 0.6, or if the
@@ -46,7 +46,8 @@ struct verdict {
 /// A run that can't be predicted, or whose prediction doesn't fit, is judged by the states of its slots and
 /// the use of processors. The verdict then is less sure, has no change, and `lost` is the share of the time
 /// in which the consumer waits. `verdict::sentence` says why the run can't be predicted.
-/// \returns the verdict. `limit_cause::unsure`, without this reason, if even the states tell nothing.
+/// \returns the verdict. `limit_cause::unsure` if even the states tell nothing; the sentence then doesn't say
+///          why the run can't be predicted.
 /// Errors: `std::bad_alloc`. Cost: that of some 200 simulations, 0.1 s for five stages.
 [[nodiscard]] verdict explain(const pipeline_stats& stats);
 

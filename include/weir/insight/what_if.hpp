@@ -19,8 +19,8 @@ enum class change_kind {
     concurrency,       ///< the number of slots of the stage; `value`: the number
     capacity,          ///< the room of the queue behind the stage, or the least room of all queues if no
                        ///< stage is named; `value`: in items
-    batch_size,        ///< the size of the stage's batches; `value`: in items. A larger batch takes other
-                       ///< stages as much time as a smaller one
+    batch_size,        ///< the size of the stage's batches; `value`: in items. Predictions assume that
+                       ///< other stages take equally long for a larger batch
     completion_order,  ///< the stage gives results as they are finished; no `value`
     threads,           ///< the number of threads of thread pool number `pool`; `value`: the number
     consumer,          ///< the average time of the consumer; `value`: in seconds

@@ -55,12 +55,13 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
             static_cast<void>(loop_->poll());
             standard_platform::yield();
         }
-        loop_->locked([]() noexcept {});  // until the thread that called ended() has left it
+        loop_->locked([]() noexcept {});  // waits until the thread that called ended() has released the lock
     }
 
     bool await_ready() const noexcept { return false; }
 
-    // Resumes on the coroutine's executor, posted by the thread that finds the operation complete.
+    // Resumes on the coroutine's executor, posted by the thread that finds the operation complete; or
+    // continues at once if the operation is complete by then.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         loop_->check_world();

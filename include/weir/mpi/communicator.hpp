@@ -216,8 +216,8 @@ class communicator {
                        [](MPI_Comm comm, MPI_Request* r) noexcept { return MPI_Ibarrier(comm, r); });
     }
 
-    /// Collective: joins the elements of all ranks, place by place; the result replaces `both`.
-    /// \returns awaitable of void: all ranks have the result. Errors: `std::length_error`.
+    /// Collective: joins the elements of all ranks, place by place; on each rank the result replaces `both`.
+    /// \returns awaitable of void: `both` has the result. Errors: `std::length_error`.
     template <detail::number T>
     [[nodiscard("co_await this, or nothing is done")]] auto all_reduce(std::span<T> both,
                                                                        reduction how) const {

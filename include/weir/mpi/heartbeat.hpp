@@ -94,9 +94,9 @@ class heartbeat final : public periodic_work {
     }
 
   private:
-    static constexpr std::size_t longest = 2000;  // characters of a message: sent without a rendezvous
-    // When tick() is due again, in ns. A look for messages takes MPI as long as a poll for all operations: so
-    // tick() doesn't look at each poll.
+    static constexpr std::size_t longest = 2000;  // characters of a reason: sent without a rendezvous
+    // The time between two calls of tick(), in ns. A look for messages takes MPI as long as a poll for all
+    // operations: so not each poll calls tick().
     static constexpr std::int64_t interval = 1'000'000;
 
     int lowest() const noexcept { return loop_.failure()->rank() == 0 ? 1 : 0; }

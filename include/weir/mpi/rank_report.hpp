@@ -42,8 +42,8 @@ namespace weir::mpi {
 ///
 /// Errors:   after a failure of MPI or of another rank, no more laps are merged; `total` throws the error.
 /// Threads:  `show` and the reductions: the executor's.
-/// Lifetime: the destructor waits until all ranks have destroyed theirs, or have ended their runs. The
-///           executor outlives it.
+/// Lifetime: the destructor waits until each other rank has destroyed its report, or has ended its run. The
+///           executor outlives the report.
 /// Cost:     a vector of `rank_layout::size()` numbers for each lap.
 class rank_report final : public run_report {
   public:

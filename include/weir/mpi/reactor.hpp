@@ -118,7 +118,7 @@ class reactor final : public weir::detail::polled_source {
     // From now on, all operations are given up, and new ones don't begin: awaits throw `why`. Only the first
     // failure counts. Under the lock.
     void fail(std::shared_ptr<const rank_failed> why) noexcept {
-        if (is_failed_.load(std::memory_order_relaxed)) return;  // written under the lock
+        if (is_failed_.load(std::memory_order_relaxed)) return;  // relaxed: only written under the lock
         failure_ = std::move(why);
         next_period_ = 0;
         is_failed_.store(true, std::memory_order_release);  // pairs with failure()

@@ -56,7 +56,7 @@ struct explore_options {
 struct explored {
     std::size_t schedules = 0;  ///< the number of schedules that were run
     std::size_t steps = 0;      ///< the number of their steps, summed
-    bool complete = false;      ///< `strategy::exhaustive` has run all schedules with these `deviations`
+    bool complete = false;      ///< `strategy::exhaustive` has run all schedules that `deviations` allows
 };
 
 /// A scenario fails under a schedule. `what()` says why, and how to repeat the schedule.
