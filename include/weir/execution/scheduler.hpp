@@ -101,9 +101,10 @@ class coroutine_operation final : weir::detail::detached_task_owner {
         if constexpr (!is_schedule<A>) lib::set_error(std::move(receiver_), std::current_exception());
     }
 
-    // The coroutine has ended. The receiver may destroy this operation, and so the coroutine that calls.
+    // Called by the coroutine at its end. The receiver may destroy this operation, and so the calling
+    // coroutine.
     void ended() noexcept override {
-        on_stop_.reset();  // waits until a stop request on another thread returns
+        on_stop_.reset();  // if another thread calls `request` now, waits until the call returns
         if constexpr (is_schedule<A>) {
             lib::set_value(std::move(receiver_));
         } else if (!task_.has_exception()) {

@@ -60,7 +60,8 @@ class alarm : public weir::detail::woken_timers<alarm> {
         if (due) me->fire();
     }
 
-    // The earliest timer has changed: a new sleep replaces the current one.
+    // Called when the earliest timer has changed: ends the current sleep. If a timer is left, a new sleep
+    // begins.
     void set() noexcept {
         const stop_source mine;
         replace(mine).request_stop();
@@ -99,7 +100,8 @@ namespace weir::execution {
 /// Lifetime: the context outlives the executor, and the executor outlives its coroutines.
 /// Errors:   if the scheduler fails or stops before a posted coroutine has run, the program ends with a
 ///           message. `std::terminate` if there is no memory to post.
-/// Watchdog: assumes that a coroutine here may always run, as a scheduler doesn't show its work.
+/// Watchdog: a `watchdog` assumes that a coroutine here can always continue, as a scheduler doesn't show its
+///           work.
 /// Cost:     one allocation for each post.
 template <class Scheduler>
 class scheduler_executor final : public executor {
@@ -115,7 +117,7 @@ class scheduler_executor final : public executor {
                 scheduler_executor& here = *of_->here_;
                 const std::coroutine_handle<> h = of_->handle_;
                 delete of_;
-                here.resume(h);  // if this was the last coroutine, the executor may be gone now
+                here.resume(h);  // if `h` was the last coroutine, the executor may be destroyed now
             }
             template <class Error>
             void set_error(Error&&) noexcept {

@@ -40,8 +40,8 @@ class awaiting_env {
 template <class... Ts>
 using values_t = std::tuple<std::decay_t<Ts>...>;
 
-// `number`: with how many kinds of values the sender completes. `type`: the tuple of values, if it is one
-// kind; else empty.
+// `number`: the number of different tuples of values with which a sender may complete. `type`: the tuple, if
+// there is exactly one; else an empty tuple.
 template <class... Alternatives>
 struct only_one {
     static constexpr std::size_t number = sizeof...(Alternatives);
@@ -84,7 +84,7 @@ class completion : public weir::detail::async_completion {
             } catch (...) {
                 at_->error_ = std::current_exception();
             }
-            at_->answer();  // may have destroyed the frame
+            at_->answer();  // another thread may have destroyed the frame when this returns
         }
         template <class Error>
         void set_error(Error&& error) noexcept {
@@ -202,7 +202,7 @@ class [[nodiscard("connect and start this, or nothing of it runs")]] awaitable_s
     executor* on_;
 };
 
-// Calls the function when the sender is started, so that the awaitable that it returns need not be movable.
+// Calls the function when the sender is started, so that the returned awaitable need not be movable.
 template <class Function>
 auto await_result_of(Function function) -> task<result_of_t<std::invoke_result_t<Function&>>> {
     co_return co_await function();

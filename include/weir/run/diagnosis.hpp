@@ -19,34 +19,33 @@
 
 // `WEIR_DIAGNOSE=1 program` prints a table on stderr for each run of an unchanged program: the rate of each
 // stage alone, measured as by `profile`. No item is lost:
-// - The first 1000 items of each source go through the stages, one stage at a time; up to 4000 if a later
-//   stage gets too few batches of them. The consumer gets its first item after the last stage was tried. Each
-//   stage works once on each item, in the usual order. Then the run continues with the concurrencies and
-//   capacities of its pipeline. Its statistics include the profile.
+// - The first 1000 items of each source go through the stages, one stage at a time. For each later stage
+//   that gets too few batches of them, a source makes up to 3000 more. The consumer gets no item before the
+//   last stage is tried. Each stage works once on each item, in the usual order. Then the run continues with
+//   the concurrencies and capacities of its pipeline. The statistics of the run include the profile.
 // - The function of a stage that can have several slots (workers) is called by up to 32 threads at once,
 //   whatever the concurrency of the stage. A `for_each` of one slot keeps its slot.
 // - Nothing blocks: `start` returns at once, and the run's executor does the work.
-// - A trial (a stage alone, with one number of slots) has 10 s, or 3 s in which no slot of the stage changes
-//   its state: see `trial_limits::still`. All trials have 60 s. Then the run continues. The table names
-//   stages that were not tried, for example because a source waits for the consumer.
+// - A trial (a stage alone, with one number of slots) ends after 10 s at the latest, or after 3 s in which no
+//   slot of the stage has changed its state: see `trial_limits::still`. After 60 s, all trials end, and the
+//   run continues. The table names the trials that ended early or were not made, with the reason.
 // - Trials of a function that never suspends leave free one thread of an executor with three or more: perhaps
-//   only a later stage unblocks the function. The concurrency of the pipeline is always tried. Trials of a
-//   coroutine may use all threads. If the coroutine blocks its thread in a trial after the first, its
-//   executor needs 32 threads.
-// - When the run ends, a verdict is printed: what limited the rate of the run, and which change would help
-//   most. The verdict is made from the statistics after the profile, from the time when no queue held more
-//   than its capacity. Changes are simulated if the program contains the simulation: a program that prints a
-//   table of statistics, or was built with WEIR_SEPARATE_COMPILATION. Else the verdict is made from the
-//   states of the slots, and the line says so.
+//   only a later stage unblocks the function. As many slots as the pipeline describes are always allowed.
+//   Trials of a coroutine may use all threads of its executor.
+// - When the run ends, a verdict is printed, if 20 items or more came after the profile: what limited the
+//   rate of the run, and which change would help most. The verdict is made from the statistics since the
+//   first time after the profile when no queue held more than its capacity. Changes are simulated if the
+//   program prints a table of statistics, or was built with WEIR_SEPARATE_COMPILATION. Else the verdict is
+//   made from the states of the slots, and the printed line says so.
 // - A run that is stopped, or fails, before the end of the profile prints a line about this. Runs at the same
 //   time disturb each other's figures.
-// With `WEIR_DIAGNOSE=0`, or empty, there is no profile; with any other value `start` throws
-// `std::invalid_argument`.
+// With `WEIR_DIAGNOSE=0`, or empty, there is no profile. With a value other than 1, 0 and empty, `start`
+// throws `std::invalid_argument`.
 
 namespace weir::detail {
 
-// The table of a profile, made line by line, so that it can be printed during the profile. No `text_table`,
-// as that would make weir.hpp heavier.
+// The table of a profile, made line by line, so that it can be printed during the profile. Does without
+// `text_table`, which would make weir.hpp heavier.
 class profile_lines {
   public:
     // `longest`: the length of the longest name of a stage.

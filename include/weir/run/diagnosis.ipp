@@ -39,7 +39,7 @@ WEIR_INLINE std::string profile_lines::head() const {
 
 WEIR_INLINE std::string profile_lines::line(const std::string& name, const profile_trial& t,
                                             const profile_trial* base) {
-    // A stage that was stuck, or not tried, has no rate.
+    // A trial that was stuck, or did not begin, has no rate.
     const bool has_rate = t.end < trial_end::stuck;
     seen_ends_[static_cast<std::size_t>(t.end)] = true;
     is_few_ = is_few_ || has_few(t);

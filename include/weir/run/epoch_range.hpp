@@ -32,7 +32,7 @@ class item_iterator {
     [[nodiscard]] value_type& operator*() const noexcept { return *item_; }
     [[nodiscard]] value_type* operator->() const noexcept { return &*item_; }
     item_iterator& operator++() {
-        item_.reset();  // before the wait: the item may hold what the next one needs, as a block of a pool
+        item_.reset();  // before the wait: the next item may need a block of a pool that this item holds
         if (std::optional<value_type> next = items_->get()) item_.emplace(*std::move(next));
         return *this;
     }
@@ -100,8 +100,8 @@ class fetched_ahead<T> {
 
 }  // namespace detail
 
-/// The result of `run::epochs`: an input range of epochs, each an input range of items, for one thread.
-/// `begin` and `++` of both ranges block.
+/// The result of `run::epochs`: an input range of epochs (passes of the source over its data). An epoch is
+/// an input range of items. For one thread; `begin` and `++` of both ranges block.
 ///
 /// Errors:   those of `run::get`, in `begin` and `++`.
 /// Lifetime: the run outlives the range, and is not moved meanwhile.
@@ -191,7 +191,7 @@ class epoch_range {
         }
     }
 
-    // The next item of the epoch; nothing at its end.
+    // Takes the next item of the current epoch. Returns nothing at the end of the epoch or of the stream.
     std::optional<value_type> next() {
         if (epoch_is_over_) return std::nullopt;
         if (!ahead_) fetch();

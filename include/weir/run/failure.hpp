@@ -197,8 +197,8 @@ class failure_record {
     // Throws the failures, once; does nothing if there are none. If memory lacks, throws `std::bad_alloc`;
     // the next call then throws the failures.
     void throw_once();
-    // Calls the failure sink if the failures were neither thrown nor reported. Called after the end of the
-    // run; `name()` returns the run's name.
+    // Calls the failure sink, unless the failures were thrown, or all of them were `reported`. Called after
+    // the end of the run; `name()` returns the run's name.
     template <class Name>
     void report_unseen(Name name) noexcept {
         const failure_sink sink = the_failure_sink.get();

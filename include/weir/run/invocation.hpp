@@ -30,7 +30,7 @@ class invocation_guard;
 template <class T>
 inline constexpr char type_mark = 0;
 
-// A pointer to an item of any type, which `as` checks.
+// A pointer to an item of any type. `as` returns null if `T` is not the type of the item.
 class any_item {
   public:
     any_item() noexcept = default;
@@ -70,8 +70,8 @@ class invocation {
     /// \returns the item's epoch, from 0; 0 if the source has no epochs.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
-    /// \returns the index of the slot, less than `stage_options::concurrency`, unless `set_concurrency` or a
-    ///          profile has added slots. Two calls at the same time have different slots.
+    /// \returns the index of the slot (worker of the stage), less than `stage_options::concurrency`, unless
+    ///          `set_concurrency` or a profile has added slots. Calls at the same time have different slots.
     [[nodiscard]] std::size_t slot() const noexcept { return slot_; }
 
     /// \returns a token that is stopped at the `stage_options::time_limit`, or when the run is stopped. A
@@ -191,8 +191,8 @@ class shared_hook : public std::shared_ptr<hook> {
     }
 };
 
-/// A task took longer than the `time_limit` of its stage. If the function threw, that exception is nested,
-/// unless it is `stopped`.
+/// A call of a stage's function, also called a task, took longer than the `time_limit` of the stage. If the
+/// function threw an exception other than `stopped`, that exception is nested.
 class time_limit_exceeded : public std::runtime_error {
   public:
     /// \param limit  the time limit of the stage.

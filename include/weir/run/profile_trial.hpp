@@ -29,17 +29,17 @@ enum class trial_end : std::uint8_t {
 
 /// The figures of a stage that ran alone.
 struct profile_trial {
-    std::size_t concurrency = 1;     ///< the number of slots
+    std::size_t concurrency = 1;     ///< the number of slots (workers of the stage)
     duration elapsed{};              ///< from the start to the last result, or to the limit that was reached
     std::uint64_t num_items = 0;     ///< items taken; by a source: made
     std::uint64_t num_results = 0;   ///< items put
     std::uint64_t num_failures = 0;  ///< items that failed
-    duration ave_time{};             ///< the average time of a successful task
+    duration ave_time{};             ///< the average time of a successful call of the function
     slot_times times;                ///< the sum over all slots; `runnable`: there were too few threads
 
-    /// The share of the time in which the queue before the stage had an item. Near 1, the stage itself limits
-    /// the rate; else the stage could be faster. None for a source, for a stage with several inputs, and if
-    /// no time has passed.
+    /// The share of the time in which no slot waited for an item. Near 1, the stage itself limits the rate;
+    /// else the stage could be faster. None for a source, for a stage with several inputs, and if no time has
+    /// passed.
     std::optional<double> readiness;
 
     trial_end end = trial_end::complete;  ///< why the trial ended
@@ -72,16 +72,16 @@ class trial_shares {
 
     std::span<const std::size_t> concurrencies() const noexcept { return concurrencies_; }
 
-    // Returns how many trials are possible with so many items, those with the fewest slots first; at least 1.
+    // Returns how many of the trials, in ascending order of slots, are possible with so many items; at least
+    // 1.
     std::size_t trials(std::size_t items) const noexcept;
-    // Returns the number of items for one of `n` trials, if `left` of all items are left; the last trial gets
-    // the rest. If there are at least as many items as slots, the result is a multiple of the slots.
+    // Returns the number of items for one of `n` trials. `items`: all items of the stage, `left` of which are
+    // left. The last trial gets the rest. More items than slots are rounded down to a multiple of the slots.
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept;
 
     // How many items the first `n` trials need, so that each slot gets four and each trial ten. (A stage may
-    // take buffers that only later stages free. With more slots than buffers, its items could wait for each
-    // other for ever. Such a trial never begins: an earlier one, with fewer slots but more items than there
-    // are buffers, uses up the buffers and is stuck.)
+    // take a buffer for each item that only later stages free. A trial with few slots then uses up the
+    // buffers and is stuck, so that no trial with more slots than buffers begins.)
     std::size_t items_needed(std::size_t n) const noexcept;
 
   private:
@@ -101,7 +101,7 @@ struct trial_limits {
     duration trial;                    // the time limit of one trial
     duration all = (duration::max)();  // the time limit of all trials together
     bool leaves_threads = false;       // no trial has more slots than profiled_run::max_slots
-    std::size_t rounds = 0;            // how often sources may give more items to a stage with too few
+    std::size_t rounds = 0;            // how often sources may make more items for a stage with too few
 };
 
 // Admits items to one stage at a time, and measures it. The results go on to the next stage, and in the end
@@ -109,8 +109,8 @@ struct trial_limits {
 // that can have several slots has several trials, among which its items are divided.
 class stage_trials : public run_profiler {
   public:
-    // `items`: how many items each source makes for the trials. `concurrencies`: the numbers of slots to try,
-    // ascending and not empty; outlives this object.
+    // `items`: how many items each source makes for the trials, and in each of `trial_limits::rounds`.
+    // `concurrencies`: the numbers of slots to try, ascending and not empty; outlives this object.
     stage_trials(std::size_t items, std::span<const std::size_t> concurrencies, trial_limits limits) noexcept
         : items_(items), shares_(concurrencies), limits_(limits) {}
 
@@ -139,8 +139,8 @@ class stage_trials : public run_profiler {
                            const profile_trial& trial) = 0;
 
     void begin_stage(profiled_run& run, time_point now);
-    // If the stage has too few items, and the sources may make more (`trial_limits::rounds`), lets them make
-    // more, which pass all stages before it. Returns whether the sources make more.
+    // If the stage has too few items, and the sources may make more (`trial_limits::rounds`), lets the
+    // sources make more items. These pass all earlier stages. Returns whether the sources make more.
     bool begin_round(profiled_run& run);
     // Returns whether the phase `feeding` continues. Maybe begins another round; else stops the sources.
     bool is_feeding(profiled_run& run, time_point now);
@@ -175,7 +175,7 @@ class stage_trials : public run_profiler {
     phase phase_ = phase::none;
     time_point begin_{};  // the start of the profile
     time_point phase_begin_{};
-    time_point last_change_{};   // when a slot of the stage changed its state, as far as is known
+    time_point last_change_{};   // the last known change of a slot's state; at first, begin of the phase
     duration longest_pause_{0};  // between two such changes
     bool was_halted_ = false;
     bool inputs_complete_ = true;  // every earlier stage has passed on all of its items

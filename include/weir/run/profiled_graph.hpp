@@ -87,16 +87,17 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     // Calls the profiler. Returns when to call `take_step` again; nothing: the profile has ended, or the
     // profiler threw.
     std::optional<time_point> take_step() noexcept;
-    // Restores the described capacities and slots, unless the program has changed them meanwhile.
+    // Restores the described capacities and slots, unless the program has changed them meanwhile. From then
+    // on all stages work.
     void release_stages() noexcept;
     bool has_conclusion() const noexcept { return profiler_->has_conclusion(); }
-    // After the profile: keeps the current statistics, which `conclude_profile` subtracts. Returns when to be
-    // called again, as long as a queue holds more items than its capacity. Nothing: no queue does, all
-    // workers have ended, memory lacks, or the pauses are too long.
+    // After the profile: keeps the current statistics, which `conclude_profile` subtracts. As long as a queue
+    // holds more items than its capacity, returns when to be called again. Returns nothing if no queue does,
+    // if all workers have ended, if memory lacks, or if the pause would exceed `longest_pause`.
     std::optional<time_point> mark_begin_of_rest() noexcept;
     // Called when all stages have ended.
     void conclude_profile() noexcept;
-    // The run ends: refuses slots that wait for their quota.
+    // The run ends: refuses the slots that wait for `admit`, so that they end.
     void end_profiling() noexcept {
         for (auto& stage : stages_) {
             if (stage->quota() != nullptr) stage->quota()->end();
@@ -104,7 +105,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     }
 
   private:
-    // `sum`: gets the sum of the instants that `slot::state_since` returns: if a later sum is equal, no slot
+    // Adds the instants that `slot::state_since` returns to `sum`. If a later call gets an equal sum, no slot
     // has changed its state meanwhile.
     stage_activity look_at_slots(std::size_t stage, std::uint64_t& sum) const;
     site_seen look(std::size_t queue) const;

@@ -128,7 +128,7 @@ WEIR_INLINE auto profiled_graph<Policy>::mark_begin_of_rest() noexcept -> std::o
         next_pause_ *= 2;
         return next;
     } catch (...) {
-        return std::nullopt;  // no memory: the conclusion leaves out only the statistics kept before
+        return std::nullopt;  // no memory: `conclude_profile` subtracts the statistics of an earlier call
     }
 }
 

@@ -72,8 +72,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// An input iterator; `*` is the item taken last. Lifetime: no longer than the run.
     using iterator = detail::item_iterator<run>;
 
-    // The core, which owns the coroutines of the run, is destroyed before other members: the coroutines may
-    // use these until they end.
+    // Destroys the core, and with it the coroutines of the run, before the other members.
     ~run() { this->destroy_core(); }
     run(run&&) noexcept = default;
     run& operator=(run&&) noexcept = default;
@@ -153,7 +152,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// Takes the next item of the current epoch, for a coroutine, if the source has epochs. One of the
     /// consumers sees each end of an epoch, once.
     ///
-    /// \returns an item; nothing at the end of the epoch or of the stream (then `ended()` is true).
+    /// \returns an item; nothing at the end of the epoch, or at the end of the stream. `ended()` is true only
+    ///          after the end of the stream.
     /// Suspends: while nothing is there. Resumes: on the coroutine's executor.
     template <class Item = T>
     [[nodiscard(
@@ -175,8 +175,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     ///     for (auto& epoch : run.epochs())
     ///         for (auto& batch : epoch) train(batch, epoch.number());
     ///
-    /// The outer loop skips the items of an epoch that the inner loop has left. A later call continues in the
-    /// current epoch.
+    /// The outer loop takes and drops the items of an epoch that the inner loop has not taken. A later call
+    /// of `epochs` continues in the current epoch.
     template <class Item = T>
     [[nodiscard]] detail::with_epochs_t<Item, epoch_range<run>> epochs() {
         return epoch_range<run>(*this);
@@ -215,8 +215,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return std::move(item_traits::value_of(got));
     }
 
-    // Takes the next item. `over_marks`: of the stream; else only of the current epoch, before the mark that
-    // ends the epoch. Nothing if there is no such item. `times`: null if the run does not record the
+    // Takes the next item. `over_marks`: true for the next item of the stream; false for the next item of the
+    // current epoch. Returns nothing if there is no such item. `times`: null if the run does not record the
     // consumer's times.
     task<std::optional<value_type>> next_of_epochs(bool over_marks, detail::consumer_sampler* times) {
         std::optional<value_type> item;

@@ -134,7 +134,7 @@ class run_context : public detached_task_owner {
     void set_profiled(bool is_profiled) noexcept {
         change_pause([this, is_profiled](pause_rule&) { is_profiled_ = is_profiled; });
     }
-    // How many invocations of each stage the samples of the run keep; 0: none.
+    // How many invocations of each stage the samples of the run keep at most; 0: none.
     std::size_t recording() const noexcept { return options_.recording; }
     // Null: there is no limit of bytes.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
@@ -189,12 +189,12 @@ class run_context : public detached_task_owner {
   protected:
     ~run_context();
 
-    // relaxed, both: the start of a worker orders them
+    // relaxed, both: called before the workers start, and a start orders the count before worker_left()
     void set_num_workers(std::size_t workers) noexcept {
         workers_left_.store(workers, std::memory_order_relaxed);
     }
     void count_added_worker() noexcept { workers_left_.fetch_add(1, std::memory_order_relaxed); }
-    // The run ends: refuses all slots that wait for admission, so that they end.
+    // The run ends: stops `own_stop`, and wakes all slots that wait for admission. `pause_rule` refuses them.
     void release_waiting() noexcept;
     bool have_all_left() const noexcept { return all_left_.stop_requested(); }
     stop_token all_left() const noexcept { return all_left_.get_token(); }

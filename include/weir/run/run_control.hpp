@@ -107,8 +107,8 @@ class run_control {
         core_->request_stop();
     }
 
-    /// Pauses the run: a slot that has seen the pause begins with no item, so at most one invocation per slot
-    /// begins after the call. Running invocations end, and finished items can still be taken.
+    /// Pauses the run: a slot (worker of a stage) that has seen the pause begins with no item. So at most one
+    /// invocation per slot begins after the call. Running invocations end, and finished items can be taken.
     void pause() { core().pause(true); }
     /// Ends a pause.
     void resume() { core().pause(false); }
@@ -158,7 +158,7 @@ class run_control {
         return core;
     }
 
-    // A consumer has seen the end of the last queue.
+    // Called when a consumer has seen the end of the last queue. Throws the failure of the run, if any.
     void end_stream() {
         if (core_->consumer() != nullptr) core_->consumer()->ended();
         core_->mark_ended();

@@ -36,8 +36,8 @@ class run_core final : public profiled_graph<Policy> {
 
     void start();
 
-    // Ends all queues, so that every worker (coroutine of a slot) ends after its current item. May be called
-    // at any time.
+    // Ends all queues, and destroys their items, so that every worker (a coroutine of a stage) ends after its
+    // current item. May be called at any time.
     void cancel() noexcept;
 
     // Ends all queues but the one from which the consumer takes: so the consumer still gets the results that

@@ -168,8 +168,8 @@ class run_graph : public run_context, public watched_run {
         return out;
     }
 
-    // From now on, the queue `last` is also the queue of the sink: see `fused_sink`. `options`: of the sink.
-    // `capacity_of_last`: of the queue before the sink.
+    // From now on, the queue `last` is also the queue behind the sink: see `fused_sink`. `options`: the
+    // sink's. `capacity_of_last`: the capacity that `last` has had, as the queue before the sink.
     void merge_sink(const stage_options& options, queue_id last, std::size_t capacity_of_last);
 
     // Adds the last stage of a run without a consumer, behind the queue `in`. Returns a queue that never
@@ -203,8 +203,8 @@ class run_graph : public run_context, public watched_run {
   protected:
     ~run_graph();
 
-    // The statistics up to the time that `until()` returns, which is called for each stage and queue. If that
-    // time is before the start of the run, all times in the statistics are 0.
+    // The statistics up to the time that `until()` returns; `until` is called for each stage and queue. If
+    // that time is before the start of the run, all times in the statistics are 0.
     template <class Until>
     pipeline_stats stats_until(Until until) const {
         pipeline_stats s;

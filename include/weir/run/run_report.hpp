@@ -33,8 +33,8 @@ namespace weir {
 
 namespace detail {
 
-// The state of a slot, for a watchdog, which searches the waits of a run for a deadlock, and for
-// `explain_all_runs`.
+// The state of a slot (worker of a stage), for a watchdog, which searches the waits of a run for a deadlock,
+// and for `explain_all_runs`.
 struct slot_seen {
     const slot* who = nullptr;
     bool gone = false;  // the slot has ended; the stage's outputs are closed before its last slot is gone
@@ -112,7 +112,8 @@ class profiled_run {
     virtual stage_activity activity(std::size_t stage) const = 0;
     virtual stage_figures figures(std::size_t stage) const = 0;
     virtual void set_slots(std::size_t stage, std::size_t num_slots) = 0;
-    // Sets the number of slots to the concurrency that the pipeline describes.
+    // Sets the number of slots to the concurrency that the pipeline describes, unless the program has changed
+    // the concurrency since `set_slots`.
     virtual void reset_slots(std::size_t stage) = 0;
     // Makes room for so many more items in each queue behind the stage.
     virtual void add_capacity(std::size_t stage, std::size_t items) = 0;
@@ -154,7 +155,7 @@ class run_reports;
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {laps}});
 ///
 /// Errors:  after an exception from a function, the `report_warning` is called, and no more functions of this
-///          report; the run continues, and calls the hook of the report further on.
+///          report. The run continues, and still calls the hook of the report.
 /// Threads: `around_invocations`, `begins`: the thread that starts the run; `failed`: the stages' threads,
 ///          several at once; `lap`, `ends`: the executor's threads, one call after the other; `name`: any.
 class run_report {

@@ -92,8 +92,8 @@ WEIR_INLINE void running_stage<Policy>::fail_stage(slot& me, std::uint64_t item,
     if (report_failure(me, item, error, spent)) stop_run(item, std::move(error), run_.has_on_failure());
 }
 
-// False: the run was stopped, so that this is no failure; or `on_failure` threw, which stops the run for the
-// item's error and for that exception.
+// False: the error is `stopped` in a run that was stopped, and so is no failure; or `on_failure` threw, and
+// the run was stopped, with the item's error and that exception as failures.
 template <class Policy>
 WEIR_INLINE bool running_stage<Policy>::report_failure(slot& me, std::uint64_t item, std::exception_ptr error,
                                                        std::int64_t spent) noexcept {

@@ -36,9 +36,9 @@ namespace weir::detail {
 // The number of items with which a stage may still begin while its run is profiled; 0 before `admit`.
 class item_quota {
   public:
-    // Returns whether a slot may begin with its item. If so, subtracts the item from the quota, if it is
-    // `counted`: the mark of an epoch's end is not. If not, the slot awaits `wait`, and calls this again.
-    // `clock`: the executor of the run.
+    // Returns whether a slot (worker of the stage) may begin with its item. If true, subtracts the item from
+    // the quota, unless `counted` is false, as for the mark of an epoch's end. If false, the slot awaits
+    // `wait`, and calls this function again. `clock`: the executor of the run.
     bool try_admit(const executor& clock, bool counted = true) noexcept;
     // Awaitable of bool: waits until items are admitted. False: the run ends.
     template <class Slot>
