@@ -33,8 +33,8 @@ namespace weir {
 /// Resumes:  on the executor of the waiting coroutine, by a post; never inside the call that ended the wait.
 ///           For a coroutine of another library, a member `weir::executor& weir_executor()` of its promise
 ///           names the executor. Without that member, it is the executor whose coroutine the thread runs; or
-///           else a thread of this library, which all such coroutines share and must not block. A promise
-///           that moves its coroutine to another executor after each await calls that executor there.
+///           else a thread of this library, which all such coroutines share and must not block. The other
+///           library may move its coroutine from there to an executor of its own.
 /// Threads:  any number may call any members at the same time; the destructor runs alone.
 /// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor. A
 ///           wait throws `std::system_error` if the shared thread can't be started. A wait throws

@@ -40,7 +40,7 @@ class channel_clock {
     // The executor, which a waiting thread may have to run; null: none is known, or it was destroyed. A hint
     // if called without a lock of the channel.
     executor* owner() const noexcept {
-        executor* const ex = owner_.load(std::memory_order_acquire);  // pairs with bind()
+        executor* const ex = owner_.load(std::memory_order_acquire);  // pairs with bind(): sees end_
         return ex == nullptr || end_.is_set() ? nullptr : ex;
     }
 
@@ -69,7 +69,7 @@ class channel_clock {
         if (ex.traits().passing) return true;
         executor& owner = ex.lasting();
         end_ = executor_use::end_of(owner);
-        owner_.store(&owner, std::memory_order_release);  // pairs with owner(): end_ is there before
+        owner_.store(&owner, std::memory_order_release);  // publishes end_; pairs with owner()
         return true;
     }
 

@@ -94,8 +94,8 @@ class channel_awaiter : public not_awaited {
     }
 
   public:
-    // Tags. The operation itself records its wait in the slot: `co_await` in a task does not do so, too. It
-    // moves an item: `when_any` rejects the operation, whose item it could lose.
+    // Tags. `updates_slot_itself`: the operation records its wait in the slot, and `co_await` in a task
+    // doesn't. `moves_item`: `when_any`, which could lose the item, rejects the operation.
     using updates_slot_itself = void;
     using moves_item = void;
 
@@ -149,7 +149,7 @@ class channel_awaiter : public not_awaited {
         waiter* waiting;
         void operator()() const noexcept { channel->stop(*waiting, line_); }
     };
-    // Clears the three flags behind `is_prepared_`; called before the first use of these.
+    // Clears the three flags that are declared below `is_prepared_`; called before their first use.
     void prepare() noexcept {
         if (is_prepared_) return;
         is_prepared_ = true;
@@ -231,7 +231,7 @@ class channel_awaiter : public not_awaited {
     bool ends_with_run(const coroutine_env& env) const noexcept {
         return env.ends != nullptr && waiter_.measured == nullptr;
     }
-    // Whether the operation needs no callback and no other executor to wait.
+    // Whether the operation can wait without `prepare_to_wait`.
     bool can_wait_unprepared(const coroutine_env& env) const noexcept {
         return !stop_.stop_possible() && env.executor != nullptr && !ends_with_run(env);
     }
@@ -243,8 +243,8 @@ class channel_awaiter : public not_awaited {
         ex.post(h);
     }
 
-    // Registers the stop callbacks. Called under no lock: if a stop was requested before, a callback runs in
-    // this call, and takes the lock.
+    // Registers the stop callbacks. Returns the executor on which the coroutine will resume. Called under no
+    // lock: if a stop was requested before, a callback runs in this call, and takes the lock.
     WEIR_NOINLINE executor& prepare_to_wait(const coroutine_env& env) {
         executor& ex = detail::executor_of(env);
         prepare();
@@ -263,7 +263,7 @@ class channel_awaiter : public not_awaited {
                waiter_.measured->recalled.load(std::memory_order_relaxed);
     }
 
-    // Records that `h` suspends; under the lock if it waits. `state`: of the slot whose function runs `h`.
+    // Records that `h` suspends; under the lock if it waits. A slot whose function runs `h` enters `state`.
     void mark_suspended(std::coroutine_handle<> h, executor& ex, const coroutine_env& env, slot_state state) {
         prepare();
         waiter_.set_coroutine(h, &ex, env.measured);

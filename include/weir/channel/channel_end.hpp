@@ -23,21 +23,21 @@ namespace weir::detail {
 // a slice ends after a number of operations at an end of a channel, and for a slot (a worker of a stage) also
 // after some time. At the end of a slice the coroutine yields: it goes to the end of its executor's queue.
 
-// The number of operations that may follow the first `count` at an end before the one that ends a slice. Puts
-// and gets end slices half a slice apart.
+// After `count` operations at an end: the number of operations before the next one that ends a slice. Gets
+// end slices 64 operations after puts.
 constexpr std::uint64_t operations_left_in_slice(bool puts, std::uint64_t count) noexcept {
     constexpr std::uint64_t most_without_waiting = 128;
     return (most_without_waiting / (puts ? 2 : 1) - 1 - count) % most_without_waiting;
 }
 
-// Whether the operation that follows the first `count` at its end ends a slice. `Policy`: what is measured.
+// Whether the next operation at an end, after `count` operations there, ends a slice. `measured`: the slot
+// that does the operation; null: none.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool is_end_of_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
     return Policy::statistics && measured != nullptr && measured->has_used_time_slice();
 }
-// Whether the operation that follows the first `count` at its end needs `await_suspend`, because it ends a
-// slice or puts a traced item.
+// Whether this operation needs `await_suspend`, because it ends a slice or puts a traced item.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
@@ -45,12 +45,12 @@ WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot
 }
 
 // The state of a channel with numbered puts, as of a stage that preserves the order of its input: item `n`
-// goes in after item `n - 1`. An item is early if the puts of earlier numbers are missing. An early item is
+// goes in after item `n - 1`. An item is early if a put with a lower number is missing. An early item is
 // stored in the ring of the channel, where no get sees the item yet; its index in the ring is the next free
-// index plus `number - next()`. When its turn has come, the item is visible to gets, and is not moved. A
-// stage may drop an item: then the place of its number holds nothing, and the channel closes the gap. (Rings
-// whose places are claimed by number and published in order: M. Thompson et al., "Disruptor", LMAX 2011; the
-// buffer of a serial filter in oneTBB's parallel_pipeline.)
+// index plus `number - next()`. When its turn has come, the item becomes visible to gets in its place. A
+// stage may drop an item: then the place of its number holds nothing, and the channel moves the items behind
+// that place up. (Rings whose places are claimed by number and published in order: M. Thompson et al.,
+// "Disruptor", LMAX 2011; the buffer of a serial filter in oneTBB's parallel_pipeline.)
 //
 // This class holds the numbers and the state of each place; the channel holds the items. Guarded by the put
 // lock; `block`, `set_window` and `resize` by the put lock and the get lock.
@@ -243,7 +243,7 @@ class channel_ends {
         refuse_negative(capacity, "weir: a channel's capacity was negative; give it 1 or more");
     }
 
-    // Under a whole_lock with `ends_apart`. `always_one_lock`: every operation concerns both ends.
+    // Under a whole_lock with `ends_apart`. `always_one_lock`: the ends share a lock with any capacity.
     void apply_capacity(std::size_t capacity, bool always_one_lock) noexcept {
         capacity_ = capacity;
         one_lock_.store(always_one_lock || needs_one_lock(capacity), std::memory_order_relaxed);

@@ -32,7 +32,7 @@ namespace weir::detail {
 // | the channel is closed            | `closed`; the put of a dropped item is done                        |
 // | `block_puts` refuses the number  | `closed`                                                           |
 //
-// The items inside and the places up to the last early item never exceed the capacity together, but after the
+// The items inside and the places up to the last early item never exceed the capacity together, unless the
 // capacity was lowered. So an early item has a place in the ring when its turn comes. Statistics count a wait
 // for room only for a put whose turn has come.
 template <class Policy>
@@ -165,16 +165,17 @@ class channel_puts : public channel_items<Policy> {
     const char* early_contradiction() const noexcept;
 
   private:
-    // The put of a dropped item whose turn has come. False: both locks are needed, as early puts wait, or an
-    // early item goes in where `put_needs_both`, or into an empty channel that is measured.
+    // The put of a dropped item whose turn has come. False: both locks are needed, because early puts wait;
+    // or because an early item follows, and either `put_needs_both()` is true or the channel is measured and
+    // empty.
     bool skip_here(waiter& w, record* me) noexcept;
     WEIR_NOINLINE void enter_ready_here(std::uint64_t gap, slot* measured) noexcept {
         wakes nobody;  // no get waits: otherwise the put would have needed both locks
         enter_ready(gap, measured, nobody);
     }
 
-    // The early items whose turn has come become items of the channel. `gap`: 1 if the place before them has
-    // no item, else 0.
+    // The early items whose turn has come become items of the channel. `gap`: 1 if the item directly before
+    // them was dropped, else 0.
     void enter_ready(std::uint64_t gap, slot* measured, wakes& woken) noexcept;
     void enter_early_item(std::uint64_t gap, slot* measured, wakes& woken) noexcept;
 

@@ -168,7 +168,7 @@ class choice_operation : public not_awaited {
     }
 
     // Resumes on the coroutine's executor, by a post: of the thread that serves or stops the choice, of the
-    // timer, or of this call where the coroutine only yields.
+    // timer, or of this call where the coroutine only yields. False: the coroutine continues at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = detail::env_of(h);

@@ -200,7 +200,7 @@ struct byte_gauge {
     std::size_t most = 0;  // 0: no limit
     std::size_t bytes = 0;
     std::uint64_t all_bytes = 0;    // of the items that came into the queue since the start
-    std::uint64_t num_items = 0;    // of these; an item that is handed to a waiting get is not among them
+    std::uint64_t num_items = 0;    // in `all_bytes`; an item handed to a waiting get is not counted
     byte_budget* budget = nullptr;  // of the run; null: none
     std::uint64_t sources = 0;      // the sources whose items come through this queue: a bit mask
 

@@ -178,7 +178,8 @@ class wait_queue<Rule>::awaiter : waiter {
         return this->answer != admission::wait;
     }
 
-    // Resumes on the coroutine's executor: the `update` that admits or refuses the coroutine posts it.
+    // Resumes on the coroutine's executor: the `update` that admits or refuses the coroutine posts it. False:
+    // the rule answered in this call.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
         this->coroutine = h;
