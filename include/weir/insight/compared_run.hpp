@@ -9,7 +9,7 @@
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 
-#include <cstddef>   // for std::size_t
+#include <cstddef>   // for std::ptrdiff_t, std::size_t
 #include <cstdint>   // for std::uint64_t
 #include <optional>  // for std::optional
 #include <string>    // for std::string
@@ -20,6 +20,7 @@ namespace weir::detail {
 // A stage, or the consumer, of a run.
 struct compared_stage {
     std::string name;
+    bool is_consumer = false;     // a stage may have the name "consumer", too
     std::size_t concurrency = 1;  // the number of slots, the workers of the stage
     std::size_t capacity = 0;     // of the queue behind the stage, in items; 0 if unknown or none
     bool keeps_order = false;
@@ -27,7 +28,7 @@ struct compared_stage {
     double batch_size = 0;    // as `stage_settings::batch_size`; 0: makes no batches, or unknown
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
-    // The share of the slots' time in `run` and `await`; none if made from a recording, or if always off.
+    // The share of the slots' time in `run` and `await`; of the consumer, of all time. None if always off.
     std::optional<double> busy = std::nullopt;
     time_sample times = {};
     slot_times states = {};
@@ -49,6 +50,7 @@ class compared_run {
     std::string no_model;            // why there is no model
 
   private:
+    // Adds the consumer, unless it takes no time. Called last, as it needs `rate`.
     void add(const recorded_stage& consumer);
 };
 
@@ -61,7 +63,8 @@ struct stage_pair {
 };
 
 // Stages of the same name, in the order of the first run. Of several stages of one name, the first ones are
-// paired, then the second ones, and so on. Stages without a counterpart are left out.
+// paired, then the second ones, and so on. A consumer is paired only with a consumer. Stages without a
+// counterpart are left out.
 std::vector<stage_pair> pairs_of(const compared_run& before, const compared_run& after);
 
 // Sentences on settings that differ, "concurrency of decode: 2 -> 4", and on stages that only one run has.

@@ -25,14 +25,21 @@ WEIR_INLINE std::string without_library(const char* message) {
     return std::string(text.starts_with(library_prefix) ? text.substr(library_prefix.size()) : text);
 }
 
-// Adds the consumer, unless it takes no time. If only the average of its times is known, the deviation counts
-// as 1.5 times the average: more than in an exponential distribution (1), or in a log-normal one with sigma 1
-// (1.31).
+// The share of a stage's time, without `off`, in which its slots were in `run` and `await`.
+WEIR_INLINE std::optional<double> busy_share(const slot_times& times) noexcept {
+    const duration all = times.total() - times.off;
+    if (all <= duration(0)) return std::nullopt;
+    return static_cast<double>(times.busy().count()) / static_cast<double>(all.count());
+}
+
+// If only the average of the consumer's times is known, the deviation counts as 1.5 times the average: more
+// than in an exponential distribution (1), or in a log-normal one with sigma 1 (1.31).
 WEIR_INLINE void compared_run::add(const recorded_stage& consumer) {
     constexpr double unknown_variation = 1.5;
-    compared_stage next{.name = "consumer", .num_tasks = num_items};
+    compared_stage next{.name = "consumer", .is_consumer = true, .num_tasks = num_items};
     next.times = times_of(consumer);
     if (next.times.time.mean <= 0) return;
+    next.busy = next.times.time.mean * 1e-9 * rate;
     if (consumer.tasks.size() == 1 && !consumer.in_sequence) {
         const double deviation = unknown_variation * next.times.time.mean;
         next.times.time.variance = deviation * deviation;
@@ -70,15 +77,11 @@ WEIR_INLINE compared_run::compared_run(const pipeline_stats& stats) : num_items(
         next.num_failures = stage.num_failures;
         next.times = times_of(stage);
         next.states = stage.times();
-        const duration all = next.states.total() - next.states.off;
-        if (all > duration(0)) {
-            next.busy = static_cast<double>(next.states.busy().count()) / static_cast<double>(all.count());
-        }
+        next.busy = busy_share(next.states);
         stages.push_back(std::move(next));
     }
-    if (model) add(model->stages.back());
     rate = stats.first_item ? stats.first_item->rate() : stats.rate();
-    if (stages.back().name == "consumer") stages.back().busy = stages.back().times.time.mean * 1e-9 * rate;
+    if (model) add(model->stages.back());
 }
 
 WEIR_INLINE compared_run::compared_run(const recording& from) : rate(from.rate), num_items(from.num_items) {
@@ -100,11 +103,12 @@ WEIR_INLINE compared_run::compared_run(const recording& from) : rate(from.rate),
         next.num_failures = from.stages[i].num_failures;
         if (!from.stages[i].tasks.empty()) next.times = times_of(from.stages[i]);
         next.states = today.stages[i].times;
+        next.busy = busy_share(next.states);
         stages.push_back(std::move(next));
     }
     if (num_items == 0) num_items = from.stages.back().num_tasks;
-    add(from.stages.back());
     if (rate <= 0) rate = today.rate;
+    add(from.stages.back());
 }
 
 WEIR_INLINE double compared_run::rate_error() const noexcept {
@@ -121,9 +125,10 @@ WEIR_INLINE std::vector<stage_pair> pairs_of(const compared_run& before, const c
     std::vector<bool> is_paired(after.stages.size());
     for (const compared_stage& each : before.stages) {
         for (std::size_t i = 0; i < after.stages.size(); ++i) {
-            if (is_paired[i] || after.stages[i].name != each.name) continue;
+            const compared_stage& other = after.stages[i];
+            if (is_paired[i] || other.name != each.name || other.is_consumer != each.is_consumer) continue;
             is_paired[i] = true;
-            pairs.push_back({&each, &after.stages[i]});
+            pairs.push_back({&each, &other});
             break;
         }
     }
@@ -169,7 +174,7 @@ WEIR_INLINE std::vector<std::string> changed_settings(const compared_run& before
     }
     const auto list = [&](const compared_run& run, const char* which, auto is_in) {
         for (const compared_stage& each : run.stages) {
-            bool is_paired = each.name == "consumer";
+            bool is_paired = each.is_consumer;
             for (const stage_pair& pair : pairs) is_paired = is_paired || is_in(pair) == &each;
             if (!is_paired) all.push_back("only the " + std::string(which) + " run has stage " + each.name);
         }
@@ -217,23 +222,19 @@ class simulated_shares {
         // The run may be longer than a simulation: then its shares vary less.
         const double factor =
             static_cast<double>(how.items) / static_cast<double>(larger(how.items, run.num_items));
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            stages_.push_back(run.model->settings.stages[i].name);
+        for (const auto& each : all) {
             shares_by_state& variances = variances_.emplace_back();
-            for (std::size_t k = 0; k < slot_states; ++k) variances[k] = all[i][k].variance() * factor;
+            for (std::size_t k = 0; k < slot_states; ++k) variances[k] = each[k].variance() * factor;
         }
     }
 
-    // The variances of a stage. Null if the run can't be simulated, or has no such stage.
-    const shares_by_state* of(const std::string& stage) const noexcept {
-        for (std::size_t i = 0; i < stages_.size(); ++i) {
-            if (stages_[i] == stage) return &variances_[i];
-        }
-        return nullptr;
+    // The variances of stage number `stage` of the run. Null if the run can't be simulated.
+    const shares_by_state* of(std::ptrdiff_t stage) const noexcept {
+        const auto i = static_cast<std::size_t>(stage);
+        return i < variances_.size() ? &variances_[i] : nullptr;
     }
 
   private:
-    std::vector<std::string> stages_;
     std::vector<shares_by_state> variances_;
 };
 
@@ -245,8 +246,8 @@ WEIR_INLINE std::vector<state_difference> changed_states(const compared_run& bef
     std::vector<state_difference> all;
     for (const stage_pair& each : pairs) {
         const shares_by_state a = shares_of(each.before->states), b = shares_of(each.after->states);
-        const shares_by_state* const errors_a = first.of(each.before->name);
-        const shares_by_state* const errors_b = second.of(each.after->name);
+        const shares_by_state* const errors_a = first.of(each.before - before.stages.data());
+        const shares_by_state* const errors_b = second.of(each.after - after.stages.data());
         for (std::size_t k = 0; k < slot_states; ++k) {
             const double difference = b[k] - a[k];
             const double size = larger(difference, -difference);

@@ -17,6 +17,7 @@ struct recorded_task {
     duration run{};             ///< the time in which the function had a thread
     duration await{};           ///< the time in which the function was suspended, after `run`
     std::uint32_t results = 1;  ///< items that the invocation gave; 0 if it dropped its item or failed
+    bool failed = false;        ///< whether the function threw
 
     [[nodiscard]] friend bool operator==(const recorded_task&, const recorded_task&) = default;
 };

@@ -61,7 +61,7 @@ WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times
         const auto run = nearest<std::int64_t>(time * run_share);
         const auto count = nearest<std::uint32_t>(results * static_cast<double>(i + 1) - given);
         given += count;
-        tasks[i] = {duration(run), duration(whole - run), count};
+        tasks[i] = {.run = duration(run), .await = duration(whole - run), .results = count};
     }
     return tasks;
 }
@@ -123,6 +123,7 @@ WEIR_INLINE std::vector<recorded_task> sampled_tasks(const stage_stats& stage, d
         const double factor = factors[each.failed ? 1 : 0];
         tasks[i].run = to_duration(static_cast<double>(each.run.count()) * factor);
         tasks[i].await = to_duration(static_cast<double>(each.await.count()) * factor);
+        tasks[i].failed = each.failed;
         tasks[i].results = has_results ? smaller(each.results, most_results) : each.failed ? 0U : 1U;
     }
     if (!has_all && has_results) correct_results(tasks, results);

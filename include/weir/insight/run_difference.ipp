@@ -14,7 +14,8 @@ namespace weir {
 namespace detail {
 
 WEIR_INLINE std::string signed_percent(double share) {
-    return (share < 0 ? "-" : "+") + units::fixed(100 * larger(share, -share), 1) + " %";
+    const std::string size = units::fixed(100 * larger(share, -share), 1);
+    return (share < 0 && size != "0.0" ? "-" : "+") + size + " %";
 }
 
 WEIR_INLINE std::string time_text(const stage_difference& d) {

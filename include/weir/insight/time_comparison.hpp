@@ -49,8 +49,7 @@ struct uncertain_mean {
     double squared_error() const noexcept { return count > 0 ? variance / count : 0; }
 };
 
-// The times of a stage's invocations in one run. `num_tasks` counts the successful ones. Times of failed ones
-// are only in the means if the sample of a recording has such times.
+// The times of a stage's successful invocations in one run, and their number.
 struct time_sample {
     std::uint64_t num_tasks = 0;
     bool is_exact = false;         // the times are those of all invocations in sequence, not a sample

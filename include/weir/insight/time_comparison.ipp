@@ -59,12 +59,14 @@ WEIR_INLINE time_sample times_of(const recorded_stage& stage) {
     constexpr double least_time = 0.5;
     time_sample all{.num_tasks = stage.num_tasks - smaller(stage.num_failures, stage.num_tasks)};
     moments plain, logs;
+    double size = 0;
     for (const recorded_task& each : stage.tasks) {
+        if (each.failed) continue;
         const double time = static_cast<double>(sum(each.run, each.await).count());
+        ++size;
         plain.add(time, 1);
         logs.add(natural_log(larger(least_time, time)), 1);
     }
-    const double size = static_cast<double>(stage.tasks.size());
     all.time = {plain.mean(), plain.variance(), larger(size, static_cast<double>(all.num_tasks))};
     all.log_time = {logs.mean(), logs.variance(), stage.is_even ? all.time.count : size};
     all.is_exact = stage.in_sequence;

@@ -159,8 +159,9 @@ TEST_CASE("a run of a recording has its stages without the consumer's, and state
     CHECK(s.num_failures == 10);
     CHECK(s.times.time.mean == 20e6);
     CHECK(s.times.is_exact);
-    CHECK_FALSE(s.busy.has_value());
     CHECK(s.states.await > 0ms);
+    CHECK(s.busy.value() == Approx(1).margin(0.03));
+    CHECK(run.stages[0].busy.value() == Approx(0.5).margin(0.03));  // 4 items in 160 ms, by 5 ms
     CHECK(run.stages[2].batch_size == 4);
     CHECK(run.stages[2].times.time.mean == 0);
     CHECK(run.num_items == 12);
@@ -191,6 +192,8 @@ TEST_CASE("a consumer counts as a stage if it takes time; an average alone count
     CHECK(consumed(awaiting({0})).stages.back().name == "sink");
     const compared_run exact = consumed(awaiting({4}));
     CHECK(exact.stages.back().name == "consumer");
+    CHECK(exact.stages.back().is_consumer);
+    CHECK(exact.stages.back().busy.value() == Approx(0.4).margin(0.01));
     CHECK(exact.stages.back().num_tasks == 100);
     CHECK(exact.stages.back().times.time.mean == 4e6);
     CHECK(exact.stages.back().times.time.variance == 0);
@@ -260,11 +263,25 @@ TEST_CASE("batches differ if more than incomplete last ones explain") {
 }
 
 TEST_CASE("a stage that only one run has is named, but for the consumer") {
-    const compared_run a = made_of({{.name = "s"}, {.name = "decode"}, {.name = "consumer"}});
+    const compared_run a =
+        made_of({{.name = "s"}, {.name = "decode"}, {.name = "consumer", .is_consumer = true}});
     const compared_run b = made_of({{.name = "s"}, {.name = "parse"}, {.name = "s"}});
     CHECK(settings_of(a, b) == texts{"only the first run has stage decode",
                                      "only the second run has stage parse",
                                      "only the second run has stage s"});
+}
+
+TEST_CASE("a stage that is named as the consumer is a stage") {
+    const compared_run a = made_of({{.name = "s"}, {.name = "consumer"}});
+    const compared_run b = made_of({{.name = "s"}, {.name = "consumer", .is_consumer = true}});
+    CHECK(pairs_text(a, b) == "s00 ");
+    CHECK(pairs_text(a, a) == "s00 consumer11 ");
+    CHECK(pairs_text(b, b) == "s00 consumer11 ");
+    CHECK(settings_of(a, b) == texts{"only the first run has stage consumer"});
+    pipeline_stats stats = run_of();
+    const double busy = compared_run(stats).stages[3].busy.value_or(-1);
+    stats.stages.back().name = "consumer";
+    CHECK(compared_run(stats).stages[3].busy.value_or(-1) == busy);
 }
 
 TEST_CASE("the states of a stage that was starved change if the stage before it gets slower") {

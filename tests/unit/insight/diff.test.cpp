@@ -208,6 +208,43 @@ TEST_CASE("recordings are compared as runs are; times in sequence are exact") {
     CHECK_FALSE(diff(drawn, drawn, without_verdicts).has_difference());
 }
 
+TEST_CASE("in recordings, as in statistics, the times of failed invocations do not count") {
+    const auto run_of_fails = [](int every) {
+        weir::virtual_time time;
+        auto run = (weir::source(std::views::iota(0, 200)) |
+                    weir::pipe(
+                        [every](int n) -> weir::task<int> {
+                            co_await weir::sleep_for(1ms);
+                            if (n % every == 0) throw std::runtime_error("no");
+                            co_await weir::sleep_for(9ms);
+                            co_return n;
+                        },
+                        {.name = "decode", .max_failures = 1'000}) |
+                    weir::sink(3))
+                       .start(time, {.recording = 1'000});
+        while (run.get()) continue;
+        return run.stats();
+    };
+    const pipeline_stats a = run_of_fails(100), b = run_of_fails(2);
+    for (const run_difference& d :
+         {diff(a, b, without_verdicts), diff(weir::record_of(a), weir::record_of(b), without_verdicts)}) {
+        CHECK_FALSE(stage_in(d, "decode").has_changed);
+        CHECK(stage_in(d, "decode").after == 10ms);
+        CHECK(stage_in(d, "decode").num_after == 100);
+        CHECK(stage_in(d, "decode").failed_after == 0.5);
+    }
+}
+
+TEST_CASE("in recordings, too, a change of a time that is next to nothing in its run is not named") {
+    const auto make = [](weir::duration time) {
+        weir::recorded_stage source = awaiting({1});
+        source.tasks[0].await = time;
+        return builder(source).stage({.name = "s"}, awaiting({10})).consumed();
+    };
+    CHECK(stage_in(diff(make(60ns), make(80ns), without_verdicts), "src").change > 0.3);
+    CHECK_FALSE(diff(make(60ns), make(80ns), without_verdicts).has_difference());
+}
+
 TEST_CASE("runs of pipelines that differ: what both have is compared, and the rest is named") {
     const run_difference d = diff(run_of({}), run_of({.name = "parse"}), without_verdicts);
     CHECK(d.settings == std::vector<std::string>{"only the first run has stage decode",

@@ -81,6 +81,13 @@ TEST_CASE("a time that became shorter has no sign but in its interval") {
           "10.0 ms");
 }
 
+TEST_CASE("a change that is rounded to 0.0 % has no minus sign") {
+    run_difference d;
+    d.rate_before = 1'000;
+    d.rate_after = 999.9;
+    CHECK(contains(d.text(), " (+0.0 %)\n"));
+}
+
 TEST_CASE("a stage whose failures changed is named, after its time if that changed, too") {
     run_difference d;
     d.stages = {slower()};

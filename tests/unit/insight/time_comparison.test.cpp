@@ -96,6 +96,19 @@ TEST_CASE("the average of a recording is that of all invocations; logarithms are
     CHECK(times_of(stage).log_time.count == Approx(1'000));
 }
 
+TEST_CASE("times of failed invocations are in no mean") {
+    weir::recorded_stage stage{.tasks = {{1ms, 0ms, 0, true}, {4ms, 0ms}, {8ms, 0ms}}, .num_tasks = 300};
+    stage.num_failures = 100;
+    const time_sample t = times_of(stage);
+    CHECK(t.num_tasks == 200);
+    CHECK(t.time.mean == Approx(6e6));
+    CHECK(t.time.count == 200);
+    CHECK(t.log_time.count == 2);
+    stage.tasks.resize(1);
+    CHECK(times_of(stage).time.mean == 0);
+    CHECK(times_of(stage).log_time.count == 0);
+}
+
 TEST_CASE("the change of a mean in standard errors, and its interval") {
     // Of two samples of 100 values with a standard deviation of 1: the error is the square root of 0.02.
     const mean_change change = change_of(uncertain_mean{1, 1, 100}, uncertain_mean{1.5, 1, 100});
