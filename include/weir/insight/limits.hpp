@@ -46,7 +46,7 @@ namespace detail {
 struct visible_limit {
     limit_cause cause = limit_cause::unsure;
     std::string stage = {};  // the name of the stage that limits; empty if the cause has none
-    double lost = 0;  // the share of time in which the consumer waits; 1: no sink; 0: from deeper_limit()
+    double lost = 0;  // the share of time in which the consumer waits; 0: no sink, or from deeper_limit()
     std::string sentence = {};  // the figures that show the limit, and what to do
 };
 

@@ -221,7 +221,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     if (busiest == nullptr || num_tasks < fewest_items)
         return says(limit_cause::unsure, {}, {"too few items have passed"});
     const double consumer = busy_consumer(stats);
-    found.lost = 1 - consumer;
+    if (last_queue(stats) != nullptr) found.lost = 1 - consumer;
     if (consumer > nearly_always && most < nearly_always)
         return says(limit_cause::consumer, {},
                     {"the pipeline keeps up: the consumer waits ", percent_text(1 - consumer),

@@ -45,7 +45,8 @@ struct verdict {
 ///
 /// A run that can't be predicted, or whose prediction doesn't fit, is judged by the states of its slots and
 /// the use of processors. The verdict then is less sure, has no change, and `lost` is the share of the time
-/// in which the consumer waits. `verdict::sentence` says why the run can't be predicted.
+/// in which the consumer waits; 0 if the pipeline ends with `for_each` or `sink_to`. `verdict::sentence` says
+/// why the run can't be predicted.
 /// \returns the verdict. `limit_cause::unsure` if even the states tell nothing; the sentence then doesn't say
 ///          why the run can't be predicted.
 /// Errors: `std::bad_alloc`. Cost: that of some 200 simulations, 0.1 s for five stages.

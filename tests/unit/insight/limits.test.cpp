@@ -98,6 +98,20 @@ TEST_CASE("without a prediction, the stage that is always busy is the cause, and
     CHECK_THAT(v.sentence, ContainsSubstring("I can't explain this run"));
 }
 
+TEST_CASE("a run without a consumer loses no time of one") {
+    figures made;
+    made.stage("src", {.run = 100ms, .wait_put = 900ms}, "source")
+        .stage("slow", {.wait_get = 20ms, .await = 980ms})
+        .consumed(700ms);
+    weir::pipeline_stats stats = made.so_far();
+    REQUIRE(stats.stages.back().kind == "sink");
+    stats.stages.pop_back();
+    stats.stages.back().outputs.clear();
+    const weir::verdict v = weir::explain(stats);
+    CHECK(v.stage == "slow");
+    CHECK(v.lost == 0);
+}
+
 TEST_CASE("branches are judged by the states alone") {
     figures made;
     made.stage("src", {.wait_put = 1s}, "source")
