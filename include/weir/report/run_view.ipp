@@ -7,9 +7,10 @@
 
 #include <weir/platform/config.hpp>
 
-#include <cmath>    // for std::lround
-#include <cstdint>  // for std::uint64_t
-#include <utility>  // for std::move
+#include <algorithm>  // for std::ranges::find
+#include <cmath>      // for std::lround
+#include <cstdint>    // for std::uint64_t
+#include <utility>    // for std::move
 
 namespace weir::detail {
 
@@ -166,11 +167,11 @@ WEIR_INLINE std::vector<std::string> labels_of(const std::vector<std::string>& n
     std::vector<std::string> labels;
     for (const std::string& name : names) {
         const std::string label = name.empty() ? "(no name)" : shortened(name, 24);
-        std::size_t before = 0;
-        for (std::size_t i = 0; i < labels.size(); ++i) {
-            if (names[i] == name || shortened(names[i], 24) == label) ++before;
+        std::string unique = label;
+        for (std::size_t n = 2; std::ranges::find(labels, unique) != labels.end(); ++n) {
+            unique = label + " (" + std::to_string(n) + ")";
         }
-        labels.push_back(before == 0 ? label : label + " (" + std::to_string(before + 1) + ")");
+        labels.push_back(std::move(unique));
     }
     return labels;
 }

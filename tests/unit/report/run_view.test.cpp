@@ -92,6 +92,9 @@ TEST_CASE("labels are not empty, not long, and unique") {
         labels_of({"a", "", "a", "b", "a", std::string(30, 'x'), std::string(40, 'x')});
     CHECK(labels == std::vector<std::string>{"a", "(no name)", "a (2)", "b", "a (3)",
                                              std::string(23, 'x') + "…", std::string(23, 'x') + "… (2)"});
+    CHECK(labels_of({"a", "a", "a (2)", "a"}) ==
+          std::vector<std::string>{"a", "a (2)", "a (2) (2)", "a (3)"});
+    CHECK(labels_of({"a (2)", "a", "a"}) == std::vector<std::string>{"a (2)", "a", "a (3)"});
 }
 
 TEST_CASE("the chief state is the one with the most time") {
