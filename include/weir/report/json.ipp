@@ -180,6 +180,8 @@ WEIR_INLINE void read_json(const json_value& v, duration& into) {
 
 WEIR_INLINE void read_json(const json_value& v, output_order& into) {
     expect(v, json_value::kind::string, "a string");
+    if (v.text != "input" && v.text != "completion")
+        refuse_json(v, "an order is neither input nor completion");
     into = v.text == "input" ? output_order::input : output_order::completion;
 }
 

@@ -219,6 +219,10 @@ TEST_CASE("JSON that is not a run, or has a later schema, is refused with a mess
     CHECK(in(R"("total":{"elapsed":-1})").find("a time is negative") != std::string::npos);
     CHECK(in(R"("num_failures":1.5)").find("the number 1.5 doesn't fit") != std::string::npos);
     CHECK(in(R"("num_failures":18446744073709551616)").find("doesn't fit") != std::string::npos);
+    CHECK(
+        in(R"("description":{"stages":[{"output_order":"sorted"}]})").find("neither input nor completion") !=
+        std::string::npos);
+    CHECK(in(R"("description":{"stages":[{"output_order":"completion"}]})") == "none");
     const auto histogram = [&in](const std::string& members) {
         return in(R"("total":{"stages":[{"task_times":{)" + members + "}}]}");
     };
