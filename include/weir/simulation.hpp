@@ -3,7 +3,7 @@
 #ifndef WEIR_SIMULATION_HPP
 #define WEIR_SIMULATION_HPP
 
-// Everything in namespace weir::simulation. For tests: weir.hpp doesn't include it.
+// The names are in namespace weir::simulation. For tests: weir.hpp doesn't include this header.
 #include <weir/simulation/explore.hpp>
 #include <weir/simulation/world.hpp>
 

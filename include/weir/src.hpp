@@ -114,7 +114,8 @@ namespace detail {
 
 void one_source_file_has_to_include_weir_src_hpp_or_link_weir_compiled() {}
 
-// The clock; the queues in which workers wait for their turn, the end of a pause, room, or service.
+// The clock; the queues in which slots wait: for their turn, for the end of a pause, for fewer bytes in the
+// queues of the run, or to be in service again.
 template class basic_tick_clock<>;
 template class wait_queue<turn_rule>;
 template class wait_queue<turn_rule>::awaiter<timed_slot<true>>;
@@ -181,7 +182,7 @@ template class run_core<measured>;
 template class run_core<summed>;
 template class run_core<unmeasured>;
 
-// Compiled once, so that each program has it.
+// Sets the function that writes the verdict of WEIR_DIAGNOSE=1, in each program that has this file.
 template struct verdict_of_diagnosis<pipeline_stats>;
 
 // A stage in a run, and the workers of the stage.

@@ -11,11 +11,11 @@
 
 namespace weir::detail {
 
-// A spin lock with a reservation. A thread that took it many times in a row reserves it; from then on this
-// owner enters and leaves by plain stores to its thread record, without a read-modify-write (6 ns each).
-// Another thread takes the spin lock below, revokes the reservation, and waits until the owner is not inside.
-// A revocation costs a heavy fence (1.5 us), so each one doubles the number of times in a row that the next
-// reservation needs.
+// A spin lock with a reservation. A thread that takes the lock many times in a row reserves it. From then on
+// this thread, the owner, enters and leaves by plain stores to its thread record, without a read-modify-write
+// (6 ns each). Another thread takes the member `lock_`, revokes the reservation, and waits until the owner is
+// not inside. A revocation costs a heavy fence (1.5 us). So each revocation doubles the number of times in a
+// row that the next reservation needs, up to 2^20.
 //
 // Mutual exclusion: the owner writes `inside`, then reads `owner_`; the revoking thread writes `owner_`, then
 // reads `inside`. With a full fence in between on both sides, one of them sees the other's write (Dekker's
@@ -46,7 +46,7 @@ class basic_biased_lock {
     class [[nodiscard]] guard {
       public:
         explicit guard(basic_biased_lock& lock) noexcept : lock_(lock), owner_(lock.enter()) {}
-        // `me`: the calling thread's record; null: none.
+        // `me`: the calling thread's record; null: the thread has none.
         WEIR_ALWAYS_INLINE guard(basic_biased_lock& lock, record* me) noexcept
             : lock_(lock), owner_(lock.enter(me)) {}
         guard(const guard&) = delete;
@@ -58,11 +58,11 @@ class basic_biased_lock {
         record* owner_;
     };
 
-    // For callers that can't use a guard. Returns the argument for `leave`: the owner's record, or null if
-    // the spin lock is held. Not inlined: a coroutine would keep the thread-local address of the record when
-    // it continues on another thread.
+    // For callers that can't use a guard. Returns the argument for `leave`: the calling thread's record if
+    // the thread is the owner; null if it took the spin lock. Not inlined: a coroutine would keep the
+    // thread-local address of the record when it continues on another thread.
     WEIR_NOINLINE record* enter() noexcept { return enter(record::mine()); }
-    // `me`: the calling thread's record; null: none.
+    // `me`: as of `guard`.
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept { return enter_reserved(me) ? me : lock(me); }
     // Enters only if this thread has reserved the lock, and holds no other reserved lock of this level; then
     // `leave` takes `me`. Otherwise returns false.
@@ -71,8 +71,8 @@ class basic_biased_lock {
             me->inside[Level].load(std::memory_order_relaxed) != nullptr) {
             return false;
         }
-        // release; pairs with the acquire in revoke(), which may read this value before it reads the null of
-        // leave()
+        // release; pairs with the acquire in revoke() of a lock that this thread left before: revoke() may
+        // read this value instead of the null of leave(), and sees what this thread wrote under that lock
         me->inside[Level].store(this, std::memory_order_release);
         Platform::light_fence();  // pairs with the heavy one in revoke()
         if (me == owner_.load(std::memory_order_relaxed)) return true;
@@ -81,7 +81,7 @@ class basic_biased_lock {
     }
     WEIR_ALWAYS_INLINE void leave(record* owner) noexcept {
         if (owner != nullptr) {
-            // release; pairs with the acquire in revoke(): the next holder sees what this one wrote
+            // release; pairs with the acquire in revoke(): the next holder sees what the owner wrote
             owner->inside[Level].store(nullptr, std::memory_order_release);
         } else {
             lock_.unlock();

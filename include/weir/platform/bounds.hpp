@@ -23,8 +23,8 @@ constexpr T larger(T a, T b) noexcept {
     return a < b ? b : a;
 }
 
-// Converts to an integer type that holds the number. Where both types may be the same, -Wuseless-cast would
-// report a cast, and -Wconversion a missing cast.
+// Converts to an integer type that holds the number, without a warning on any system: where the types are the
+// same, -Wuseless-cast reports a cast; where they differ, -Wconversion reports a missing cast.
 template <class To>
 constexpr To number_as(auto n) noexcept {
     return static_cast<To>(n);
@@ -67,8 +67,7 @@ constexpr void refuse_negative(T n, const char* sentence) {
     detail::refuse_if(was_negative(n), sentence);
 }
 
-// The time from one instant to another in nanoseconds, which may be any numbers: 0 if negative, and at most
-// INT64_MAX.
+// The time between any two instants in nanoseconds: 0 if `to` is before `from`, and at most INT64_MAX.
 constexpr std::int64_t time_between(std::int64_t from, std::int64_t to) noexcept {
     if (to < from) return 0;
     return static_cast<std::int64_t>(
@@ -91,14 +90,15 @@ constexpr std::uint64_t mix64(std::uint64_t z) noexcept {
     return z ^ (z >> 31);
 }
 
-// Number `counter`, from 0, of the SplitMix64 generator with this seed. Seeds that differ by a small multiple
-// of the constant below give overlapping sequences: apply `subseed` to seeds that a user chooses.
+// Output number `counter`, counted from 0, of the SplitMix64 generator with this seed. Seeds that differ by a
+// small multiple of the constant below give overlapping sequences: apply `subseed` to seeds that a user
+// chooses.
 // Source: G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014).
 constexpr std::uint64_t splitmix64(std::uint64_t seed, std::uint64_t counter) noexcept {
     return mix64(seed + (counter + 1) * 0x9e3779b97f4a7c15U);
 }
 
-// Derives one of many independent seeds from a seed.
+// Derives one of many independent seeds from a seed; `use` selects which.
 constexpr std::uint64_t subseed(std::uint64_t seed, std::uint64_t use) noexcept {
     return splitmix64(splitmix64(seed, 0), use);
 }

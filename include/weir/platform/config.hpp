@@ -83,10 +83,11 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 // A program has exactly one of the two; otherwise the linker reports the name of the function below. Except
 // on Windows, files that are compiled without the macro can be linked as well.
 //
-// WEIR_INLINE is for the functions in .ipp files. Without the macro, a header includes its .ipp file at the
-// end; with the macro, only weir/src.hpp does, unless the functions are templates. Virtual functions have
-// WEIR_INLINE in their class, too: without it, each file would compile them, used or not (the first virtual
-// function that is not inline decides where). WEIR_COMPILED names a template that weir/src.hpp instantiates.
+// WEIR_INLINE is for the functions in .ipp files. A header includes its .ipp file at the end; but with
+// WEIR_SEPARATE_COMPILATION only weir/src.hpp does so, unless the functions are templates. Virtual functions
+// have WEIR_INLINE in their class, too. Otherwise the first of them would be the key function of the class,
+// and each file would compile all of them, used or not. WEIR_COMPILED names a template that weir/src.hpp
+// instantiates.
 #if defined(WEIR_SEPARATE_COMPILATION)
 #define WEIR_INLINE
 #define WEIR_COMPILED(...) extern template __VA_ARGS__
@@ -116,8 +117,8 @@ T* in_register(T* p) noexcept {
     return p;
 }
 
-// A namespace of its own, because g++ leaves out the namespace of the function itself from its signature:
-// here, names of types in weir::detail stay complete.
+// A namespace of its own: in a function's signature, g++ shortens the names of types in the namespace of that
+// function. Here names of types in weir::detail stay complete.
 namespace signatures {
 
 // The signature of this function as the compiler writes it; it contains the name of T.
@@ -189,7 +190,7 @@ constexpr bool fits_a_frame() {
 
 // For operator new and delete of a promise: the alignment of the coroutine's frame, or more. clang gives the
 // exact value inside of the coroutine, into which this function is inlined; g++ makes the size a multiple of
-// the alignment.
+// the alignment, so the largest power of two that divides the size is enough.
 WEIR_ALWAYS_INLINE std::size_t frame_alignment([[maybe_unused]] std::size_t size) noexcept {
 #if defined(__clang__)
     return __builtin_coro_align();

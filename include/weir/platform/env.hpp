@@ -25,15 +25,15 @@ namespace weir::detail {
 class slot;
 struct standard_platform;
 
-// The means by which a stop of a run ends the waits of a stage's function. `stop`: the token that tells of
-// the stop. `work`: an address that identifies the stage of the function, for `trampoline::is_work_of`; null:
-// no stage is known.
+// The token that ends the waits of coroutines (see `coroutine_env::ends`), and the stage for which they work.
+// `stop`: the token. `work`: an address that identifies the stage, for `trampoline::is_work_of`; null: no
+// stage is known.
 struct end_token {
     const basic_stop_token<standard_platform>* stop;
     const void* work = nullptr;
 };
 
-// The environment, which a coroutine copies from its awaiter.
+// The environment, which a coroutine copies from the coroutine that awaits it.
 // `executor`: runs the coroutine, which is posted to it after a wait; null: none.
 // `measured`: the slot (worker) of the stage whose function this coroutine is a part of; null: of no stage.
 // `ends`: the token that ends the waits of this coroutine: when the run of the stage is stopped, when this
@@ -86,8 +86,8 @@ decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
     }
 }
 
-// Returns the executor for coroutines that no executor runs. Set by executor/run_loop.hpp, which every
-// awaitable of the library includes.
+// Returns the executor for coroutines that no executor runs. Set before main by executor/run_loop.hpp, which
+// the header of each awaitable of the library includes.
 using executor_function = executor& (*)();
 inline constinit executor_function foreign_executor = nullptr;
 

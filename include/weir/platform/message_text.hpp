@@ -62,8 +62,8 @@ class memory_shortage final : public std::bad_alloc {
 
     const char* what() const noexcept override { return text_.what(); }
 
-    // Returns `make()`. If that throws a memory_shortage, throws another one, with `whose` inserted into the
-    // text behind "weir: ".
+    // Returns `make()`. If `make` throws a memory_shortage, throws a memory_shortage whose text has `whose`
+    // inserted behind "weir: ".
     template <class Make>
     static decltype(auto) with_prefix(const std::string& whose, Make make) {
         try {
@@ -98,7 +98,7 @@ class thread_shortage final : public std::system_error {
     // Calls `start()`, which starts `wanted` threads: their names are `name` and a number. Errors:
     // std::system_error instead of a thread_shortage, and memory_shortage instead of a std::bad_alloc if
     // `wanted` is large; both errors tell how many threads were started: `started()`. Other exceptions of
-    // `start`.
+    // `start` pass.
     template <class Start, class Started>
     static void start_threads(const std::string& name, unsigned wanted, Start start, Started started) {
         const auto text = [&] {

@@ -113,8 +113,8 @@ class basic_parker {
         }
     }
 
-    // Called by the owner. Sleeps until set or poked, or for `timeout_ns` (negative: no limit), and takes a
-    // poke back. True if set.
+    // Called by the owner. Sleeps until set or poked, or for `timeout_ns` (negative: no limit), and clears a
+    // poke. True if set.
     bool wait(std::int64_t timeout_ns = -1) noexcept {
         const std::int64_t start = timeout_ns < 0 ? 0 : Platform::now();
         for (int i = 0; i < Platform::looks_before_sleep && word_.load(std::memory_order_relaxed) == 0; ++i) {
@@ -149,9 +149,9 @@ using parker = basic_parker<>;
 //
 // No wake-up is lost (Dekker's pattern). W1 writes `waiters_` and W2 reads the condition; N1 writes the
 // condition and N2 reads `waiters_`. If all four are seq_cst, they have one total order, so W2 sees N1 or N2
-// sees W1. In the second case the epoch changes after W1 has read it, and the futex refuses to sleep on an
-// old epoch, or is woken. The accesses to the condition must therefore be seq_cst, or made under one lock on
-// both sides: the lock then orders W1 before N2.
+// sees W1. In the second case N2 changes the epoch. If W1 has read the old epoch, W3 refuses to sleep on it,
+// or is woken; if W1 reads the new epoch, W2 sees N1. The accesses to the condition must therefore be
+// seq_cst, or made under one lock on both sides: then the lock orders N1 before W2, or W1 before N2.
 //
 // Epoch and number of waiters are two words, not two halves of one as in folly's EventCount: a futex has 32
 // bits, and a waiter that comes or goes must not disturb sleeping ones. 2^32 notifications between a waiter's

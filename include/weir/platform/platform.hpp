@@ -57,10 +57,10 @@ WEIR_NOINLINE inline void end_if_in_signal_handler() noexcept {
 class system_thread;
 
 // The services of the system that the library uses. The concurrent core is a template on the platform, so
-// that a model checker or a test can supply another one with the same members. Public names, and code that is
-// no template, use this platform. Another header of this name, found first by all files of a program,
-// replaces it for the whole program: tests/exploration/interleavings has one. New members have to be added
-// there, and to tests/exploration/models/platform.hpp.
+// that a model checker or a test can supply another type with the same members. Public names, and code that
+// is no template, use this platform. A header of the same path that comes first in the include path of all
+// files replaces this header: tests/exploration/interleavings/include has one. New members have to be added
+// to that header, and to tests/exploration/models/platform.hpp.
 struct standard_platform : objects_of_thread {
     template <class T>
     using atomic = std::atomic<T>;
@@ -80,7 +80,8 @@ struct standard_platform : objects_of_thread {
         ++num_wakes();
         futex_wake(word, true);
     }
-    // The number of wake-ups by the calling thread. Each wake-up takes microseconds.
+    // How often the calling thread has woken threads. Other functions may count their wake-ups here, too.
+    // Each wake-up takes microseconds.
     static std::uint32_t& num_wakes() noexcept {
         struct per_thread {
             std::uint32_t wakes = 0;
@@ -111,7 +112,7 @@ struct standard_platform : objects_of_thread {
     // Called after a fork by the child's only thread: releases the clock's lock, if another thread held it.
     static void mend_after_fork() noexcept { the_tick_clock.mend(); }
 
-    // A faster `now` that is late by some milliseconds, never ahead; 0 if not available.
+    // A faster clock, some milliseconds behind the steady clock, never ahead of it; 0 if not available.
     static std::int64_t coarse_now() noexcept { return coarse_clock_ns(); }
 
     // A seed that nearly always differs from call to call. Only for choices that need little randomness.
@@ -126,8 +127,8 @@ struct standard_platform : objects_of_thread {
     // system_thread.hpp.
     static inline unsigned concurrency() noexcept;
 
-    // Resource usage of this process so far; its memory, now and at most; and the number of processors that
-    // it may use. Unknown figures are negative, an unknown number of processors is 0. Defined in
+    // Resource usage of this process so far; its memory, now and at the peak; and the number of processors
+    // that it may use. Unknown figures are negative, an unknown number of processors is 0. Defined in
     // system_info.hpp.
     static process_counts count_process() noexcept;
     static process_memory measure_memory() noexcept;

@@ -36,7 +36,8 @@ class no_destroy {
     kept kept_;
 };
 
-// A process-wide callback that any thread may replace. `Function`: a function pointer type; null for none.
+// A process-wide callback that any thread may replace. `Function`: a function pointer type; null: no
+// callback.
 template <class Function>
 class process_function {
   public:
@@ -44,7 +45,7 @@ class process_function {
     process_function(const process_function&) = delete;
     process_function& operator=(const process_function&) = delete;
 
-    // acquire; pairs with replace(): sees the writes before it
+    // acquire; pairs with replace(): sees what the caller of replace() wrote before
     Function get() const noexcept { return now_.load(std::memory_order_acquire); }
     // Returns the previous function. acq_rel; pairs with itself and with get()
     Function replace(Function by) noexcept { return now_.exchange(by, std::memory_order_acq_rel); }
@@ -58,7 +59,7 @@ class process_function {
 // fork before they take a lock, not only before a thread sleeps.
 inline constinit std::atomic<std::uint32_t> forks{0};
 
-// Whether this is not the program's first process. One load.
+// Whether this is not the program's first process. relaxed: changes only while the process has one thread
 inline bool was_forked() noexcept { return forks.load(std::memory_order_relaxed) != 0; }
 
 // A member that tells whether its owner was constructed in this process. A fork copies all memory, but of the
@@ -99,7 +100,7 @@ class registered {
     registered* previous_ = nullptr;
 };
 
-// The runs and the wait sites that a watchdog inspects. A wait site is an object for which coroutines wait,
+// The runs and the wait sites that a watchdog inspects. A wait site is an object on which coroutines wait,
 // such as a channel.
 //
 // A waiter adds a site while it holds the site's locks; a reader takes the registry's lock first, and then

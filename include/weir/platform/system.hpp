@@ -77,7 +77,7 @@ inline std::uint64_t read_ticks() noexcept {
 }
 
 // Whether the counter has a constant rate, which the processor tells, and is synchronised between cores,
-// which holds if the system uses the counter for its own clock. (On ARM the steady clock is as fast.)
+// which holds if the system uses the counter for its own clock. (Only on x86: ARM's steady clock is as fast.)
 inline bool ticks_are_reliable() noexcept {
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
     int words[4] = {};
@@ -207,7 +207,7 @@ bool begin_thread(void* argument) noexcept {
 #endif
 }
 
-// Sets the thread's name for debuggers, cut to 15 characters on Linux. Only on Linux and macOS.
+// Names the calling thread for debuggers; Linux cuts the name to 15 characters. Only on Linux and macOS.
 inline void name_thread(const char* name) noexcept {
 #if defined(__linux__)
     prctl(PR_SET_NAME, name, 0UL, 0UL, 0UL);
@@ -283,7 +283,7 @@ inline bool register_heavy_fence() noexcept {
 }
 
 // A full fence on every running thread of the process. Takes 0.1 us, or 1.5 us if another thread runs. False:
-// the call failed, as a sandbox may forbid it since the registration.
+// the call failed; a sandbox that was entered after the registration may forbid the call.
 inline bool heavy_fence() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;

@@ -31,8 +31,8 @@ class cgroup_quota {
     static unsigned read(const std::string& root);
 
   private:
-    // The quota of the group in a line `number:controllers:path`; 0: none. In version 2 of control groups the
-    // line names no controllers; in version 1, the controller `cpu` has the quota.
+    // The quota of the group in a line `number:controllers:path` of /proc/self/cgroup; 0: none. In version 2
+    // of control groups the line names no controllers; in version 1, the controller `cpu` has the quota.
     static unsigned of_line(const std::string& mount, std::string_view line);
     // The minimum of `in` over the group and its parents up to the mount point, where a container may see its
     // own group.
@@ -65,7 +65,8 @@ bool read_text(const char* name, char (&text)[N]) noexcept {
 
 inline unsigned standard_platform::processors() noexcept { return available_processors(); }
 
-// The text after the colon in the first line of a file that begins with `label`; empty: there is none.
+// Finds, in a file, the first line that begins with `label`. Returns the line's text after the colon; empty:
+// there is none.
 std::string line_of_system(const char* file, const std::string& label);
 
 // The host name; empty: unknown.

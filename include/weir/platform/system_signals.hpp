@@ -62,7 +62,7 @@ inline bool is_fault(int number) noexcept {
 // under which `begin_signals` was called, or are on the thread that `begin_signals` starts after the stores.
 inline void tell_signal_thread(signal_pipe& pipe, int number) noexcept {
     const auto byte = static_cast<unsigned char>(number);
-    // The pipe can't be full, as each signal is caught once, or is noted.
+    // The pipe can't be full: a signal that is caught once, or noted already, is not written again.
     [[maybe_unused]] const auto n = ::write(pipe.ends[1].load(std::memory_order_relaxed), &byte, 1);
 }
 // The signal handler for signals that are caught once.
@@ -130,7 +130,7 @@ inline void listen_for_signals(signal_pipe& pipe, signal_listener to) noexcept {
     for (ssize_t n = 1; n == 1 || (n < 0 && errno == EINTR);) {
         n = ::read(pipe.ends[0].load(std::memory_order_relaxed), &number, 1);
         if (n != 1) continue;
-        pipe.is_noted[number].store(false);  // before the listener acts: the next signal is another one
+        pipe.is_noted[number].store(false);  // before the listener acts: a signal from here on is told, too
         to(number);
     }
 }

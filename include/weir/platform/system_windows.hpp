@@ -9,7 +9,7 @@
 
 namespace weir::detail {
 
-// The memory of a process in bytes, now and at most so far; negative: unknown.
+// The memory of a process in bytes, now and at its peak; negative: unknown.
 struct process_memory {
     std::int64_t resident = -1;
     std::int64_t peak = -1;

@@ -15,7 +15,7 @@ namespace weir::detail {
 
 // The record of one thread; its address identifies the thread. `inside` has the biased locks that the thread
 // holds as owner, one for each level (see biased_lock.hpp). Records are reused by later threads and never
-// freed, as a lock may be biased to a thread that has ended.
+// freed, as a lock may be reserved for a thread that has ended.
 template <class Platform>
 struct alignas(64) basic_thread_record {
     static constexpr int levels = 3;
@@ -66,8 +66,9 @@ struct alignas(64) basic_thread_record {
         }
     }
 
-    // Called after a fork by the child's only thread: the records of the other threads are unused and never
-    // reused, as the locks that those threads held stay held for ever; the locks of the records are released.
+    // Called after a fork by the child's only thread: the records of the other threads count as unused, but
+    // are never reused, as the locks that those threads held stay held for ever; the locks of the records are
+    // released.
     static void forget_others() noexcept {
         records().lock.unlock();
         each([](basic_thread_record& r) {
@@ -142,7 +143,7 @@ struct alignas(64) basic_thread_record {
         }
         auto* const made = Platform::template make_for_good<basic_thread_record>();
         if (made == nullptr) return nullptr;
-        // relaxed: only compared, below
+        // relaxed: the compare-exchange below confirms the value
         made->next_of_all_ = all().load(std::memory_order_relaxed);
         // release; pairs with the acquire in each(), which then sees the members of the record
         while (!all().compare_exchange_weak(made->next_of_all_, made, std::memory_order_release,

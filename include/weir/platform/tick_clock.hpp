@@ -35,9 +35,10 @@ struct system_ticks {
 // one caller computes the next line (`draw`); meanwhile other callers get the end of the old line. A new line
 // never gives a time before that end, even if the old line was ahead of the steady clock. So the time never
 // goes back, however long a thread is delayed in `now`. The time stays within 100 ns of the steady clock (2
-// us on the first line). The steady clock is used from the beginning if the counter is not reliable. It is
-// used for good once counter and clock differ by more than a millisecond plus 1/1024 of the elapsed time, or
-// the counter has gone back: a virtual machine was moved, or suspended.
+// us on the first line). The steady clock itself is used from the beginning if the counter is not reliable,
+// or slower than 1 GHz. It is used for good once the counter has gone back, or once line and steady clock
+// differ by more than a millisecond plus 1/1024 of the time since the line's instant: a virtual machine was
+// moved, or suspended.
 //
 // Two lines are used alternately, as in the latch of Linux's ktime_get_mono_fast_ns(): a thread that is
 // delayed while it draws the next line doesn't keep others from reading the current one.
@@ -68,7 +69,7 @@ class basic_tick_clock {
             const std::uint64_t ticks = Source::ticks() - l.since;
             if (version_.load(std::memory_order_relaxed) != version) continue;
             if (ticks < span_) return l.at_ticks(ticks);
-            if (0 - ticks < span_) return l.at_ticks(0);  // the counter was read early, or is a little behind
+            if (0 - ticks < span_) return l.at_ticks(0);  // read early, or behind other cores
             if (!try_lock()) return l.at_ticks(span_);
             draw_next();
             unlock();

@@ -17,8 +17,9 @@ namespace weir::detail {
 
 class trampoline;
 
-// A fork is a coroutine that was started to run in parallel. This object belongs to one worker of a pool, and
-// holds the worker's forks until a thread takes them; coroutines on the worker's thread use it.
+// A fork is one of several parts of a job that may run in parallel: a coroutine, begun or not. This object
+// belongs to one worker of a pool, and holds the worker's forks until a thread takes them; only coroutines on
+// the worker's thread use it.
 class own_forks {
   public:
     virtual void fork(std::coroutine_handle<> h) noexcept = 0;
