@@ -73,9 +73,10 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override { this->post_from_outside(h); }
 
-    /// On a thread of this pool: another thread works in its place until the coroutine that blocks here has
-    /// suspended or ended; this thread sleeps until `done` is set, or until `limit`. If no other thread can
-    /// be started, it sleeps for at most 1 ms. Returns true. On other threads: returns false.
+    /// On a thread of this pool: another thread takes its place for good. This thread sleeps until `done` is
+    /// set, or until `limit`; then it runs only the coroutine that blocks here, until that coroutine
+    /// suspends or ends. If no other thread can be started, it sleeps for at most 1 ms. Returns true. On
+    /// other threads: returns false.
     bool drive(detail::parker& done, time_point limit) override {
         this->check_threads();
         place& mine = current();

@@ -134,8 +134,8 @@ class executor {
                       "that in a weir::task_group, or run it with weir::sync_wait(executor, task)");
     }
 
-    /// Queues a coroutine that has not started, one of many parts of a larger job. The executor chooses order
-    /// and thread.
+    /// Queues one of many parts of a larger job: a coroutine that has not begun, or has itself begun another
+    /// part. The executor chooses order and thread.
     virtual void fork(std::coroutine_handle<> h) noexcept { post(h); }
 
     /// Posts `t.waiter()` at `t.deadline()` or later, earlier only if the timer is cancelled. A `timer_queue`

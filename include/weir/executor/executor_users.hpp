@@ -64,8 +64,8 @@ class end_flag {
 // was registered. `has_begun` is also true on any other thread that ends and has lost its thread_record.
 class process_end {
   public:
-    // Called when an executor gets its first user. The standard guarantees room for 32 handlers: later calls
-    // have no effect.
+    // Called when an executor gets its first user. The standard guarantees room for 32 handlers: only the
+    // first 32 calls have an effect.
     static void watch() noexcept {
         if (num_handlers_.fetch_add(1, std::memory_order_relaxed) < most_handlers) std::atexit(note);
     }
@@ -89,8 +89,8 @@ WEIR_NOINLINE inline bool exits_in_a_coroutine() noexcept {
     return basic_thread_record<standard_platform>::is_over() && trampoline::of_this_call() != nullptr;
 }
 
-// Sleeps for 10 ms. Called during `std::exit`, when threads that consume items can't be joined: they get the
-// items that are left in their queues, and block.
+// Sleeps for 10 ms. Called during `std::exit`, when threads that consume items can't be joined: meanwhile
+// they take the items that are left in their queues, and then block.
 inline void let_consumers_block() noexcept { parker().wait(10'000'000); }
 
 // A kind of user; `lanes`: `priority_lanes`.

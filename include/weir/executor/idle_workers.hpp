@@ -65,9 +65,9 @@ class basic_idle_workers {
     basic_idle_workers(const basic_idle_workers&) = delete;
     basic_idle_workers& operator=(const basic_idle_workers&) = delete;
 
-    // What ended `sleep`: the worker is now the watcher; it is surplus; the pool is over.
+    // Why `sleep` ended: the worker is now the watcher; or surplus (the pool needs fewer); the pool is over.
     enum class woken { to_watch, surplus, by_the_end };
-    // The result of `keep_watch`: a coroutine, or null; and whether the pool is over. Neither: a surplus.
+    // The result of `keep_watch`: a coroutine, or null. Null, and not over: the worker is surplus.
     struct end_of_watch {
         void* found;
         bool over;
@@ -168,12 +168,12 @@ class basic_idle_workers {
         wake();
     }
 
-    // The loop of the watcher: searches and naps, until it finds a coroutine, the pool is over, or it is
-    // surplus (`is_surplus()`). `is_over()`: nonzero if the pool ends; two equal results mean that no thread
-    // blocked or came back in between. `search(now, since)`: see basic_work_finder; `since`: the instant
-    // since which the worker is idle. Searches without naps until `spin_end`, and while a poll is due; and
-    // for `wait_for_young`, as long as coroutines are queued too briefly to be stolen, unless there is only
-    // one processor: no other worker can run meanwhile. `timers`: when a timer or a polled source is due.
+    // The loop of the watcher: searches and naps, until it finds a coroutine, the pool is over, or the
+    // watcher is surplus (`is_surplus()`). Searches without naps until `spin_end`, and while a poll is due;
+    // and for up to `wait_for_young` while coroutines are queued too briefly to be stolen. (Not with one
+    // processor: no other worker can run meanwhile.) `timers.next()`: the instant at which a timer or a poll
+    // is due. `is_over()`: nonzero if the pool ends; two equal results mean that no thread blocked or came
+    // back in between. `search(now, since)`: see basic_work_finder; `since`: when the worker became idle.
     template <class Worker, class Timers, class IsOver, class IsSurplus, class Search>
     end_of_watch keep_watch(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                             IsSurplus is_surplus, Search search) noexcept {
@@ -261,7 +261,7 @@ class basic_idle_workers {
         call();
     }
 
-    // Wakes all idle workers, which check whether they are surplus: after a seq_cst store that makes them so.
+    // Called after a seq_cst store that makes workers surplus. Wakes all idle workers, which check that.
     void wake_all() noexcept {
         sleepers_.notify_all();
         call();

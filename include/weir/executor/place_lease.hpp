@@ -22,10 +22,10 @@ namespace weir::detail {
 class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool
-    // has one worker. If both are false, the limits for a step and a visit are lower, as idle workers steal
-    // all coroutines but the shortest: a consumer that posts to its vacant place wakes no worker, so none
-    // would steal the coroutine. (Stages of 5 us, two workers, a consumer that takes 0.3 us an item: 4.6 us
-    // an item without leases; 6.0 with a limit of 2 us a step.)
+    // has one worker. If both are false, the limits for a step and a visit are lower: idle workers should
+    // steal all coroutines but the shortest, and a consumer that posts to its vacant place wakes no idle
+    // worker. (Stages of 5 us, two workers, a consumer that takes 0.3 us an item: 4.6 us an item without
+    // leases; 6.0 with a limit of 2 us a step.)
     explicit lease_policy(bool one_processor, bool one_worker = true) noexcept
         : one_processor_(one_processor), longest_mean_step_(one_processor || one_worker ? 2'000 : 150),
           longest_visit_(one_processor || one_worker ? 50'000 : 25'000) {}

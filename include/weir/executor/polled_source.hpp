@@ -231,9 +231,9 @@ class polled_source : public pollable {
                                                          : promised_.load(std::memory_order_relaxed) + grace;
     }
 
-    // Nothing is pending. The guard sleeps until it is woken, or for `limit` ns (negative: no limit); but
-    // first naps once more if there was an operation since its last nap: another one may follow, and then
-    // needs no system call.
+    // Nothing is pending. The guard sleeps until it is woken, or for `limit` ns (negative: no limit); but if
+    // `expect` was called since the last `rest`, it naps once: another operation may follow, and then needs
+    // no system call.
     void rest(std::int64_t limit) noexcept {
         if (asked_.exchange(false, std::memory_order_seq_cst)) {
             guard_.wait(limit < 0 ? longest_nap_ : smaller(limit, longest_nap_));

@@ -53,11 +53,11 @@ class basic_pool_threads {
     basic_pool_threads(const basic_pool_threads&) = delete;
     basic_pool_threads& operator=(const basic_pool_threads&) = delete;
 
-    // Sets the number of places. A new thread, or a spare, calls `work(i)` for each place that has none. A
-    // surplus thread sees by `wants` that it has to end. First calls `prepare` with the number of all places,
-    // extra ones included, then `expect` with the number of threads that begin, or negative, of those that
-    // could not. After `close`: no effect. `work` returns void, or whether another thread has taken its
-    // place: see `replace`.
+    // Sets the number of places. First calls `prepare` with the number of all places, extra ones included,
+    // then `expect` with the number of places that have no thread. For each of these, a new thread, or a
+    // spare, calls `work(i)`. If some can't begin, calls `expect` again, with their number negated. A surplus
+    // thread sees by `wants` that it has to end. After `close`: no effect. `work` returns void, or whether
+    // another thread has taken its place: see `replace`.
     // Errors: exceptions of `prepare`, of `on_start`, or of starting a thread: threads started before stay.
     template <class Prepare, class Expect, class Work>
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
@@ -69,8 +69,8 @@ class basic_pool_threads {
         };
         thread_shortage::start_threads(name_, n, start, [this] { return asked(); });
     }
-    // Adds a place to those of `set` (`change` 1), or removes such a place (-1): for coroutines that no
-    // thread resumes, see threaded_executor::sleep. False after `close`, or if `prepare` or a start fails.
+    // Adds an extra place to those of `set` (`change` 1), or removes an extra place (-1): for coroutines that
+    // no thread resumes, see threaded_executor::sleep. False after `close`, or if `prepare` or a start fails.
     template <class Prepare, class Expect, class Work>
     bool add_extra(int change, Prepare prepare, Expect expect, Work work) noexcept {
         const std::lock_guard guard(lock_);

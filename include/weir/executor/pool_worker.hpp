@@ -25,7 +25,7 @@ namespace weir::detail {
 // |-------|-------------------------------------------------------------|--------------------------|
 // | next  | the coroutine that was woken last: its data is in the cache | one                      |
 // | queue | the others: woken before, posted from outside, or by timers | first in, first out      |
-// | forks | parts of a larger job; none of them has started             | last in, first out;      |
+// | forks | parts of a larger job, which may run in parallel            | last in, first out;      |
 // |       |                                                             | thieves take the oldest  |
 template <class Platform>
 class alignas(64) basic_worker_queues {

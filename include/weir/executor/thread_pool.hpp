@@ -33,7 +33,8 @@ struct thread_pool_options {
     ///
     /// Order: for one thread after the other, never for two at once.
     /// Errors: an exception leaves the constructor, once the threads that had begun have been joined; or
-    ///         `set_workers`. An exception on any other thread has the effect that this thread is not added.
+    ///         `set_workers`. A thread that is to help or replace a blocked one is not added then, and
+    ///         nothing is thrown.
     /// Threads: the thread that starts this one waits until the function returns. The function must not use
     /// the pool.
     std::function<void(unsigned worker)> on_thread_start = nullptr;
@@ -48,9 +49,11 @@ struct thread_pool_options {
 /// hand items to each other stay on one core (`executor/steal_policy.hpp`).
 ///
 /// Order: the slot is served at most three times in a row. However busy the other workers are, a coroutine
-/// with n others before it in its worker's queue starts after at most 5 n + 4 resumptions of that worker. A
-/// coroutine that was posted from outside, behind n others, starts after at most 61 (n + 1) resumptions of
-/// any worker. The oldest fork starts after at most 64 resumptions of its worker.
+/// with n others before it in its worker's queue starts after at most 5 n + 4 resumptions of that worker, if
+/// neither forks nor posts from outside come between. A coroutine that was posted from outside, behind n
+/// others, starts, or goes to the end of a worker's queue, after at most 61 (n + 1) resumptions of any
+/// worker. The oldest fork starts after at most 64 resumptions of its worker, while the worker's queue is not
+/// empty.
 /// Threads: any thread may post and add timers. No coroutine is resumed inside `post`.
 /// Lifetime: the destructor runs all posted coroutines, then joins the threads. All coroutines that use the
 /// pool have to end before the threads are joined; no timer may be pending then.
@@ -61,14 +64,14 @@ struct thread_pool_options {
 /// the system has no thread left, a message on stderr says so.
 /// Errors: std::terminate if an exception leaves a resumed coroutine, or if memory for a queue is exhausted.
 /// The destructor called on a thread of the pool: a message and std::abort, except during `std::exit`.
-/// Exit: if `std::exit` destroys a static pool on one of its threads, or while a run, task group or timer
-/// uses it, the pool takes no more work. It waits up to 0.1 s for its threads to finish their current
+/// Exit: if `std::exit` destroys a static pool on one of its threads, or while it has a user (see `executor`)
+/// or a timer, the pool takes no more work. It waits up to 0.1 s for its threads to finish their current
 /// resumptions, and lets the process end.
 /// Source: Chase and Lev's deque (executor/deque.hpp); the slot and its limit are from Go and tokio.
 /// Cost: idle workers sleep; one polls a GPU, or MPI, while coroutines of the pool wait for it. While a
-/// worker is active, one idle worker, if there is one, searches at least every millisecond. So long at most a
-/// coroutine waits behind another one that occupies the worker of both (0.1 ms on average). A hand-over
-/// between two coroutines on one worker takes 12 ns.
+/// worker is active, one idle worker, if there is one, searches at least every millisecond. So a coroutine
+/// behind another one that occupies the worker of both waits for about 1 ms at most (0.1 ms on average). A
+/// hand-over between two coroutines on one worker takes 12 ns.
 template <class Platform = detail::standard_platform>
 class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     using base = detail::basic_work_finder<Platform>;
@@ -100,9 +103,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     [[nodiscard]] std::size_t parallelism() const noexcept override { return workers(); }
 
-    /// Changes the number of workers. Additional threads start at once. Surplus threads end after what each
-    /// runs now; their queues move behind what was posted from outside. The ended threads are joined when
-    /// other threads take their places, or by the destructor. A run with `later_stages_first` keeps the
+    /// Changes the number of workers. Additional threads start at once. A surplus thread ends after its
+    /// current resumption; its queues move behind what was posted from outside. An ended thread is joined
+    /// when the next thread is started, or by the destructor. A run with `later_stages_first` keeps the
     /// initial number of workers.
     ///
     /// Errors: std::invalid_argument for 0, a negative number, or more than
@@ -121,10 +124,10 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     void fork(std::coroutine_handle<> h) noexcept override;
 
-    /// On a thread of this pool: another thread works in its place until the coroutine that blocks here has
-    /// suspended or ended; this thread sleeps until `done` is set, or until `limit`. If no other thread can
-    /// be started, it sleeps for at most 1 ms. Returns true. So blocking code can't stop the pool, and
-    /// nothing runs on top of it. On other threads: returns false.
+    /// On a thread of this pool: another thread takes its place for good. This thread sleeps until `done` is
+    /// set, or until `limit`; then it runs only the coroutine that blocks here, until that coroutine suspends
+    /// or ends. If no other thread can be started, it sleeps for at most 1 ms. Returns true. So blocking
+    /// code can't stop the pool, and nothing runs on top of it. On other threads: returns false.
     bool drive(detail::parker& done, time_point limit) override;
 
     /// A thread that waits for an item of a run works in the place of one of this pool's threads: see

@@ -46,9 +46,9 @@ class virtual_clock {
     }
 
     // Sets the clock to the earliest deadline before `limit`, and passes the waiters of the timers that are
-    // due then to `ready`: only those of one timer_order, so that `before_all` waiters run until nothing is
-    // ready before the others of that instant. False if no timer is due before `limit`; or if there is no
-    // limit (the largest instant), and no timer for which time advances.
+    // due then to `ready`. Passes only those of one timer_order: the `normal` ones of an instant come in the
+    // next call, when the `before_all` ones have run and nothing is ready. False if no timer is due before
+    // `limit`; or if there is no limit (the largest instant), and no timer for which time advances.
     template <class Ready>
     bool advance(time_point limit, Ready ready) noexcept {
         const timer* const first = timers_.next();
