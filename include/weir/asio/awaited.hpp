@@ -79,7 +79,7 @@ class guest_wait_base {
     ~guest_wait_base() = default;
 };
 
-// The waits on one context. The context's destructor ends them, as it ends pending operations of Asio.
+// The waits on one execution context of Asio, whose destructor ends the waits, as it ends pending operations.
 class guest_waits final : public lib::execution_context::service {
   public:
     static inline lib::execution_context::id id;

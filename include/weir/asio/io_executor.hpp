@@ -68,7 +68,7 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
 
     using count = weir::detail::standard_platform::atomic<std::uint64_t>;
 
-    // The number of resumptions of coroutines that have begun so far, and that have returned.
+    // How many resumptions of coroutines have begun so far, and how many have returned.
     count begun{0}, ended{0};
 
   private:

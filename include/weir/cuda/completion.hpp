@@ -89,8 +89,8 @@ class completion {
     cudaError_t result = cudaSuccess;
     reaction then;
     completion* next = nullptr;  // in the list of the mailbox or of the reactor
-    // Whether only the context's thread, the guard of the mailbox, may finish the completion. Its operation
-    // is a call that needs a current device, a blocking copy that failed (both without an event), or a
+    // Whether only the context's thread, the guard of the mailbox, may finish the completion. True for a call
+    // that needs a current device and for a blocking copy that failed (both without an event), and for a
     // capture.
     bool needs_context_thread() const noexcept { return event == nullptr || captured.has_value(); }
 
@@ -102,7 +102,7 @@ class completion {
     std::int64_t begun = 0;      // when the operation began; 0: an earlier operation of `on` is pending
     bool begun_late = false;     // the operation began at an unknown time before `begun`
 
-    // If a coroutine awaits the operation: resumes the coroutine.
+    // Resumes the coroutine that awaits the operation; none: no coroutine does.
     std::optional<weir::detail::async_completion> waiting;
     // An object that `then` uses, released after `then`: for a page-locked block, its pool.
     std::shared_ptr<void> kept;
@@ -184,8 +184,8 @@ class mailbox final : public weir::detail::polled_source {
     // The object that takes the completions out of the mailbox and polls the device: the reactor.
     class reader {
       public:
-        // Called by one thread at a time; `by_guard`: by the context's thread. Returns when to call again, as
-        // polled_source::poll().
+        // Called by one thread at a time; `by_guard`: by the context's thread. Returns when to call look()
+        // again, in ns of the platform's clock; `never`: after the next put().
         virtual std::int64_t look(std::int64_t now, bool by_guard) noexcept = 0;
 
       protected:
@@ -205,10 +205,11 @@ class mailbox final : public weir::detail::polled_source {
         executor* const waits =
             needs_context_thread || c.has_host_function ? nullptr : weir::detail::current_executor();
         c.submitted = standard_platform::now();
-        // relaxed: expect() below wakes the context's thread, which then reads the number
+        // relaxed: expect() below wakes the context's thread, which then calls has_work_for_guard()
         if (needs_context_thread) for_context_thread_.fetch_add(1, std::memory_order_relaxed);
         completion* head = newest_.load(std::memory_order_relaxed);
-        // release; pairs with take_all(), which reads the completion
+        // release; pairs with take_all(), which reads the completion. relaxed, above and on failure: only the
+        // address is used
         do {
             if (head == end_of_all()) return false;
             c.next = head;
@@ -222,7 +223,8 @@ class mailbox final : public weir::detail::polled_source {
     // pairs with put(), whose caller wrote the completion
     completion* take_all() noexcept { return newest_.exchange(nullptr, std::memory_order_acquire); }
 
-    // Whether some completion needs the context's thread. relaxed: put() wakes that thread after the addition
+    // Whether some completion needs the context's thread, which alone calls this and the next function.
+    // relaxed: put() wakes that thread after the addition
     bool has_work_for_guard() const noexcept {
         return for_context_thread_.load(std::memory_order_relaxed) != 0;
     }
@@ -245,7 +247,7 @@ class mailbox final : public weir::detail::polled_source {
         return newest_.compare_exchange_strong(nothing, end_of_all(), std::memory_order_relaxed);
     }
 
-    // Tells the reactor to finish all completions, and then to end.
+    // Tells the reactor to finish all completions, and then to end: try_close() then sees each earlier put().
     void ask_to_end() noexcept {
         ending_.store(true, std::memory_order_release);  // pairs with is_ending()
         wake();

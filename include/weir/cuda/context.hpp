@@ -280,7 +280,7 @@ class context {
     ///          nothing about the work, the waits continue, and the query is repeated.
     [[nodiscard]] cudaError_t refusal() const noexcept { return core_->broken.refusal(); }
 
-    [[nodiscard]] int device_index() const noexcept { return core_->device_index(); }  ///< as it was given
+    [[nodiscard]] int device_index() const noexcept { return core_->device_index(); }  ///< as given, from 0
 
     /// \returns the state that all objects made from the context share. For other headers of weir only.
     [[nodiscard]] const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }

@@ -66,7 +66,7 @@ class item_order {
         if (first) static_cast<void>(first->try_put(0));
     }
 
-    // The place of one call of the stage's function in the order; leaves by the destructor at the latest.
+    // The place of one call of the stage's function in the order. The destructor calls leave().
     class place {
       public:
         place(item_order& all, std::uint64_t number) noexcept : all_(all), number_(number) {}

@@ -49,7 +49,7 @@ class device_buffer {
     [[nodiscard]] T* data() const noexcept { return static_cast<T*>(memory_.data()); }
     [[nodiscard]] std::size_t size() const noexcept { return memory_.bytes() / sizeof(T); }  ///< in elements
     [[nodiscard]] std::size_t size_bytes() const noexcept { return memory_.bytes(); }        ///< in bytes
-    [[nodiscard]] bool on_device() const noexcept { return memory_.on_device(); }  ///< or on the host
+    [[nodiscard]] bool on_device() const noexcept { return memory_.on_device(); }  ///< false: on the host
 
     /// Makes work that is queued on `consumer` from now on wait for the copy, on the device; the memory is
     /// freed behind that work. The host doesn't wait. After a second call, work of the second consumer also
@@ -61,7 +61,7 @@ class device_buffer {
 
     /// \returns  awaitable of nothing: waits until the copy is done; for memory of `device_pool::acquire`,
     ///           until all work queued on its stream is done.
-    /// Suspends: always, except on the host. Resumes: on the coroutine's executor. Errors: those of
+    /// Suspends: until then; not on the host. Resumes: on the coroutine's executor. Errors: those of
     ///           `event::done`; for memory of `acquire` those of `stream::done`.
     [[nodiscard("co_await this, or nothing is done")]] auto copied() const { return memory_.filled(); }
 
@@ -98,14 +98,14 @@ class device_buffers {
     /// \returns the number of elements of each part. Lifetime: that of this object.
     [[nodiscard]] const std::array<std::size_t, sizeof...(Ts)>& sizes() const noexcept { return sizes_; }
     [[nodiscard]] std::size_t size_bytes() const noexcept { return memory_.bytes(); }  ///< of all parts
-    [[nodiscard]] bool on_device() const noexcept { return memory_.on_device(); }      ///< or on the host
+    [[nodiscard]] bool on_device() const noexcept { return memory_.on_device(); }      ///< false: on the host
 
     /// The same as `device_buffer::hand_over`, for all parts together. Errors: those of
     /// `device_buffer::hand_over`.
     void hand_over(const stream& consumer) { memory_.hand_over(consumer); }
 
     /// \returns  awaitable of nothing: waits until the copy is done.
-    /// Suspends: always, except on the host. Resumes: on the coroutine's executor. Errors: those of
+    /// Suspends: until then; not on the host. Resumes: on the coroutine's executor. Errors: those of
     ///           `event::done`.
     [[nodiscard("co_await this, or nothing is done")]] auto copied() const { return memory_.filled(); }
 

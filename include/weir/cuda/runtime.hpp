@@ -1,4 +1,4 @@
-// weir cuda: the CUDA runtime: its errors, the GPUs that a process sees, and calls of several versions
+// weir cuda: the CUDA runtime: its errors, the GPUs that a process sees, and calls that depend on its version
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_RUNTIME_HPP
 #define WEIR_CUDA_RUNTIME_HPP

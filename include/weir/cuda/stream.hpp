@@ -21,7 +21,7 @@ namespace detail {
 // An event from the context's pool. The destructor returns the event to the pool, to be recorded again.
 class pooled_event {
   public:
-    // Errors: `weir::cuda::error`.
+    // Errors: those of core::take_event().
     pooled_event(std::shared_ptr<core> of, bool timed)
         : core_(std::move(of)), timed_(timed),
           event_(core_->on_host() ? nullptr : core_->take_event(events())) {}
@@ -131,8 +131,8 @@ class event {
     explicit event(context& gpu) : shared_(std::make_shared<detail::pooled_event>(gpu.shared(), false)) {}
 
     /// \returns  awaitable of nothing: waits for all work queued before the event was recorded the last time.
-    /// Suspends: always, except in a context without a device, where all work is done at once. Events are
-    ///           polled, also with `completion_by::host_function`.
+    /// Suspends: until the work is done; not in a context without a device, where all work is done at once.
+    ///           Events are polled, also with `completion_by::host_function`.
     /// Resumes:  on the coroutine's executor.
     /// Errors:   `weir::cuda::error` if the device breaks before; `std::logic_error` if the context is gone.
     [[nodiscard("co_await this, or nothing is done")]] auto done() const {
@@ -178,7 +178,7 @@ class stream {
     [[nodiscard]] cudaStream_t get() const noexcept { return shared_->get(); }  ///< to queue work with
 
     /// \returns  awaitable of nothing: waits for all work that is queued when it is awaited.
-    /// Suspends: always, except in a context without a device.
+    /// Suspends: until the work is done; not in a context without a device.
     /// Resumes:  on the coroutine's executor; posted by an idle thread of the executor or by the context's
     ///           thread, never by the driver's.
     /// Errors:   `weir::cuda::error` if the device breaks before, with the error that broke it, or if the
@@ -271,10 +271,10 @@ struct copies_work {
 /// on the stream.
 ///
 /// \returns  awaitable of nothing: waits until the copy is done.
-/// Suspends: always, except in a context without a device, which copies at once. If the host memory is
-///           page-locked, as that of a `pinned_pool`, the device copies alone, and at its full rate. For
-///           ordinary host memory, and from host to host, the runtime may block until the copy is done: a new
-///           thread makes such a call, so that no worker blocks.
+/// Suspends: until the copy is done; not in a context without a device, which copies at once. If the host
+///           memory is page-locked, as that of a `pinned_pool`, the device copies alone, and at its full
+///           rate. For ordinary host memory, and from host to host, the runtime may block until the copy is
+///           done: a new thread makes such a call, so that no worker blocks.
 /// Resumes:  on the coroutine's executor; if a coroutine of another library has none: see `channel`.
 /// Errors:   `weir::cuda::error`: then no copy is pending. `std::logic_error` if the context is gone.
 ///           `std::system_error` if a thread is needed, and can't be started.

@@ -36,8 +36,9 @@ struct merge_options {
     /// Which input gives the next item.
     merge_order order = merge_order::arrival;
     /// The weights of the inputs, for `merge_order::weighted` and `random`; 0 or more, in any unit. Empty:
-    /// all are equal. Inputs of weight 0 have turns only when all others have ended, or have ended the epoch;
-    /// then these inputs have equal weights.
+    /// all are equal. Inputs of weight 0 have turns only when all others have ended, or have ended the epoch.
+    /// Then, with `random`, the weights of these inputs are equal; with `weighted`, the earliest of them has
+    /// all turns until it ends.
     std::vector<double> weights = {};
     /// The seed of `merge_order::random`: equal seeds give equal orders, on every platform and schedule. Each
     /// epoch has another order.

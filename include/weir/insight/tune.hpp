@@ -95,9 +95,9 @@ class tuner {
     /// \param pool  at most one `thread_pool`, if its number of workers may change.
     /// \returns the step, which is also in `log()`. Lifetime: until the next call.
     /// Errors: `std::invalid_argument` if the budget is too small for a slot of each stage and room for an
-    ///         item in each queue, for another run than before, and if not exactly one stage is called
-    ///         `tune_options::pool_stage`. A change that the run or the pool refuses is not made, and not
-    ///         tried again; the sentence says this.
+    ///         item in each queue, for another run than before, and for a `tune_options::pool_stage` that is
+    ///         not the name of exactly one stage. A change that the run or the pool refuses is not made, and
+    ///         not tried again; the sentence says this.
     template <class Run, class... Pool>
     const tuning_step& step(Run& run, Pool&... pool);
 

@@ -17,7 +17,7 @@ namespace weir {
 struct verdict {
     limit_cause cause = limit_cause::unsure;  ///< what limits the rate
     std::string stage = {};  ///< that limits, or that is before the limiting queue; empty: no single stage
-    double lost = 0;         ///< the share of the run's time that `change` saves; without it: see `explain`
+    double lost = 0;         ///< the share of time that `change` saves; without a change: see `explain`
     std::optional<setting_change> change = std::nullopt;  ///< what to change; none: unknown, or none helps
     double gain = 0;            ///< the increase of the rate by this change, as a share
     double sure = 0;            ///< the share of resamples with this cause: see `judge`; by states alone, 0.7

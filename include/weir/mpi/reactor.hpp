@@ -27,9 +27,10 @@ namespace weir::mpi {
 struct polling_options {
     /// How long MPI is asked without a pause, after an operation has begun or ended.
     duration spin = std::chrono::microseconds(200);
-    /// Then pauses of an eighth of the time since that event, but at least this.
+    /// After `spin`, MPI is asked with pauses: of an eighth of the time since that event, but at least
+    /// `shortest` and at most `longest`.
     duration shortest = std::chrono::microseconds(50);
-    duration longest = std::chrono::milliseconds(4);      ///< and at most this
+    duration longest = std::chrono::milliseconds(4);      ///< see `shortest`
     duration background = std::chrono::milliseconds(20);  ///< pauses while no operation is pending
 };
 
@@ -180,7 +181,7 @@ class reactor final : public weir::detail::polled_source {
     void push(operation& o) noexcept {
         o.next_ = newest_.load(std::memory_order_relaxed);
         // seq_cst; pairs with unlock(): the caller takes the lock after this, or its holder sees the
-        // operation. relaxed on failure: only the address is used
+        // operation. relaxed, above and on failure: only the address is used
         while (!newest_.compare_exchange_weak(o.next_, &o, std::memory_order_seq_cst,
                                               std::memory_order_relaxed)) {
         }

@@ -135,7 +135,8 @@ class basic_sampler {
 
 /// Options of a `sampler`.
 struct sampler_options {
-    /// The number of indices: 0 to size - 1. Each comes once in an epoch, unless `draws` says otherwise.
+    /// The number of indices, which are 0 to size - 1. Each comes once in an epoch, unless `draws` says
+    /// otherwise.
     std::uint64_t size = 0;
 
     /// The number of draws of all ranks together in an epoch; 0: one for each index. With fewer draws than
