@@ -234,7 +234,7 @@ class task_timer {
     struct expire {
         task_timer* timer;
         void operator()() const noexcept {
-            timer->expired_ = true;  // no atomic: read only after `off`
+            timer->expired_ = true;  // no atomic: read after the await of `off`, which waits for this call
             timer->stop_.request_stop();
         }
     };

@@ -55,7 +55,7 @@ WEIR_INLINE run_reports::run_reports(std::vector<std::shared_ptr<run_report>> al
 
 WEIR_INLINE void run_reports::give_up(one& it, const std::exception_ptr& why) noexcept {
     if (it.abandon.exchange(true, std::memory_order_relaxed)) return;  // relaxed: only the first warns
-    // acquire; pairs with set_report_warning()
+    // acquire; pairs with set_report_warning(): sees all writes before that call
     const report_warning warn = the_report_warning.load(std::memory_order_acquire);
     if (warn == nullptr) return;
     try {
@@ -70,7 +70,7 @@ WEIR_INLINE void run_reports::give_up(one& it, const std::exception_ptr& why) no
 namespace weir {
 
 WEIR_INLINE report_warning set_report_warning(report_warning warn) noexcept {
-    // acq_rel; pairs with itself and with give_up(), which sees all that was written before
+    // acq_rel; pairs with itself and with give_up(): a reader of `warn` sees all writes before this call
     return detail::the_report_warning.exchange(warn, std::memory_order_acq_rel);
 }
 

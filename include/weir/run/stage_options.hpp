@@ -30,7 +30,7 @@ namespace weir {
 struct stage_options {
     /// The name in statistics, failures and reports, also of the queue behind the stage. Empty: the name of
     /// the function's class, if the class has a name; else the kind and the place: `pipe#3` is the third
-    /// stage behind the source, in the order of `pipeline::options`.
+    /// stage behind the source. Stages inside of a stage, such as those of a branch, count, too.
     std::string name = {};
 
     /// The number of slots, at least 1: how many items the stage processes at the same time, and how many
@@ -119,10 +119,10 @@ struct run_options {
     /// `run_defaults::lap`; else none.
     duration lap = duration(0);
 
-    /// How many single invocations of each stage, and how many times of the consumer, the run keeps at most,
-    /// chosen at random from the whole run: `stage_stats::samples`, `pipeline_stats::consumer`. 0: none. For
-    /// `record_of`, whose predictions then use the true times; 1000 are enough. Without effect if the run has
-    /// no statistics.
+    /// The maximum number of single invocations, chosen at random from the whole run, that the run keeps for
+    /// each stage (`stage_stats::samples`), and of times of the consumer (`pipeline_stats::consumer`). 0:
+    /// none. For `record_of`, whose predictions then use the true times; 1000 are enough. Without effect if
+    /// the run has no statistics.
     std::size_t recording = 0;
 
     /// Called with the statistics of each whole lap, at its end.

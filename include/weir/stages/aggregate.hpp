@@ -250,7 +250,7 @@ template <class Batch = void>
 }
 
 /// Gathers items up to a weight, for example in bytes. A batch is complete when its weight is `max_weight`,
-/// or when it would be more with the next item. An item heavier than `max_weight` is a batch of its own.
+/// or would be more with the next item. An item heavier than `max_weight` is a batch of its own.
 ///
 /// \param weigh  called with each item, const; returns an integer that is not negative.
 /// Order:  as for `aggregate`.
@@ -283,10 +283,10 @@ template <class Batch = void>
 ///     };
 ///
 /// Each run gets a copy of the aggregator. The run has checkpoints only if the aggregator also has
-/// `bool keeps_last() const`, called after `accumulate` has returned a batch: it returns true if the batch
-/// lacks the item just passed to `accumulate`. All earlier items have to be in this batch, or in an earlier
-/// batch, or dropped.
-/// Order:  that in which the aggregator returns batches. With `drop_last`, those of `flush` are dropped.
+/// `bool keeps_last() const`, called after `accumulate` has returned a batch. `keeps_last` returns true if
+/// the batch lacks the item just passed to `accumulate`. All earlier items have to be in this batch, or in an
+/// earlier batch, or dropped.
+/// Order:  that in which the aggregator returns batches. With `drop_last`, batches from `flush` are dropped.
 /// Errors: an exception from the aggregator stops the run. `std::invalid_argument` for a nonzero
 ///         `max_delay`.
 template <class Aggregator>

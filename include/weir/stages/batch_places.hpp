@@ -18,7 +18,7 @@ namespace weir::detail {
 
 // A batch that the slots (workers) of a stage `batch_slots` fill. A place is the part of the batch for one
 // item. This class has the state of each place; the derived class `batch_in_block` has the memory. Changed
-// under the lock of the `place_queue` until the giver has taken the batch; allocates only in the constructor.
+// under the lock of the `place_queue` until `place_rule::take`; allocates only in the constructor.
 class open_batch {
   public:
     static constexpr std::uint64_t no_item = UINT64_MAX;  // in place of an item's number: no item
@@ -72,7 +72,7 @@ struct batch_form {
 struct place_request {
     enum class event : std::uint8_t {
         item,   // waits for a place for an item
-        mark,   // the end of an epoch: waits until its items have filled their places, failed or were dropped
+        mark,   // an epoch ends: waits until all its items have filled their places, failed or were dropped
         at_end  // after the end of the input: waits until no slot has an item
     };
     event cause = event::item;
@@ -80,7 +80,7 @@ struct place_request {
     std::uint64_t epoch = open_batch::no_item;
     open_batch* batch = nullptr;  // null: no place yet
     std::size_t place = 0;
-    bool fetches = false;     // the slot acquires memory for the next batch; other slots wait for this
+    bool fetches = false;     // the slot acquires memory for the next batch; slots without a place wait
     bool gives = false;       // the slot puts finished batches and marks into the queue; one slot at a time
     bool is_settled = false;  // the item has filled its place, or never will
 };
@@ -140,7 +140,7 @@ class place_rule {
         give_place(t);
     }
     // The slot that fetches is about to wait for memory. `stop`, which exists until `stop_fetching`, ends
-    // this wait. Returns false if a place has become free meanwhile: the slot need not wait.
+    // this wait. Returns false if a place has become free: the slot then requests a place, and need not wait.
     bool wait_for_memory(place_request& t, const stop_source& stop) noexcept {
         if (batch_with_place() != nullptr) {
             stop_fetching(t);
@@ -253,7 +253,7 @@ class place_rule {
     std::uint64_t epoch_;                // the epoch of the items in the batches
     std::unique_ptr<open_batch> first_;  // the list of batches, in the order in which they were begun
     std::uint64_t next_ = 0;             // in order: the number of the item that gets the next place
-    std::uint64_t num_settled_ = 0;  // items that were filled, failed or dropped, of this epoch and earlier
+    std::uint64_t num_settled_ = 0;  // items that have filled a place, failed or were dropped, of all epochs
     std::size_t num_working_ = 0;    // slots that may have an item, or get one
     const place_request* fetcher_ = nullptr;
     const stop_source* fetch_stop_ = nullptr;

@@ -160,7 +160,7 @@ class items_of<repetitions_of<Make>> {
 
 // Records which draws of a run are consumed, and makes checkpoints from this record. A draw is one sample
 // that a sampler has chosen. `provenance::acknowledge` calls `settle` once for each item, on any thread: when
-// the consumer, or a stage in place of a sink, takes the item, or when a stage drops the item.
+// the consumer, or a stage in place of a sink, has taken the item, or when a stage has dropped the item.
 class progress_recorder final : public progress_listener {
   public:
     explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}

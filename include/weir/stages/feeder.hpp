@@ -109,8 +109,8 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
 
     // ---- called by the worker, the coroutine of the slot, in this order
     // Prepares the next take. If `at_once` is true, tries to take a pending item: of the slot's own deque, or
-    // of the one deque of all slots (`traverse_order::as_found`). If no item was taken so, calls `fetch`,
-    // which returns the task that takes an item. `error` gets an exception of `fetch` or of the task.
+    // of the one deque of all slots (`traverse_order::as_found`). Without such an item, calls `fetch`, which
+    // returns the task that takes an item. `error` gets an exception of `fetch` or of the task.
     template <class Fetch>
     WEIR_ALWAYS_INLINE void prepare(traversal& all, bool at_once, Fetch fetch,
                                     std::exception_ptr& error) noexcept {

@@ -46,10 +46,10 @@ struct many_items<R> {
     using type = R;
 };
 
-// A generator of the elements of a range. Moves the elements of a container by value, which the generator
-// owns. Copies the elements of a view, or of a container by reference; moves those that can't be copied. `of`
-// is a member of a class template, because g++ 12 warns of coroutines whose frames hold an object of a
-// lambda's type.
+// A generator of the elements of a range. If `Range` is a container, the generator owns the container, and
+// moves its elements. If `Range` is a view or a reference, the generator copies the elements, or moves
+// elements that can't be copied. `of` is a member of a class template, because g++ 12 warns of coroutines
+// whose frames hold an object of a lambda's type.
 template <class Range>
 struct elements {
     using element = std::ranges::range_value_t<Range>;

@@ -30,8 +30,7 @@ struct turn {
 
 // The order in which items leave a stage. `one_by_one`: in the order of their numbers. If false, the items of
 // an epoch leave in any order, after the mark of the epoch before; the mark of an epoch leaves after all its
-// items. Numbers have no gaps: a slot waits for the turn of a dropped item, too, and so has at most one item
-// in flight.
+// items. Numbers have no gaps: a slot waits for the turn of a dropped item, too.
 class turn_rule {
   public:
     using ticket = turn;
@@ -128,7 +127,7 @@ enum class task_end : std::uint8_t {
 enum class worker_step : std::uint8_t {
     take,
     end,
-    skip,          // the item has no result: the result of the next item may go into the queue
+    skip,          // the item has no result: puts null, so that results of later items can enter the queue
     admission,     // until the run lets the slot begin
     byte_budget,   // until the queues of the run hold fewer bytes
     turn,          // until the stage lets the item leave, or work
@@ -149,8 +148,8 @@ struct place_without_epoch {
 };
 
 // Records the visits of followed items (those that a trace follows from stage to stage) to one slot. A visit
-// begins with the work on an item, and ends before the next one begins. Used only by the worker of the slot,
-// and only in a run that follows items (`is_on`).
+// begins with the work on an item, and ends before the next visit begins. Used only by the worker of the
+// slot, and only in a run that follows items (`is_on`).
 class item_tracer {
   public:
     item_tracer(slot& me, result_origin origin) noexcept : me_(me), origin_(origin) {}
@@ -188,7 +187,7 @@ class item_tracer {
         me_.trail->end();
     }
 
-    // The work is done. `was_none`: the stage, without input, has made no item: a mark, or the end.
+    // The work is done. `was_none`: a stage without input has made a mark or nothing; the visit is dropped.
     void worked(bool has_failed, bool was_none) noexcept;
 
     // The next result is to be put. `has_item`: the result contains the current item; `mark`: the result is

@@ -204,9 +204,9 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 ///                  - `std::optional`: an empty one drops the item;
 ///                  - `generator<U>`, `async_generator<U>`: each value is an item, put as it comes;
 ///                  - `task<U>`, or any awaitable: it is awaited, and its result handled as described above.
-///                  Each run gets a copy of the function (start a pipeline as an rvalue to move it), which
-///                  all slots share, except with `per_slot`: with a concurrency over 1 several threads call
-///                  it at once.
+///                  Each run gets a copy of the function (start a pipeline as an rvalue to move it). All
+///                  slots (workers) of the stage share the function, except with `per_slot`: with a
+///                  concurrency over 1 several threads call the function at once.
 /// \param options   see `stage_options`.
 /// Order:    with a concurrency of 1, items leave in the order in which they came; with more, as they are
 ///           done, or as `stage_options::output_order` says. No item overtakes the end of an epoch.

@@ -34,8 +34,8 @@ struct retry_options {
     double factor = 2.0;
     /// The longest wait, also before the second call.
     duration max_delay = std::chrono::minutes(1);
-    /// Called with an exception of the function, unless it was the last attempt. Returns whether the function
-    /// is called again. Null: always. An exception from `when` itself fails the item.
+    /// Called with an exception of the function, except after the last attempt. Returns whether the function
+    /// is called again. Null: it is always called again. An exception from `when` itself fails the item.
     /// Threads: the stage's threads, several at once.
     std::function<bool(const std::exception_ptr&)> when = nullptr;
 };
@@ -157,8 +157,8 @@ class retrying {
 ///                  `invocation` if it requires a second argument; returns a value, or an awaitable of a
 ///                  value. A function for each slot: `per_slot([] { return weir::retry(connection()); })`.
 /// \param options   see `retry_options`.
-/// Suspends: between two calls, and while the result of `function` is awaited. The slot takes no other item
-///           meanwhile; its state is `slot_times::await`.
+/// Suspends: between two calls, and while the result of `function` is awaited. The slot (worker of the stage)
+///           takes no other item meanwhile; its state is `slot_times::await`.
 /// Resumes:  on the stage's executor.
 /// Errors:   the last exception fails the item. Earlier exceptions are dropped, and don't count
 ///           towards `max_failures`. `std::invalid_argument` for options out of range.

@@ -78,8 +78,8 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         }
         return place_wait(*this, it, me);
     }
-    // A slot whose item ends the stage continues to the end of the input, unless the slot was the giver. The
-    // last slot at the end of the input puts all batches.
+    // A slot whose item ends the stage continues to the end of the input, unless the slot was the giver (put
+    // batches). The last slot at the end of the input puts all batches.
     void block_turns(iteration& it) noexcept {
         if (it.asked.cause == place_request::event::item && it.task >= task_end::last && !it.asked.gives) {
             this->in_->cancel();
@@ -104,7 +104,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     void end_task(iteration& it) noexcept {
         if (it.error && it.asked.cause == place_request::event::item) leave_out(it);
     }
-    // Fails the stage: an exception while the slot puts batches, or without memory to wait for a place.
+    // False (the stage fails) after an exception while the slot puts batches, and without memory to wait.
     bool tolerates_failure(const iteration& it) const noexcept {
         return it.has_work && !it.asked.gives && !it.lacks_memory_to_wait;
     }

@@ -81,7 +81,7 @@ class kept_options : public stage_options {
     std::string default_name(std::size_t place) const;
 
     std::string_view kind_;  // empty: the user, or a class, has given the name
-    std::size_t place_ = 1;  // in the pipeline; until `set_place`, the place behind the source, which has 0
+    std::size_t place_ = 1;  // in the pipeline, where the source has 0; before `set_place`, 1
 };
 
 // The base of every stage description, such as the result of `pipe(f)`. A description has a static function
@@ -197,9 +197,9 @@ struct in_a_task {
 };
 
 // Wraps the awaitable that the function of a stage has returned, so that the slot's state is recorded during
-// the wait. An awaitable that `updates_slot_itself`, such as a task, is not wrapped. An awaiter with
-// `ready_at()` is one of weir, which resumes on the coroutine's executor: `observed` wraps it, as it does a
-// sender with `as_awaitable`. Any other may resume on any thread, and is wrapped in a task.
+// the wait. An awaitable that `updates_slot_itself`, such as a task, is not wrapped. An awaiter of weir has
+// `ready_at()`, and resumes on the coroutine's executor: `observed` wraps its awaitable, and also a sender
+// with `as_awaitable`. Any other awaitable may resume on any thread, and is wrapped in a task.
 template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
     using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;

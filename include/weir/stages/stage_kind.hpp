@@ -89,8 +89,8 @@ class stage_kind : public running_stage<Policy> {
     bool has_work(const auto& it) const noexcept {
         return !it.place.mark && (it.item != nullptr || !has_input);
     }
-    // For a stage that makes items, such as a source: its bit in the masks of the run's `byte_budget`, which
-    // limits the bytes in the queues. Otherwise 0.
+    // For a stage that makes items, such as a source: the bit mask of the sources of these items, for the
+    // run's `byte_budget`, which limits the bytes in the queues. Otherwise 0.
     std::uint64_t byte_sources(const auto& /*it*/) const noexcept { return 0; }
 
     // ---- 3 and 4: work, and account for the task
@@ -151,7 +151,7 @@ class stage_kind : public running_stage<Policy> {
     bool continues_when_output_closed(auto& /*it*/) noexcept { return false; }
     // Whether a worker ends if its turn or admission is refused, or its output is closed.
     bool ends_when_refused() const noexcept { return true; }
-    // Called at the end of an iteration: whether the stage ends with it.
+    // Called at the end of an iteration: whether the stage ends now.
     bool is_finished(const auto& /*it*/) const noexcept { return false; }
 
     // ---- kinds that hold items for a limited time
@@ -168,7 +168,8 @@ class stage_kind : public running_stage<Policy> {
     bool holds_items(const auto& /*it*/) const noexcept { return false; }
 
     // ---- the end of a worker
-    // The worker ends: it closes the input, waits until nothing else uses the stage, and closes the output.
+    // Called in this order when a worker ends. `close_input` ends the queue before the stage. The worker then
+    // waits until nothing else uses the stage. `close_output` of the last worker closes the next queue.
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }

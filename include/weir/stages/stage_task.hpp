@@ -165,8 +165,8 @@ class stage_task : public slot_machine {
   private:
     static constexpr bool is_measured = Kind::policy_type::statistics;
 
-    // A stage of the kind `aggregate` is watched always, as a batch is made of many tasks; other stages only
-    // during a task of the sample.
+    // For the sample, a worker of an `aggregate` is always watched, as a batch is made of many tasks. Workers
+    // of other stages are watched only during a task of the sample.
     void begin_samples() noexcept {
         if constexpr (is_measured) {
             if (me_.sampler == nullptr || !traits.counts_tasks) return;
@@ -177,7 +177,8 @@ class stage_task : public slot_machine {
             context_.value.is_watched = true;
         }
     }
-    // A task has ended, and the clock was read. Watches the next task if that one is part of the sample.
+    // A task has ended, and the clock was read. Records the task if it is part of the sample, or watches the
+    // worker from now on if the next task is.
     WEIR_ALWAYS_INLINE void end_sample([[maybe_unused]] bool failed) noexcept {
         if constexpr (is_measured) {
             if (me_.meter.is_sampled_next()) end_or_begin_sample(failed);

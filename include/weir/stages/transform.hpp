@@ -26,7 +26,7 @@ namespace weir::detail {
 //     void pop(std::optional<Out>& result)    stores the next result; called until it stores none
 //     bool done() const                       `pop` would store none: saves the call
 //     void end(std::optional<Out>& result)    the input or an epoch has ended: stores or drops the held items
-//     void begin_epoch(std::uint64_t epoch)   the following items belong to this epoch; not without epochs
+//     void begin_epoch(std::uint64_t epoch)   the next items are of this epoch; not called without epochs
 //     bool finished() const                   the stage ends: it takes no more items
 //     bool holds() const                      items are held for a later result
 //     duration max_delay() const              how long items may be held; 0: no limit. Needs `holds` and:
@@ -141,8 +141,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     bool has_item(const iteration& it) const noexcept { return it.was_popped; }
     bool holds_items(const iteration&) const noexcept { return holds(); }
 
-    // After a result, the time counts from a later item. A timer that expires before any result is not
-    // cancelled: the next take ends without an item, and the held items leave the stage.
+    // The timer stops at the end of the stage, after its own expiry, when no item is held, and after a
+    // result: the time then counts from a later item.
     bool stops_timer(const iteration& it, bool ends) const noexcept {
         if constexpr (has_max_delay<Op>) {
             const bool expired = it.item == nullptr && !it.input_ended;
@@ -230,7 +230,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
         }
     }
     // No item is held any more: a checkpoint counts dropped items as consumed. Not with `cut` (the epoch may
-    // not be complete): a run that continues from the checkpoint repeats them.
+    // not be complete): a run that continues from the checkpoint repeats these items.
     void settle(bool cut) noexcept {
         if (!cut) provenance_.acknowledge();
         if constexpr (is_tracked) provenance_ = provenance(provenance_.epoch());
@@ -266,7 +266,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 //     static constexpr const char* no_checkpoint;  the same: why the run has no checkpoint; default: null
 //     template <class T> using result = ...;       type of the results for items T; default: T
 //     template <class T> static auto op(const Own&)   makes the operation for one run
-//     static constexpr bool takes_elements;        T has the provenance of items in queues; default: false
+//     static constexpr bool takes_elements;        T is the element type of the queue; default: false
 template <class Own>
 struct transform_stage : stage_base {
     static constexpr bool takes_elements = false;

@@ -45,9 +45,9 @@ struct traverse_options {
     std::size_t concurrency = 1;
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
-    /// The order in which slots take pending items. The order bounds their number: with `depth_first`, for
-    /// each slot, by the depth of the tree times the children of a node; with `as_found`, by the nodes of two
-    /// adjacent levels.
+    /// The order in which slots take pending items. The order bounds the number of pending items: with
+    /// `depth_first`, for each slot, by the depth of the tree times the children of a node; with `as_found`,
+    /// by the nodes of two adjacent levels.
     traverse_order order = traverse_order::depth_first;
     /// How many items may be pending, which means added but not yet taken by a slot; at least 1.
     /// `feeder::add` throws `std::length_error` for one more item: a wait in `add` could deadlock, because
@@ -180,8 +180,9 @@ auto traversal_of(Function&& function, const traverse_options& o) {
 ///                  with the `invocation`. The result of the function leaves the stage, as for a `pipe`.
 ///                  `per_slot` works as for a `pipe`. For a function without results: `traverse_each`.
 /// \param options   see `traverse_options`.
-/// Order:  see `traverse_order`. Pending items come before the next item of the stage before. An added item
-///         belongs to the epoch of the item whose call added it, and leaves before the end of that epoch.
+/// Order:  see `traverse_order`. Pending items are taken before the next item of the queue before the stage.
+///         An added item belongs to the epoch of the item whose call added it, and leaves before the end of
+///         that epoch.
 /// Ends:   when the stage before has ended, no item is pending, and no slot works on one.
 /// Resumes: as for a `pipe`.
 /// Errors: an exception from the function fails its item: see `stage_options::max_failures`. Items that the

@@ -33,8 +33,8 @@ class intake : public get_operation<Queue> {
     explicit intake(Slot& me) noexcept : base(me) {}
 
     // Prepares the next take; the worker then awaits this object. Takes nothing if `skips` is true, or if the
-    // slot is recalled: it has to leave service, or its `hold_timer` has expired. relaxed: a hint; a get that
-    // waits reads the flag again under the lock.
+    // slot is recalled: the slot has to leave service, or its `hold_timer` has expired. relaxed: a hint; a
+    // get that waits reads the flag again under the lock.
     WEIR_ALWAYS_INLINE void prepare(Queue& queue, bool skips = false) noexcept {
         this->restart(detail::base_of(queue), this->place_.address());
         if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
@@ -134,7 +134,7 @@ class task_intake {
 template <class Queue, class Slot>
 class hold_timer {
   public:
-    // Called when an item arrives. `start` counts the time from the last call, also if a result had to wait.
+    // Called when an item arrives. `start` counts the time from the last call of `item_came`.
     void item_came(const executor& ex) noexcept { came_ = ex.now(); }
     bool runs() const noexcept { return timer_.has_value(); }
     // Errors: `std::bad_alloc`.
