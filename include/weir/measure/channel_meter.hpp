@@ -236,7 +236,7 @@ class sink_meter {
   private:
     using waits = basic_recorder<Platform, Histogram>;
 
-    // A get or put of the sink is complete, and the next one begins. Records the wait of the former, if any.
+    // A get or put of the sink is complete, and the next one begins. Records the wait of the completed one.
     void note(waits& of, bool mark, std::uint64_t& marks) noexcept {
         if (mark) {
             ++marks;

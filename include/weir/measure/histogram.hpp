@@ -34,7 +34,7 @@ struct histogram_bucket {
 /// If only count, sum and maximum of some durations were recorded (the policy `summed`, or no memory for a
 /// bucket), `has_quantiles` is false.
 ///
-/// Threads: a value, like `int`. Cost: 10 KiB, never allocates; `record` O(1), all else O(buckets).
+/// Threads: a value, like `int`. Cost: 10 KiB; only `buckets` allocates; `record` O(1), all else O(buckets).
 /// Source: G. Tene, HdrHistogram, http://hdrhistogram.org; other bounds, and no resizing.
 class histogram {
     using scale = detail::log_linear;

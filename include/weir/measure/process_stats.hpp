@@ -73,8 +73,8 @@ namespace detail {
 // Measures the `process_stats` of a run.
 //
 // `begin` is called before the object is shared; afterwards any thread may call the other members. If `stats`
-// is never called, a run costs two system calls of 2 us, at its beginning and its end. Only a snapshot reads
-// a file, and the end of a run with a snapshot.
+// is never called, a run costs two system calls of 2 us, at its beginning and its end. A file is read only by
+// `stats`, and by `end` if `stats` was called before.
 template <class Platform>
 class basic_process_meter {
     struct instant {

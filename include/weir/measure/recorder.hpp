@@ -66,8 +66,9 @@ struct log_linear {
 // only an octave with a duration has counters, a row. This object has room for 8 rows; if more are needed,
 // rows are allocated, 8 at a time.
 //
-// A counter in a row has 32 bits. Durations beyond that are counted in an array of wide counters, which is
-// allocated then. Durations for whose counter there is no memory are counted together, without a bucket.
+// A counter in a row has 32 bits. An addition that would overflow the counter goes to an array of 64-bit
+// counters, which is allocated then. Durations for whose counter there is no memory are counted together,
+// without a bucket.
 //
 // One thread at a time writes while any thread reads; a lock, or the hand-over of a coroutine, orders the
 // writers.
@@ -95,7 +96,8 @@ class bucket_counts {
         c.store(n, std::memory_order_release);             // pairs with in_bucket()
     }
 
-    // acquire, all; pairs with the release of add(), add_in_new_row() and add_in_wide()
+    // acquire, all; pairs with the release of add(), add_in_new_row() and add_in_wide(): sees cleared rows,
+    // and the writes that preceded the count
     std::uint64_t in_bucket(std::size_t bucket) const noexcept {
         const narrow* const row = rows_[bucket / row_length].load(std::memory_order_acquire);
         const wide* const more = wide_.load(std::memory_order_acquire);

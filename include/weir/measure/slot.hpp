@@ -58,8 +58,8 @@ class slot : public basic_state_meter<> {
     }
     bool is_in_overhead() const noexcept { return is_in_overhead_; }
 
-    // The chain resumes. Called by `enter_thread`, and alone for policies without statistics. Costs one
-    // access to thread-local data.
+    // The chain resumes: this thread works for the stage until the chain suspends. Called by `enter_thread`,
+    // and alone for policies without statistics. Costs one access to thread-local data.
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
 
     // Stores the thread that runs the chain, for `is_below`. Called by `resumed(now)`; and alone when the
@@ -76,8 +76,8 @@ class slot : public basic_state_meter<> {
     // Whether the chain is on the stack of the calling thread, and so can't continue before the caller
     // returns.
     bool is_below() noexcept {
-        // acquire; pairs with enter_thread(): a caller that sees that the chain runs also sees its thread. On
-        // another thread, state() is not called: the biased lock would be taken from the chain's thread.
+        // acquire; pairs with enter_thread(): a caller that sees that the chain runs also sees its thread.
+        // Other threads don't call state(): that would end the bias of its lock to the chain's thread.
         const auto was_here = [this] {
             return has_thread_.load(std::memory_order_acquire) &&
                    thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();
@@ -139,13 +139,14 @@ class slot : public basic_state_meter<> {
     std::uint64_t retries() const noexcept { return retries_.load(std::memory_order_acquire); }
     std::int64_t retry_time() const noexcept { return retry_time_.load(std::memory_order_relaxed); }
 
-    // True: a lower concurrency has taken the slot out of service. The slot must not wait for an item; a get
-    // that would wait gives up. The thread that stores true then calls the channel's `recall`, for a get that
-    // waits already.
+    // True: the slot must not wait for an item, because a lower concurrency has taken it out of service, or
+    // because it may hold its earlier items no longer. A get that would wait gives up. The thread that stores
+    // true then calls the channel's `recall`, for a get that waits already.
     standard_platform::atomic<bool> recalled{false};
 
-    // True: the slot has ended; before the last slot of a stage ended, the stage closed its output channels.
-    // Stored last, with release; loaded with acquire.
+    // True: the slot has ended. The last slot of a stage has closed the stage's output channels before.
+    // Stored with release, loaded with acquire: a reader that sees all slots gone also sees the channels
+    // closed.
     standard_platform::atomic<bool> gone{false};
 
     // Called before the slot is used.
@@ -191,7 +192,7 @@ class timed_slot final : public slot {
                bool times_each = false) noexcept
         : slot(stage, number, clock), meter(times_each) {}
 
-    // Divides the time between two clock readings among the invocations since the first of them.
+    // Divides the time between two clock readings among the invocations between them.
     stopwatch meter;
     // Accounts for the time up to `now`, when the clock was read.
     void catch_up(std::int64_t now) noexcept {
