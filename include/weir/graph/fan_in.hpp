@@ -34,7 +34,7 @@ enum class merge_order {
 
 namespace detail {
 
-// The request of an input to put its next item, or its mark at the end of an epoch.
+// The request of an input to put its next item, or the mark that ends an epoch (a pass over the data).
 struct merge_ticket {
     std::size_t input = 0;
     std::uint64_t epoch = 0;

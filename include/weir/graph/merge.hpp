@@ -36,9 +36,9 @@ struct merge_options {
     /// Which input gives the next item.
     merge_order order = merge_order::arrival;
     /// The weights of the inputs, for `merge_order::weighted` and `random`; 0 or more, in any unit. Empty:
-    /// all are equal. Inputs of weight 0 have turns only when all others have ended, or have ended the epoch.
-    /// Then, with `random`, the weights of these inputs are equal; with `weighted`, the earliest of them has
-    /// all turns until it ends.
+    /// all are equal. Inputs of weight 0 have turns only when all others have ended, or have ended the epoch
+    /// (their pass over the data). Then, with `random`, the weights of these inputs are equal; with
+    /// `weighted`, the earliest of them has all turns until it ends.
     std::vector<double> weights = {};
     /// The seed of `merge_order::random`: equal seeds give equal orders, on every platform and schedule. Each
     /// epoch has another order.
@@ -212,7 +212,7 @@ inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs>
 /// Ends:   when all inputs have ended, or one: see `merge_options::until_first_end`.
 /// Errors: a failure in an input ends this input, and the run, as in any stage. No epoch ends after a
 ///         failure.
-/// Cost:   a slot for each input, which holds at most one item.
+/// Cost:   a slot (worker) for each input, which holds at most one item.
 template <class... Inputs>
 class [[nodiscard]] merge : public detail::joined_stage_t<detail::merge_stage, Inputs...> {
     static_assert(detail::are_pipelines<Inputs...>,

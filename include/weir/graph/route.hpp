@@ -148,7 +148,7 @@ struct route_stage : stage_of_branches<Function, Branches...> {
 ///                  one of them.
 /// \param branches  all give items of one type. A branch without stages passes items on.
 /// Order:    each branch gets its items in their order; the join gives items as they arrive from the
-///           branches. With epochs: no item overtakes the end of an epoch.
+///           branches. With epochs (passes over the data): no item overtakes the end of an epoch.
 /// Errors:   an item fails if the chooser throws, or names no branch: see `route_options::max_failures`.
 ///           `std::invalid_argument` if two branches have one name. No epoch ends after a failure that has
 ///           stopped a branch.

@@ -36,7 +36,7 @@ template <class Provenance>
 class split_records {
   public:
     struct record {
-        Provenance about;                              // the provenance of the batch, for checkpoints
+        Provenance about;                              // the draws (samples) that the batch was made from
         std::vector<std::vector<std::size_t>> places;  // for each branch: the indices of its elements
         std::optional<std::uint64_t> end_of_epoch;     // the epoch, for a mark instead of a batch
     };

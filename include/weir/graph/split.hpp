@@ -79,8 +79,8 @@ class running_split_join : public stage_kind<Part, D, Policy> {
           records_(std::move(all)) {}
 
     void take(intake<queue>& next, slot&, iteration&) noexcept { next.prepare(*ins_[at_]); }
-    // True at the mark behind the last branch's part of a batch. If keeping a part throws, the whole batch
-    // fails: see work().
+    // True at the mark behind the last branch's part of a batch: in a branch, a mark ends each batch. If
+    // keeping a part throws, the whole batch fails: see work().
     bool completes_item(iteration& it, typename base::input& from) noexcept {
         if (it.place.mark) {
             it.place.mark = false;

@@ -185,8 +185,8 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 ///
 ///     auto p = weir::zip(images, labels) | weir::pipe(pair_up) | weir::sink();
 ///
-/// Order:  kept. With epochs: an epoch ends when it has ended in one input; the remaining items that other
-///         inputs have in this epoch are dropped.
+/// Order:  kept. With epochs (passes over the data): an epoch ends when it has ended in one input; the
+///         remaining items that other inputs have in this epoch are dropped.
 /// Ends:   when one of the inputs has ended; items without a partner are dropped.
 /// Errors: those of `merge`.
 template <class... Inputs>

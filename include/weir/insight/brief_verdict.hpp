@@ -19,7 +19,7 @@ namespace weir {
 ///
 ///     if (const auto v = weir::brief_verdict(run.stats())) std::cerr << v->sentence << '\n';
 ///
-/// \param stats  of a whole run, or of a lap: the difference of two `run::stats`.
+/// \param stats  of a whole run, or of a lap (a part of a run): the difference of two `run::stats`.
 /// \returns the verdict. None if the consumer has got fewer than 20 items; if a stage has finished 1 to 19
 ///          invocations; or if the simulations would take longer than 0.1 s, or than `stats.elapsed`. None
 ///          if the run can't be predicted, and the states of its slots (workers of stages) tell nothing.

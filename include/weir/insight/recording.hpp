@@ -71,7 +71,7 @@ struct recording {
 /// - The consumer takes the same time for each item: the average.
 /// - All batches have the same size: the average.
 ///
-/// \param stats  of a whole run, or of a lap: the difference of two `run::stats`.
+/// \param stats  of a whole run, or of a lap (a part of a run): the difference of two `run::stats`.
 /// \returns the recording.
 /// Errors: `std::invalid_argument` if the run can't be predicted, for example because it has branches or no
 ///         histograms, or because no item has reached the consumer; the message says why. `std::bad_alloc`.

@@ -43,10 +43,10 @@ struct verdict {
 /// Explains a run by its statistics: predicts from the recording that `record_of` makes of them. Looks also
 /// for causes that predictions don't cover, such as `limit_cause::processors` and `limit_cause::copies`.
 ///
-/// A run that can't be predicted, or whose prediction doesn't fit, is judged by the states of its slots and
-/// the use of processors. The verdict then is less sure, has no change, and `lost` is the share of the time
-/// in which the consumer waits; 0 if the pipeline ends with `for_each` or `sink_to`. `verdict::sentence` says
-/// why the run can't be predicted.
+/// A run that can't be predicted, or whose prediction doesn't fit, is judged by the states of its slots
+/// (workers of stages) and the use of processors. The verdict then is less sure, has no change, and `lost` is
+/// the share of the time in which the consumer waits; 0 if the pipeline ends with `for_each` or `sink_to`.
+/// `verdict::sentence` says why the run can't be predicted.
 /// \returns the verdict. `limit_cause::unsure` if even the states tell nothing; the sentence then doesn't say
 ///          why the run can't be predicted.
 /// Errors: `std::bad_alloc`. Cost: that of some 200 simulations, 0.1 s for five stages.

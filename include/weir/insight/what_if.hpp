@@ -16,7 +16,7 @@ namespace weir {
 /// What a `setting_change` changes, and the meaning of its `value`.
 enum class change_kind {
     faster,            ///< the time of the stage; `value`: the share that is saved, so 0.5 halves the time
-    concurrency,       ///< the number of slots of the stage; `value`: the number
+    concurrency,       ///< the number of slots (workers) of the stage; `value`: the number
     capacity,          ///< the room of the queue behind the stage, or the least room of all queues if no
                        ///< stage is named; `value`: in items
     batch_size,        ///< the size of the stage's batches; `value`: in items. Predictions assume that

@@ -48,8 +48,8 @@ struct received {
     std::size_t count = 0;  ///< elements; of a probe: bytes
 };
 
-/// A group of ranks, in which each has a number from 0. All operations are awaitable, and begin when they are
-/// awaited: `co_await w.barrier()`, or `weir::sync_wait(w.barrier())` on a plain thread.
+/// A group of ranks (processes), in which each has a number from 0. All operations are awaitable, and begin
+/// when they are awaited: `co_await w.barrier()`, or `weir::sync_wait(w.barrier())` on a plain thread.
 ///
 /// Memory:   the caller's, without a copy. The caller keeps it, untouched, until the await ends; after a
 ///           rank's failure until the job ends, as MPI may still use it, unless the operation is a receive.

@@ -61,8 +61,8 @@ class operations {
 
     // Returns whether the operation is over.
     bool begin(operation& o) noexcept {
-        // relaxed, here and in cancel_marked(): reactor::cancel() sets `cancels_` after the mark, so that a
-        // call of cancel_marked() sees the mark
+        // relaxed, here and in cancel_marked(): reactor::cancel() sets `must_cancel_` before `cancels_`; the
+        // thread that finds `cancels_` set then calls cancel_marked()
         if (o.must_cancel_.load(std::memory_order_relaxed)) return give_up(o);
         try {
             const std::size_t enough = requests_.size() + 1;

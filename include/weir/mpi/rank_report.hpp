@@ -27,8 +27,8 @@
 
 namespace weir::mpi {
 
-/// Merges the statistics of the runs of all ranks: one reduction for each lap, and one for the whole runs.
-/// Each rank gives its run a report; the pipelines may differ.
+/// Merges the statistics of the runs of all ranks: one reduction for each lap (an interval of a run), and one
+/// for the whole runs. Each rank gives its run a report; the pipelines may differ.
 ///
 ///     const auto ranks = std::make_shared<weir::mpi::rank_report>(co_await all.duplicate(), pool, show);
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {ranks}});
@@ -47,7 +47,7 @@ namespace weir::mpi {
 /// Cost:     a vector of `rank_layout::size()` numbers for each lap.
 class rank_report final : public run_report {
   public:
-    /// Called on each rank when a lap was merged, with the stragglers of the last laps.
+    /// Called on each rank when a lap was merged, with the stragglers (slow ranks) of the last laps.
     using shown = std::function<void(const rank_stats& lap, const std::vector<straggler>& slow)>;
 
     /// \param all   a communicator for this report alone: `duplicate`.

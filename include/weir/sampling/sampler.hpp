@@ -18,14 +18,15 @@
 
 namespace weir {
 
-/// Returns the draws of one rank (one of the processes that share the work), one by one. Each epoch has
-/// `size` draws, in an order that does not depend on the ranks. Draw number k of an epoch, from 0, goes to
-/// rank k % world, where `world` is the number of ranks. For an incomplete last round, see `tail`. After a
-/// resumption, only the draws that were not taken are numbered.
+/// Returns the draws of one rank (one of the processes that share the work), one by one. Each epoch (pass
+/// over the data) has `size` draws, in an order that does not depend on the ranks. Draw number k of an epoch,
+/// from 0, goes to rank k % world, where `world` is the number of ranks. For an incomplete last round, see
+/// `tail`. After a resumption, only the draws that were not taken are numbered.
 ///
 ///     while (auto d = sampler.next()) load(d->index);   // one epoch; repeated, the next epoch
 ///
-/// The common base of `sampler` and `weighted_sampler`. `Order` computes the index at each place of an epoch.
+/// The common base of `sampler` and `weighted_sampler`. `Order` computes the index at each place, counted
+/// from 0, of an epoch.
 ///
 /// Threads: a value, like `int`.
 /// Cost: O(log t) time for a draw, and 16 t bytes, if earlier runs took t draws out of order.

@@ -187,7 +187,7 @@ explored explore(Scenario, const explore_options& = {}) {
     return {};
 }
 
-/// The policy for simulations: `summed`, and each `put` and `get` lets another coroutine run, even if the
+/// The policy for simulations: as `summed`, but each `put` and `get` lets another coroutine run, even if the
 /// operation doesn't wait: `pipeline.start<weir::simulation::stepwise>(world)`, `channel<T, stepwise>`. So a
 /// simulation reaches the schedules of several threads, as far as they differ in the order of operations.
 struct stepwise : summed {
@@ -215,9 +215,9 @@ using result_of = decltype(std::declval<run_of<Pipeline>&>().wait());
 ///
 ///     w.always([&] { weir::simulation::check_identities(run.stats()); });
 ///
-/// Each slot is always in exactly one state. Each item that was put into a queue was taken, is in the queue,
-/// or was discarded. No get waits while there is an item, and no put while the queue is empty. No time is
-/// negative.
+/// Each slot (worker of a stage) is always in exactly one state. Each item that was put into a queue was
+/// taken, is in the queue, or was discarded. No get waits while there is an item, and no put while the queue
+/// is empty. No time is negative.
 /// Errors: `failed_check`; the message names the stage or the queue, and the violated identity.
 void check_identities(const pipeline_stats& stats);
 
