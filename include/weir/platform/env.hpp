@@ -91,8 +91,9 @@ decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
 using executor_function = executor& (*)();
 inline constinit executor_function foreign_executor = nullptr;
 
-// The executor to which a coroutine is posted after a wait for an operation, such as a channel's or a sleep.
-// The end of an awaited task, and `schedule`, do not use this function.
+// The executor of a coroutine; or the result of `foreign_executor`, if no executor runs the coroutine. The
+// coroutine is posted there after a wait for an operation, such as a channel's or a sleep. The end of an
+// awaited task, and `schedule`, do not use this function.
 // Errors: those of `foreign_executor`; `std::logic_error` if no header has set `foreign_executor`.
 inline executor& executor_of(const coroutine_env& env) {
     if (env.executor != nullptr) return *env.executor;

@@ -202,8 +202,8 @@ class basic_event_count {
         return notified;
     }
 
-    // The second half of a notification: a call that wakes a sleeper, if there is one. The call uses only the
-    // address of the event count, which may be destroyed by then.
+    // The second half of a notification: a call of this object wakes a sleeper, if there is one. The call
+    // uses only the address of the event count, which may be destroyed by then. False: no thread waited.
     class [[nodiscard("call it, or nobody is woken")]] wake_up {
         friend basic_event_count;
         explicit wake_up(typename Platform::template atomic<std::uint32_t>* epoch) noexcept : epoch_(epoch) {}

@@ -28,8 +28,7 @@ inline const bool heavy_fence_registered = register_heavy_fence();
 
 // Called when a wait for a lock takes long. If this thread is in a signal handler, the handler may have
 // interrupted the holder of the lock on this thread, and the wait would never end: prints a message and
-// aborts. Reads the frames of the whole stack. No effect on Windows, or if the unwinder can't identify frames
-// of signals.
+// aborts. No effect on Windows, without <unwind.h>, or if the unwinder can't identify frames of signals.
 WEIR_NOINLINE inline void end_if_in_signal_handler() noexcept {
 #if __has_include(<unistd.h>) && __has_include(<unwind.h>) && !defined(_WIN32)
     bool found = false;

@@ -188,9 +188,9 @@ inline void yield_thread() noexcept {
 #endif
 }
 
-// Starts a detached thread; false: none could be started. Avoids <thread>, which is heavy. Where the standard
-// library uses winpthreads, so does this function: a thread that CreateThread started leaves a lock of
-// winpthreads held when it ends, and threads that end later hang (winpthreads 10, Wine 8).
+// Starts a detached thread that calls `Function(argument)`; false: no thread could be started. Where the
+// standard library uses winpthreads, so does this function: a thread that CreateThread started leaves a lock
+// of winpthreads held when it ends, and threads that end later hang (winpthreads 10, Wine 8).
 template <auto Function>
 bool begin_thread(void* argument) noexcept {
 #if (__has_include(<unistd.h>) && !defined(_WIN32)) || defined(WIN_PTHREADS_H)
@@ -218,7 +218,7 @@ inline void name_thread(const char* name) noexcept {
 #endif
 }
 
-// Registers a function that is called in each forked process, by its only thread.
+// Registers a function that each forked process calls on its only thread. False: no memory.
 inline bool at_fork_in_child(void (*function)()) noexcept {
 #if __has_include(<unistd.h>) && !defined(_WIN32)
     return pthread_atfork(nullptr, nullptr, function) == 0;
@@ -271,7 +271,7 @@ inline unsigned usable_processors() noexcept {
     return 0;
 }
 
-// Registers this process for `heavy_fence`, once. False: not available.
+// Called once, before the first `heavy_fence`. False: heavy fences are not available.
 inline bool register_heavy_fence() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;

@@ -101,7 +101,7 @@ inline void lock_output(int file) noexcept {
 inline void unlock_output(int file) noexcept { ::flock(file, LOCK_UN); }
 
 inline bool is_terminal(int file) noexcept { return ::isatty(file) == 1; }
-// Whether the terminal interprets escape sequences. `type`: the value of TERM.
+// Whether the file is a terminal that interprets escape sequences. `type`: the value of TERM.
 inline bool draws_on_terminal(int file, std::string_view type) noexcept {
     return is_terminal(file) && !type.empty() && type != "dumb";
 }
@@ -207,7 +207,7 @@ inline bool is_terminal(int file) noexcept {
     unsigned long mode = 0;
     return file >= 0 && GetConsoleMode(handle_of(file), &mode) != 0;
 }
-// Switches a console to interpret escape sequences.
+// Switches a console to interpret escape sequences. False: it can't, or the file is no console.
 inline bool draws_on_terminal(int file, std::string_view type) noexcept {
     constexpr unsigned long escapes = 4;
     unsigned long mode = 0;

@@ -54,7 +54,7 @@ std::int64_t bytes_in(const char* text, const char* label) noexcept;
 // program that started this process.)
 process_memory memory_in(const char* text) noexcept;
 
-// Reads a file, or its beginning if the array is too small. False: there is no such file.
+// Reads a file, or its beginning if the array is too small. False: the file can't be opened.
 template <std::size_t N>
 bool read_text(const char* name, char (&text)[N]) noexcept {
     std::FILE* const file = std::fopen(name, "r");

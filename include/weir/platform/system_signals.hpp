@@ -18,9 +18,10 @@
 
 namespace weir::detail {
 
-// A signal handler may call only few functions. On POSIX the handler writes the number into a pipe, which a
-// thread of the library reads. Windows calls handlers on a thread of their own, after it has restored the
-// default action, so there the handler calls the listener itself.
+// A function that is called with the number of each caught signal. A signal handler may call only few
+// functions. So on POSIX the handler writes the number into a pipe; a thread of the library reads the pipe
+// and calls the listener. Windows calls handlers on a thread of their own, after it has restored the default
+// action, so there the handler calls the listener itself.
 using signal_listener = void (*)(int);
 
 // The result of `catch_every_signal`.
@@ -160,7 +161,8 @@ bool begin_signals(signal_pipe& pipe) noexcept {
     }
     return begun;
 }
-// Called in a forked process, which shares the parent's pipe and lacks its thread.
+// Restores all previous actions and closes the pipe. Called in a forked process, which shares the pipe with
+// its parent, and lacks the thread.
 inline void forget_signals(signal_pipe& pipe) noexcept {
     for (int number = 1; number < end_of_signals; ++number) {
         give_back_signal(pipe, number);
