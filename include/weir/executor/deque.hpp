@@ -67,8 +67,8 @@ class basic_work_stealing_deque {
         put(*r, b, item);
     }
 
-    // Owner only. Takes the youngest item; null if empty. The cell can be read after pop(), as only the owner
-    // writes cells.
+    // Owner only. Takes the youngest item; null if empty, or if a thief was faster. The cell can be read
+    // after pop(), as only the owner writes cells.
     void* pop_bottom() noexcept {
         const std::uint64_t b = bottom_.load(std::memory_order_relaxed) - 1;
         cell& last = ring_.load(std::memory_order_relaxed)->at(b);

@@ -20,7 +20,7 @@ namespace weir::detail {
 //
 // So a worker that puts a coroutine into its own queue need not wake a thread while there is a watcher: the
 // watcher finds the coroutine within one nap. A hand-over between two coroutines of one worker needs no fence
-// and no system call, and still no queued coroutine waits behind one that runs for long.
+// and no system call; and while a worker is idle, no queued coroutine waits long behind another one.
 //
 // | watch | meaning                                                                                    |
 // |-------|--------------------------------------------------------------------------------------------|
@@ -75,7 +75,7 @@ class basic_idle_workers {
 
     // ---- called by threads that queue coroutines ------------------------------------------------
 
-    // Whether an active worker of this pool that has just queued a coroutine has to `call`.
+    // Whether workers sleep and none watches: an active worker that queued a coroutine has to `call` then.
     bool unwatched() const noexcept {
         const std::uint64_t s = state_.load(std::memory_order_relaxed);
         return (s & idle_or_taken) != 0 && !taken(s);
@@ -92,8 +92,8 @@ class basic_idle_workers {
     // worker, for the reason in the comment of the class.
     void call(std::int64_t deadline = awake) noexcept { prepare_call(deadline)(); }
 
-    // As `call`, but the returned object makes the system call. It is called after the lock of the pool's
-    // inbox or timers is released, when the pool may already be destroyed: it only uses an address.
+    // As `call`, but the returned object makes the system call. The object is called after the lock of the
+    // pool's inbox or timers is released, when the pool may already be destroyed: it only uses an address.
     wake_up prepare_call(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch, looks for
         // work after its store
@@ -173,7 +173,7 @@ class basic_idle_workers {
     // and for up to `wait_for_young` while coroutines are queued too briefly to be stolen. (Not with one
     // processor: no other worker can run meanwhile.) `timers.next()`: the instant at which a timer or a poll
     // is due. `is_over()`: nonzero if the pool ends; two equal results mean that no thread blocked or came
-    // back in between. `search(now, since)`: see basic_work_finder; `since`: when the worker became idle.
+    // back in between. `search(now, since)`: see basic_work_finder; `since`: when this loop began.
     template <class Worker, class Timers, class IsOver, class IsSurplus, class Search>
     end_of_watch keep_watch(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                             IsSurplus is_surplus, Search search) noexcept {
@@ -261,7 +261,7 @@ class basic_idle_workers {
         call();
     }
 
-    // Called after a seq_cst store that makes workers surplus. Wakes all idle workers, which check that.
+    // Wakes all idle workers, which check `is_surplus()`. Called after a seq_cst store that makes it true.
     void wake_all() noexcept {
         sleepers_.notify_all();
         call();

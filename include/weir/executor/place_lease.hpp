@@ -74,8 +74,8 @@ class lease_policy {
         measures_ = true;
         operations_at_leave_ = 0;
     }
-    // The consumer returns the place. No consumer asks for a while. The while doubles with each call, up to
-    // `longest_back_off`, until a measured visit was short.
+    // The consumer returns the place. `may_ask` returns false for `first_back_off` from now on. The time
+    // doubles with each call, up to `longest_back_off`, until a measured visit was short.
     void back_off(std::int64_t now) noexcept {
         not_before_ = now + back_off_;
         back_off_ = smaller(2 * back_off_, longest_back_off);
@@ -137,7 +137,7 @@ class basic_place_lease {
 
     // Asks the workers for a place, and enters the place that a worker gives. Looks for the place `rounds`
     // times, or until `stop()` returns true, and then withdraws the request. If a worker has accepted the
-    // request before, looks `rounds` times more, whatever `stop()` returns. Returns false without a place.
+    // request by then, looks `rounds` times more, whatever `stop()` returns. Returns false without a place.
     // Returns false, without asking, if another consumer asks, if the phase is not `owner`, or if
     // `may_ask(policy)` returns false.
     template <class MayAsk, class Stop>

@@ -245,7 +245,7 @@ class basic_pool_threads {
             while (work(i) && stand_by(i)) continue;
         }
     }
-    // Waits as a spare until it is needed. False: the thread has to end.
+    // Waits as a spare until the thread is needed. False: the thread has to end.
     bool stand_by(unsigned i) noexcept {
         spare me(i, nullptr);
         {

@@ -46,7 +46,7 @@ class alignas(64) basic_worker_queues {
     basic_work_stealing_deque<Platform> forks;
 
     // Replaces the coroutine in `next`, and returns the old one; both may be null. `me`: the calling thread's
-    // record.
+    // record, or null.
     void* exchange_next(void* next, record* me) noexcept {
         const typename lock::guard held(next_lock_, me);
         void* const before = next_.load(std::memory_order_relaxed);

@@ -41,14 +41,15 @@ class loop_turns {
     class loop {
       public:
         // Called on the thread that holds the loop: resumes at most one coroutine. If none is ready, a
-        // `run_loop` polls its sources, or sleeps until a coroutine or a poll may be due, or `done` is set;
-        // `virtual_time` moves its clock. Neither goes past `limit`. Errors: `deadlock_error`.
+        // `run_loop` polls its sources, or sleeps until a coroutine is posted, a timer or poll is due, or
+        // `done` is set or poked; `virtual_time` moves its clock. The sleep, or the clock, ends at `limit`.
+        // Errors: `deadlock_error`.
         virtual void turn(parker& done, time_point limit) = 0;
         virtual time_point instant() const noexcept = 0;
         // Called on a thread that blocks and has passed the loop on: sleeps until `done` is set, or until
-        // `limit`, then wakes the thread that sleeps in `turn`, which looks again. If only coroutines of the
-        // loop set such flags, as on `virtual_time`, returns at once: the caller then sleeps until it gets
-        // the loop back.
+        // `limit`, then wakes the thread that sleeps in `turn`, so that it passes the loop back. If only
+        // coroutines of the loop set such flags, as on `virtual_time`, returns at once: the caller then
+        // sleeps until it gets the loop back.
         virtual void sleep(parker& done, time_point limit) noexcept = 0;
 
       protected:
@@ -93,7 +94,8 @@ class loop_turns {
     // blocked last. All other exceptions of the turn leave this call.
     void take(loop& l, parker& done, time_point limit);
 
-    // Removes from `blocked_` the first thread that can go on; null: none can.
+    // Removes from `blocked_` the first thread whose flag is set, whose limit has passed, or which has an
+    // error. Null: there is none.
     blocked* next_ready(const loop& l) noexcept;
 
     // Passes the loop to its own thread, if that waits in `drive`, or to a stand-in. False: no thread could

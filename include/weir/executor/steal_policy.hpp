@@ -54,8 +54,9 @@ class basic_steal_policy {
     using queues = basic_worker_queues<Platform>;
 
   public:
-    // Steals a coroutine of the victim, or returns null. `idle_since`: the instant since which the thief is
-    // idle. `all_done()`: the sum of `done()` over all workers. `study`: the length of a study.
+    // Steals a coroutine of the victim, or returns null. `idle_since`: when the thief began to search; a
+    // study that began earlier is begun anew. `all_done()`: the sum of `done()` over all workers. `study`:
+    // the length of a study.
     template <class AllDone>
     void* steal_from(queues& victim, const queues& thief, std::int64_t now, std::int64_t idle_since,
                      AllDone all_done, std::int64_t study = usual_study) noexcept {
@@ -188,7 +189,7 @@ class basic_steal_policy {
     std::int64_t trial_end_ = never;
     std::uint64_t judged_done_ = 0;
     std::int64_t rest_ = 0;                   // the length of a rest after a trial that did not pay
-    std::int64_t rest_end_ = -between_rests;  // the end of the last rest
+    std::int64_t rest_end_ = -between_rests;  // when the last rest ends, or has ended
     unsigned fork_credit_ = 0;                // how many more forks may be stolen without a pause
     bool did_nothing_ = false;                // in the last study, the victim did nothing
     // The last stolen fork: its thief, when, and for how long no fork is stolen after it.
