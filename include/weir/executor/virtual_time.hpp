@@ -32,13 +32,13 @@ class virtual_clock {
     time_point now() const noexcept { return time_point(duration(now_.load(std::memory_order_relaxed))); }
     void set(time_point t) noexcept { now_.store(t.time_since_epoch().count(), std::memory_order_relaxed); }
 
-    // False: the timer's waiter is ready at once.
+    // False: the timer had been cancelled; the caller makes its waiter ready.
     [[nodiscard]] bool add(timer& t) noexcept {
         const bool queued = timers_.add(t);
         if (queued && advances_time(t)) ++num_advancing_;
         return queued;
     }
-    // True: the timer's waiter is ready now.
+    // True: the timer was queued; the caller makes its waiter ready.
     [[nodiscard]] bool cancel(timer& t) noexcept {
         const bool was_queued = timers_.cancel(t, now());
         if (was_queued && advances_time(t)) --num_advancing_;
@@ -115,8 +115,9 @@ class virtual_executor : public executor {
 ///        `run_until(t)` returns after this coroutine has resumed, even if the clock is past `t` by then.
 ///        Other threads may post and read the clock. Virtual time does not wait for other threads: a
 ///        coroutine that they have not posted by the time nothing else can run counts as never posted.
-/// Errors: `deadlock_error` from the call that runs it. Out of memory when more coroutines are ready at once
-///         than ever before, and more than 256: std::terminate.
+/// Errors: `deadlock_error` from the call that runs it; or, if coroutines block their threads, from the call
+///         that blocked last. Out of memory when more coroutines are ready at once than ever before, and more
+///         than 256: std::terminate.
 /// Lifetime: outlives the coroutines that run on it.
 /// Cost: computing takes no virtual time; only sleeping does.
 /// Source: discrete-event simulation of the real code; the rules are those of FoundationDB's and tokio's
@@ -144,8 +145,8 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
     }
 
     /// Runs until no coroutine is ready, and no timer is left for which time advances.
-    /// Errors: `deadlock_error` if a coroutine still waits then on a channel or for another part of a run, or
-    ///         blocks its thread.
+    /// Errors: `deadlock_error` if a coroutine still waits then on a channel or for another part of a run. If
+    ///         a coroutine blocks its thread then, its blocking call throws the error.
     void run() {
         run_to((time_point::max)());
         if (const std::string waiting = waiters(); !waiting.empty()) throw_deadlock(waiting);
