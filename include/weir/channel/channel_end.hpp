@@ -49,7 +49,7 @@ WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot
 // stored in the ring of the channel, where no get sees the item yet; its index in the ring is the next free
 // index plus `number - next()`. When its turn has come, the item becomes visible to gets in its place. A
 // stage may drop an item: then the place of its number holds nothing, and the channel moves the items behind
-// that place up. (Rings whose places are claimed by number and published in order: M. Thompson et al.,
+// that place forward. (Rings whose places are claimed by number and published in order: M. Thompson et al.,
 // "Disruptor", LMAX 2011; the buffer of a serial filter in oneTBB's parallel_pipeline.)
 //
 // This class holds the numbers and the state of each place; the channel holds the items. Guarded by the put

@@ -152,8 +152,8 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         return place_.take();
     }
 
-    // For the get of a slot that returned no item: whether `channel_core::recall` has ended the get, because
-    // the slot has other work or leaves service. False: the channel is closed and drained.
+    // For the get of a slot that returned no item: whether the slot was recalled (`slot::recalled`), so that
+    // the channel may have items later. False: the channel is closed and drained.
     bool was_recalled() const noexcept { return this->waiter_.outcome == outcome::stopped; }
 
     // The item's number in the order of the gets, from 0; after an item was got.

@@ -191,7 +191,7 @@ inline bool help_until(parker& done, executor* ex, time_point limit) {
 // False: no thread of `ex` pauses, or nothing is ready to run; the caller should sleep.
 inline bool work_in_lent_place(executor& ex, parker& done) noexcept { return ex.lend_place(done); }
 
-// For the platforms of tests, whose flags executors do not accept: runs nothing.
+// For the platforms of tests, whose parkers executors do not accept: runs nothing.
 template <class Platform>
 bool help_until(basic_parker<Platform>&, executor*, time_point) noexcept {
     return false;

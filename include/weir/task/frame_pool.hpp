@@ -105,7 +105,8 @@ class frame_pool {
         return c < frame_sizes ? take(c) : from_heap(size, aligned);
     }
 
-    // clang 16 and 19 evaluate both arms of `c ? ::operator delete(p, alignment) : ::operator delete(p)`.
+    // Without `c ? ::operator delete(p, alignment) : ::operator delete(p)`, of which clang 16 and 19 evaluate
+    // both arms.
     static void free(void* p, std::size_t size, bool aligned) noexcept {
         const std::size_t c = class_of(size, aligned);
         if (pools_frames && c < frame_sizes) {
@@ -117,7 +118,7 @@ class frame_pool {
         }
     }
 
-    // Frees a block of a size with a list, without adding it to the list of this thread.
+    // Frees a block of up to 2 KiB, without adding it to a list of this thread.
     static void give(void* p, std::size_t size, bool aligned) noexcept {
         the_frame_slabs[class_of(size, aligned)].give(new (p) block{nullptr});
     }

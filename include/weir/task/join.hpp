@@ -197,7 +197,7 @@ class when_all_join final : public task_join, owed_join {
     }
 
     // Starts a part that may run in parallel (a fork). Returns the part if this thread may take it back
-    // before another thread runs it; null for a wrapped part, which may resume any coroutine.
+    // before another thread runs it; null for a wrapped part.
     template <class Where, class Part>
     std::coroutine_handle<> fork(Where& where, Part&& part, executor& ex, const end_token* ends,
                                  std::coroutine_handle<> before) noexcept {
