@@ -36,7 +36,7 @@ enum class run_outcome : std::uint8_t {
 /// One item on which a stage's function threw; or an exception of a hook or callback.
 struct failure {
     std::string stage;           ///< the stage's name; or that of the callback: `on_lap`, `on_end`
-    std::uint64_t item;          ///< the item's number at that stage, from 0, as taken; 0 for a callback
+    std::uint64_t item;          ///< how many items the stage had taken (a source: made) before; callback: 0
     std::exception_ptr error;    ///< the exception
     std::source_location where;  ///< `stage_options::where` of the stage; line 0 for a callback
 
@@ -157,7 +157,7 @@ inline constinit process_function<failure_sink> the_failure_sink{&print_failure}
 // `failure_limit::probation`). Later successes only lower the rate. Any thread.
 class failure_counter {
   public:
-    // A failed invocation. The name outlives the counter.
+    // A failed invocation. `stage`: the stage's name, which outlives the counter.
     struct entry {
         const std::string* stage = nullptr;
         std::uint64_t item = 0;

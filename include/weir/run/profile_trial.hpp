@@ -35,7 +35,7 @@ struct profile_trial {
     std::uint64_t num_results = 0;   ///< items put
     std::uint64_t num_failures = 0;  ///< items that failed
     duration ave_time{};             ///< the average time of a successful call of the function
-    slot_times times;                ///< the sum over all slots; `runnable`: there were too few threads
+    slot_times times;                ///< the sum over all slots; time in `runnable` means too few threads
 
     /// The share of the time in which no slot waited for an item. Near 1, the stage itself limits the rate;
     /// else the stage could be faster. None for a source, for a stage with several inputs, and if no time has
@@ -72,8 +72,7 @@ class trial_shares {
 
     std::span<const std::size_t> concurrencies() const noexcept { return concurrencies_; }
 
-    // Returns how many of the trials, in ascending order of slots, are possible with so many items; at least
-    // 1.
+    // Returns how many trials are possible with so many items, beginning with the fewest slots; at least 1.
     std::size_t trials(std::size_t items) const noexcept;
     // Returns the number of items for one of `n` trials. `items`: all items of the stage, `left` of which are
     // left. The last trial gets the rest. More items than slots are rounded down to a multiple of the slots.
@@ -92,8 +91,8 @@ class trial_shares {
     std::span<const std::size_t> concurrencies_;
 };
 
-// Time limits of trials. A stage may wait for something that only a later stage or the consumer gives back,
-// and so for the end of the profile. Such a stage can't be distinguished from a slow function.
+// Limits of trials. A stage may wait for something that only a later stage or the consumer gives back, and so
+// for the end of the profile. A profiler can't distinguish such a stage from a slow one.
 struct trial_limits {
     // A trial ends if no slot of its stage has changed its state for this time, and for 4 times the longest
     // time between two changes before. A stage that has finished no task yet has the time limit `trial` only.

@@ -54,7 +54,7 @@ struct queue_id {
 // With several at once each value may be wrong, and no sample is given.
 class consumer_sampler {
   public:
-    // `most`: the size of the sample: see `task_sampler`. Lifetime: `clock` outlives this object.
+    // `most`: the maximum size of the sample: see `task_sampler`. Lifetime: `clock` outlives this object.
     consumer_sampler(std::size_t most, const executor& clock) : clock_(clock), kept_(most, 0) {}
 
     // The run begins. `now`: ns of the clock.

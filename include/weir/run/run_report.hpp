@@ -117,7 +117,7 @@ class profiled_run {
     virtual void reset_slots(std::size_t stage) = 0;
     // Makes room for so many more items in each queue behind the stage.
     virtual void add_capacity(std::size_t stage, std::size_t items) = 0;
-    // Lets the stage begin with so many items, and no more.
+    // Lets the stage begin with so many items from now on, and no more; an earlier call no longer counts.
     virtual void admit(std::size_t stage, std::size_t items) noexcept = 0;
     // How many items the stage has begun with since `admit`, and how fast.
     virtual pace_meter meter(std::size_t stage) const noexcept = 0;

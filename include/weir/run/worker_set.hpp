@@ -46,7 +46,7 @@ class item_quota {
         return slots_.wait(char(), me, slot_state::off);
     }
 
-    // Admits so many items, and measures their pace in a stage of `num_slots` slots.
+    // Admits so many items, in place of those left, and measures their pace. `num_slots`: slots of the stage.
     void admit(std::size_t items, std::size_t num_slots = 1) noexcept;
     // The pace of the items that were admitted last.
     pace_meter meter() const noexcept {
@@ -142,7 +142,7 @@ class stage_gate {
     run_context& run() const noexcept { return run_; }
     bool may_have_to_wait() const noexcept { return run_.may_have_to_wait(); }
     // Whether a slot has to wait before it begins with an item: for the end of a pause, for later stages, or
-    // for its quota. If false, and if `counted`, the item is subtracted from the quota. Every worker asks
+    // for the quota. If false, and if `counted`, the item is subtracted from the quota. Every worker asks
     // before each item, and again after each `wait_for_admission`. `sources`: for a source, its bit in the
     // masks of `byte_budget`, as sources also wait for the limit of bytes; else 0. `counted`: the slot begins
     // with an item, not with the end of an epoch.

@@ -123,7 +123,7 @@ template <class Policy>
 WEIR_INLINE bool worker_set<Policy>::join() noexcept {
     std::size_t present = present_.load(std::memory_order_relaxed);  // the exchange below checks the value
     while (present != 0) {
-        // acq_rel; pairs with leave()
+        // acq_rel; pairs with leave(): the last worker to leave sees the writes before this call
         if (present_.compare_exchange_weak(present, present + 1, std::memory_order_acq_rel)) return true;
     }
     return false;

@@ -112,8 +112,8 @@ class place_rule {
         }
         return num_working_ == 0 ? admission::go : admission::wait;
     }
-    // With `in_order`, the answer `go` may admit the next item, whose slot waits: the caller then calls
-    // `wait_queue::update`, which asks again for each waiting slot.
+    // With `in_order`, the answer `go` may give the next item its turn. Its slot may wait already: so the
+    // caller then calls `wait_queue::update`, which asks again for each waiting slot.
     admission ask(const ticket& asked) noexcept {
         const admission answer = judge(asked);
         if (answer != admission::go) return answer;

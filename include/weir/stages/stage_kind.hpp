@@ -122,7 +122,7 @@ class stage_kind : public running_stage<Policy> {
     // Whether the work counts as a task. Called after the work, if `has_work` returned true.
     bool counts_as_task(const auto& /*it*/) const noexcept { return true; }
     // Called if the failure of an item is tolerated; with `makes_results_later`, also if its task succeeded.
-    // A checkpoint then counts the item as consumed: see `acknowledge_drop`.
+    // From then on, a checkpoint waits only for the results of the item: see `acknowledge_drop`.
     void acknowledge(auto& /*it*/) noexcept {}
 
     // ---- 5 and 6: the turn of the item, and the put of each result
@@ -130,8 +130,8 @@ class stage_kind : public running_stage<Policy> {
     // they are done: see `channel_puts`. Then each item has one result or none, and `begin_put` is also
     // called with null, for an item without a result.
     bool puts_in_order() const noexcept { return false; }
-    // For a stage that keeps another order: a worker waits for its turn before it puts (with
-    // `makes_results_later`, before it works), and leaves the turn after the last put.
+    // For a stage that keeps another order, such as that of epochs: a worker waits for its turn before it
+    // puts (with `makes_results_later`, before it works), and leaves the turn after the last put.
     bool is_ordered() const noexcept { return false; }
     no_wait wait_for_turn(auto& /*it*/, slot& /*me*/) noexcept { return {}; }
     // Returns false if the stage ends.
@@ -184,8 +184,8 @@ class stage_kind : public running_stage<Policy> {
     }
 
   protected:
-    // Called for an item without a result: a checkpoint then counts the item as consumed. After a stop
-    // request the checkpoint does not, because the function may have given up for this reason.
+    // Called for an item that has no result, or no further one: a checkpoint no longer waits for the item.
+    // Does nothing after a stop request, because the function may have given up for this reason.
     void acknowledge_drop(provenance given) const noexcept {
         if (!this->run_.may_give_up()) given.acknowledge();
     }

@@ -20,8 +20,8 @@
 
 namespace weir::detail {
 
-// The base of a `stage_worker`: begins and ends the task on an item. Rare paths are not inlined. A sample has
-// the single times of tasks chosen at random; that of an `aggregate` has the sizes of batches.
+// The base of a `stage_worker`: begins and ends the task on an item. Rare paths are not inlined. The sample
+// of a slot has the times of single tasks, chosen at random; that of an `aggregate` has the sizes of batches.
 template <class Kind>
 class stage_task : public slot_machine {
     using C = typename Kind::input_item;
