@@ -22,8 +22,9 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 
 namespace detail {
 
-// Runs the coroutines of weir that one coroutine of Asio awaits, on that coroutine's executor of Asio. Keeps
-// the default clock of `executor::now`, as `executor_traits::passing` requires.
+// Runs the coroutines of weir that one coroutine of Asio awaits, on that coroutine's executor of Asio.
+// Doesn't override `executor::now`: after the end of this object, channels still measure by the default clock
+// (`executor_traits::passing`).
 class guest_executor final : public executor {
   public:
     explicit guest_executor(lib::any_io_executor on)
@@ -44,8 +45,8 @@ class guest_executor final : public executor {
     // Returns false, because it is not known which threads run Asio's executor.
     bool drive(flag&, time_point) override { return false; }
 
-    // Called while the context is destroyed. Coroutines that wait here are destroyed without being resumed,
-    // perhaps after this call; they may still cancel timers.
+    // Called while Asio's context is destroyed. Coroutines that wait on this executor are destroyed without
+    // being resumed, perhaps after this call; they may still cancel timers.
     void retire() noexcept {
         timers_.reset();
         on_ = lib::any_io_executor();

@@ -24,7 +24,8 @@ namespace detail {
 
 // The awaitable of an operation of Asio: starts the operation when awaited.
 //
-// `HasToken`: the user has given a stop token, so an operation that can't be cancelled is rejected.
+// `HasToken`: the user has given a stop token, so an operation that can't be cancelled is rejected at compile
+// time.
 template <bool HasToken, class Values, bool AsTuple, class Initiation, class... InitArgs>
 class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
   public:
@@ -43,7 +44,8 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
     bool await_ready() const noexcept { return false; }
 
     // Resumes on the coroutine's executor. The operation's handler posts the coroutine, on the thread on
-    // which Asio calls the handler.
+    // which Asio calls the handler; if the handler was called before the suspension, the coroutine continues
+    // at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         static_assert(!HasToken || tells_executor<Initiation>,

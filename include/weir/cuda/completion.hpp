@@ -94,8 +94,8 @@ class completion {
     // capture.
     bool needs_context_thread() const noexcept { return event == nullptr || captured.has_value(); }
 
-    // From the next members the reactor estimates the end (`usual_times`). Instants in ns of the platform's
-    // clock.
+    // From the next members the reactor estimates when the operation ends (`usual_times`). Instants in ns of
+    // the platform's clock.
     cudaStream_t on = nullptr;   // the operation's stream; null: unknown, or the default stream
     std::size_t bytes = 0;       // 0: no copy, or unknown
     std::int64_t submitted = 0;  // when the completion was put into the mailbox
@@ -247,7 +247,8 @@ class mailbox final : public weir::detail::polled_source {
         return newest_.compare_exchange_strong(nothing, end_of_all(), std::memory_order_relaxed);
     }
 
-    // Tells the reactor to finish all completions, and then to end: try_close() then sees each earlier put().
+    // Tells the reactor to finish all completions, and then to end. Its try_close() sees each put() before
+    // this call.
     void ask_to_end() noexcept {
         ending_.store(true, std::memory_order_release);  // pairs with is_ending()
         wake();

@@ -98,7 +98,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     };
 
   private:
-    // What the reaction to the end of the event `behind` needs to wake a waiter of the account.
+    // Kept until the end of the event `behind`, when a reaction wakes a waiter of the account.
     struct subscription {
         std::shared_ptr<device_account> account;
         std::shared_ptr<pooled_event> behind;

@@ -109,7 +109,8 @@ constexpr std::array<std::size_t, sizeof...(Ts) + 1> offsets_of(
     return places;
 }
 
-// Returns the arrays with `sizes` elements that lie behind `first`, at the offsets of offsets_of().
+// Returns the arrays with `sizes` elements that lie in the memory from `first` on, at the offsets of
+// offsets_of().
 template <class... Ts>
 std::tuple<std::span<Ts>...> spans_of(void* first,
                                       const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept {

@@ -75,13 +75,13 @@ lease block_of(pinned_buffer<T>& given) noexcept {
     return std::move(given).release();
 }
 
-// The part of the batch owns page-locked memory.
+// Whether the part of the batch owns page-locked memory.
 template <class Part, class Batch>
 concept has_block = requires(const Part& part, Batch& batch) {
     typename element_of_block<std::remove_reference_t<decltype(std::invoke(part, batch))>>::type;
     block_of(std::invoke(part, batch));
 };
-// The part of the batch is a range that can be packed.
+// Whether the part of the batch is a range that can be packed.
 template <class Part, class Batch>
 concept has_range = std::is_invocable_v<const Part&, const Batch&> &&
                     copyable_range<std::invoke_result_t<const Part&, const Batch&>>;

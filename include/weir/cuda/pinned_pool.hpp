@@ -80,7 +80,7 @@ class [[nodiscard("the block goes back at once")]] pinned_buffer {
 template <class... Ts>
 class [[nodiscard("the block goes back at once")]] pinned_buffers {
   public:
-    /// \param block  has the parts in this order, each at a multiple of 256 bytes.
+    /// \param block  has the parts in the order of `Ts`, each at a multiple of 256 bytes.
     /// \param sizes  of each part, in elements.
     pinned_buffers(lease block, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
         : block_(std::move(block)), sizes_(sizes) {}

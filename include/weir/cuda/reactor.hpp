@@ -41,7 +41,7 @@ struct context_options {
 
 namespace detail {
 
-// Two errors of the device. `get()`: the first error that broke the device; it stays. `refusal()`: the error
+// Two errors of the device. `get()`: the first error that broke the device, for good. `refusal()`: the error
 // of the last query whether work is done, or cudaSuccess.
 class device_status {
   public:
@@ -113,7 +113,7 @@ class usual_times {
     static constexpr std::int64_t lead = 100'000;
 
   private:
-    static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;  // of the smallest large copy
+    static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;  // bytes from which a copy is large
 
     // The usual time of operations, by the number of bits of their number of bytes (std::bit_width).
     std::int64_t times_[std::numeric_limits<std::size_t>::digits + 1]{};

@@ -177,7 +177,7 @@ class stream {
 
     [[nodiscard]] cudaStream_t get() const noexcept { return shared_->get(); }  ///< to queue work with
 
-    /// \returns  awaitable of nothing: waits for all work that is queued when it is awaited.
+    /// \returns  awaitable of nothing: waits for all work that is queued before the `co_await`.
     /// Suspends: until the work is done; not in a context without a device.
     /// Resumes:  on the coroutine's executor; posted by an idle thread of the executor or by the context's
     ///           thread, never by the driver's.

@@ -49,7 +49,7 @@ namespace detail {
 
 // Copies all pieces of device memory of an item into a page-locked block. Items acquire blocks in the order
 // of their numbers: a later item keeps its block until all earlier items have left the stage. Returns none if
-// the run was stopped, or the time limit was over, before a block was free.
+// the run was stopped, or the time limit was over, before the item had its turn and a block.
 inline task<std::optional<lease>> fetch(copying_run& s, std::span<fetched> from, const invocation& call) {
     const std::size_t bytes = from.back().at + from.back().memory.bytes();
     item_order::place mine(s.order, call.item());
@@ -95,7 +95,7 @@ class fetching_slot {
     fetching_slot(std::shared_ptr<copying_run> shared, Part part)
         : shared_(std::move(shared)), part_(std::move(part)) {}
 
-    // Returns none if the run was stopped, or the time limit was over, before a block was free.
+    // Returns none if the run was stopped, or the time limit was over, before the item had a block.
     template <class Item>
         requires has_buffers<Part, Item>
     task<std::optional<result_of<Item>>> operator()(Item item, const invocation& call) {
@@ -177,7 +177,8 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 ///              function that returns a reference. Several `device_buffer`s, by `parts`, are copied into one
 ///              block. Default: the item itself.
 /// \returns  a stage whose result for each buffer is a `pinned_buffer` of its elements; for several a
-///           `pinned_buffers`; with `part`, a `host_batch`. In a context without a device, the same.
+///           `pinned_buffers`; with `part`, a `host_batch`. In a context without a device, the same
+///           in ordinary memory.
 /// Order:    that of the items.
 /// Suspends: while no block is free, and until the copy is done.
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the item. `std::invalid_argument` fails

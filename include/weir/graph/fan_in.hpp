@@ -56,7 +56,7 @@ class merge_rule {
         std::vector<double> weights = {};  // one for each input
         std::uint64_t seed = 0;
         bool until_first_end = false;
-        bool has_user_rule = false;  // turns are chosen by the user: see claim_choice()
+        bool has_user_rule = false;  // the user's function chooses turns: see claim_choice()
     };
 
     merge_rule(const settings& how, std::uint64_t first_epoch);
@@ -108,8 +108,9 @@ class merge_rule {
 
     void next_turn() noexcept;
 
-    // Smooth weighted round robin (as in nginx): each input gains its weight; the input with the greatest
-    // credit has the turn, and pays the sum of the weights.
+    // Smooth weighted round robin (as in nginx): the credit of each input that has turns grows by its weight.
+    // The input with the greatest credit has the turn; its credit falls by the sum of these weights. If all
+    // are 0, the first input has the turn.
     void next_by_weight() noexcept;
 
     // Draws the next turn, with probabilities proportional to the weights of the inputs that have turns; if
@@ -125,7 +126,7 @@ class merge_rule {
     std::vector<input> inputs_;
     bool until_first_end_;
     bool has_user_rule_;
-    bool choice_due_ = false;  // the user's function has to be called, and no thread has claimed this
+    bool choice_due_ = false;  // the user's function has to be called, and no thread has claimed the call
     std::uint64_t epoch_;
     std::uint64_t seed_;
     std::uint64_t draws_ = 0;  // in this epoch

@@ -45,15 +45,16 @@ struct merge_options {
     std::uint64_t seed = 0;
     /// A function of the user, instead of an order: returns the index of the input that has the next turn.
     /// The argument has the indices of the inputs that may have more items in this epoch, ascending. If the
-    /// chosen input has no more items, the function is called again, without this index. Each run has a copy.
+    /// chosen input has no more items, the function is called again, without this index. Each run has a copy
+    /// of the function.
     /// Threads: the stage's threads, one call at a time. Errors: an exception, or an index that is not in the
-    /// argument, stops the run, as a failure of the merge. Lifetime: objects that it refers to outlive the
-    /// run.
+    /// argument, stops the run, as a failure of the merge. Lifetime: objects that the function refers to
+    /// outlive the run.
     std::function<std::size_t(std::span<const std::size_t>)> rule = nullptr;
-    /// True: the stage ends when one input has ended; false: when all inputs have ended. By arrival and by
-    /// priority, the stage ends at once. With `round_robin`, `weighted`, `random` or a `rule`, the stage ends
-    /// when the ended input has the next turn, so that the result does not depend on the schedule. Items that
-    /// the other inputs have made by then are destroyed.
+    /// True: the stage ends when one input has ended; false: when all inputs have ended. With `arrival` and
+    /// `priority`, the stage ends at once. With `round_robin`, `weighted`, `random` or a `rule`, the stage
+    /// ends when the ended input has the next turn, so that the result does not depend on the schedule. Items
+    /// that the other inputs have made by then are destroyed.
     bool until_first_end = false;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();

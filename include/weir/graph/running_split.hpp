@@ -37,7 +37,7 @@ class split_records {
   public:
     struct record {
         Provenance about;                              // the draws (samples) that the batch was made from
-        std::vector<std::vector<std::size_t>> places;  // for each branch: the indices of its elements
+        std::vector<std::vector<std::size_t>> places;  // by branch: the indices of its elements in the batch
         std::optional<std::uint64_t> end_of_epoch;     // the epoch, for a mark instead of a batch
     };
 
@@ -132,8 +132,8 @@ struct divided_batch {
 };
 
 // The dividing stage. In the branches, each batch is an epoch of its own. So the results of one batch stay
-// together, whatever the stages of the branches do with the parts of the batch. The mark of an epoch's end in
-// the input also becomes an epoch of its own, without parts.
+// together, whatever the stages of the branches do with the parts of the batch. A mark that ends an epoch of
+// the input becomes an epoch of its own, too, without parts.
 template <class Function, class C, class Policy>
 class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using Batch = carried_value_t<C>;

@@ -114,8 +114,8 @@ class running_tee : public stage_kind<C, C, Policy> {
     }
     bool is_last_result(const iteration& it) const noexcept { return it.result_is_item; }
     queue& output_for(const iteration& it) noexcept { return it.result_is_item ? *this->out_ : side_; }
-    // False if the main way is closed. If the side is closed, by a `take` or a failure, the tee puts no more
-    // copies; after a failure the tee ends.
+    // False if the main way is closed. True if the side is closed, by a `take` or a failure: the tee then
+    // puts no more copies, and ends after a failure.
     bool continues_when_output_closed(iteration& it) noexcept {
         if (it.result_is_item) return false;
         copies_ = false;

@@ -215,7 +215,7 @@ class shard_partition {
             const u64 k = before(p, position);
             const u64 j = k <= rank_ ? 0 : (k - rank_ - 1) / world_ + 1;
             if (j < share(epoch)) return select(p, j * world_ + rank_);
-            // In epochs after the last taken position, this rank gets equally many draws.
+            // All later epochs have no taken positions, and give this rank equally many draws: none.
             if (p.last == taken_.size() && share_of(size_) == 0) return none;
         }
         return none;

@@ -25,10 +25,10 @@ namespace weir::detail {
 
 // Picks an index at random by weight, in constant time.
 //
-// Each of the n indices has a column of the table. All columns have the same height. Each is divided between
-// its own index and at most one other index. The weights are converted to integers first, so that the table
-// is the same on every platform, and no rounding error is left over. If n has k bits, the greatest weight
-// becomes an integer of 63 - k bits. The other weights are scaled by the same factor and rounded down,
+// Each of the n indices has a column of the table. All columns have the same height. Each column is divided
+// between its own index and at most one other index. The weights are converted to integers first, so that the
+// table is the same on every platform, and no rounding error is left over. If n has k bits, the greatest
+// weight becomes an integer of 63 - k bits. The other weights are scaled by the same factor and rounded down,
 // perhaps to 0.
 //
 // Cost: 16 bytes per index; O(n) to build, O(1) to pick.
