@@ -81,7 +81,7 @@ inline std::shared_ptr<const owned_comm> make_comm(std::shared_ptr<reactor> loop
     check_call(MPI_Group_incl(all.handle, static_cast<int>(members.size()), members.data(), &chosen.handle),
                "MPI_Group_incl");
     check_call(MPI_Comm_create_group(of, chosen.handle, 0, &made), "MPI_Comm_create_group");
-    return std::make_shared<const owned_comm>(std::move(loop), made);
+    return owned_comm::make(std::move(loop), made);
 }
 
 // MPI_Comm_create_group blocks a thread until all ranks of the new group have called this function: for long,

@@ -11,7 +11,7 @@
 
 #include <cstddef>      // for std::size_t
 #include <limits>       // for std::numeric_limits
-#include <memory>       // for std::make_unique, std::shared_ptr, std::unique_ptr
+#include <memory>       // for std::make_shared, std::make_unique, std::shared_ptr, std::unique_ptr
 #include <stdexcept>    // for std::invalid_argument, std::length_error
 #include <string>       // for std::string, std::to_string
 #include <type_traits>  // for std::is_arithmetic_v, std::is_trivially_copyable_v
@@ -93,17 +93,21 @@ class owned_comm {
     };
 
   public:
-    // Called on a thread that may call MPI. Errors: `error`; the constructor has then freed the communicator.
-    owned_comm(std::shared_ptr<reactor> of, MPI_Comm handle)
-        : loop(std::move(of)), comm(handle), freeing_(std::make_unique<freeing>(handle)) {
+    // Called on a thread that may call MPI. Errors: `error`, std::bad_alloc; then the communicator is freed.
+    static std::shared_ptr<const owned_comm> make(std::shared_ptr<reactor> of, MPI_Comm handle) {
         try {
-            check_call(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-            check_call(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-            check_call(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+            return std::make_shared<const owned_comm>(std::move(of), handle);
         } catch (...) {
             MPI_Comm_free(&handle);
             throw;
         }
+    }
+    // Called by make(), which frees the communicator if the constructor throws.
+    owned_comm(std::shared_ptr<reactor> of, MPI_Comm handle)
+        : loop(std::move(of)), comm(handle), freeing_(std::make_unique<freeing>(handle)) {
+        check_call(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        check_call(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+        check_call(MPI_Comm_size(comm, &size), "MPI_Comm_size");
     }
     owned_comm(const owned_comm&) = delete;
     owned_comm& operator=(const owned_comm&) = delete;

@@ -158,7 +158,7 @@ class process {
         MPI_Comm all = MPI_COMM_NULL;
         check_call(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
         check_call(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
-        all_ = std::make_shared<const owned_comm>(loop_, all);
+        all_ = owned_comm::make(loop_, all);
         check_call(MPI_Comm_dup(MPI_COMM_WORLD, &control_), "MPI_Comm_dup");
         check_call(MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
         health_.emplace(*loop_, control_, how_.failures);
