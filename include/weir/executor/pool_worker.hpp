@@ -125,7 +125,7 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
 
     Pool* const pool;
     const unsigned number;
-    unsigned streak = 0;       // how often in a row the slot `next` was served
+    unsigned streak = 0;       // resumptions of `next` or from outside since the queue was served
     unsigned passed_over = 0;  // how often the queue was served before the forks
     std::int64_t looked = 0;   // coarse clock at the last look at timers and the pool's inbox
 

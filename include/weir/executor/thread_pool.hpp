@@ -49,11 +49,10 @@ struct thread_pool_options {
 /// hand items to each other stay on one core (`executor/steal_policy.hpp`).
 ///
 /// Order: the slot is served at most three times in a row. However busy the other workers are, a coroutine
-/// with n others before it in its worker's queue starts after at most 5 n + 4 resumptions of that worker, if
-/// neither forks nor posts from outside come between. A coroutine that was posted from outside, behind n
-/// others, starts, or goes to the end of a worker's queue, after at most 61 (n + 1) resumptions of any
-/// worker. The oldest fork starts after at most 64 resumptions of its worker, while the worker's queue is not
-/// empty.
+/// with n others before it in its worker's queue starts after at most 5 n + 4 resumptions of that worker; if
+/// the worker has forks, 5 n + 8. A coroutine that was posted from outside, behind n others, is taken after
+/// at most 61 (n + 1) resumptions of any worker: it starts then, or goes to the end of that worker's
+/// queue. While the queue is not empty, the oldest fork starts after at most 66 resumptions of its worker.
 /// Threads: any thread may post and add timers. No coroutine is resumed inside `post`.
 /// Lifetime: the destructor runs all posted coroutines, then joins the threads. All coroutines that use the
 /// pool have to end before the threads are joined; no timer may be pending then.

@@ -127,8 +127,9 @@ class basic_work_finder : public threaded_executor<Platform> {
     // The next coroutine for an active worker, or null.
     void* find(worker& me) noexcept {
         const std::uint64_t tick = me.resumed();
-        // Coroutines from outside and timers are served after a fixed number of resumptions, and whenever the
-        // coarse clock has advanced, as a resumption may take long.
+        // Coroutines from outside and timers are served after a fixed number of resumptions, and when the
+        // coarse clock has advanced, as a resumption may take long. By the clock, coroutines from outside are
+        // served as the slot is: if each resumption takes long, the queue is served all the same.
         const std::int64_t due = timers_.next();
         if (due != timers_.never || !inbox_.empty()) {
             if (void* const p = look_outside(me, tick, due)) return p;
@@ -144,8 +145,11 @@ class basic_work_finder : public threaded_executor<Platform> {
 
     WEIR_NOINLINE void* look_outside(worker& me, std::uint64_t tick, std::int64_t due) noexcept {
         const std::int64_t before = std::exchange(me.looked, Platform::coarse_now());
-        if (tick % inbox_period == 0 || me.looked != before) {
-            if (void* const p = receive(me)) return p;
+        if (tick % inbox_period == 0 || (me.looked != before && me.streak < slot_streak)) {
+            if (void* const p = receive(me)) {
+                ++me.streak;
+                return p;
+            }
         }
         if (due != timers_.never && (tick % timer_period == 0 || me.looked >= due)) {
             fire(me, Platform::now());
@@ -220,7 +224,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     typename Platform::template atomic<std::uint64_t> blocked_{0};
 
   private:
-    static constexpr unsigned slot_streak = 3;         // times in a row that `next` is served; as in tokio
+    static constexpr unsigned slot_streak = 3;         // times that `next` goes before the queue; as in tokio
     static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
     static constexpr std::uint64_t timer_period = 8;   // resumptions, as reading the clock takes 25 ns
     static constexpr std::size_t inbox_batch = 32;

@@ -263,7 +263,7 @@ TEST_CASE("a coroutine behind n others starts after at most 5 n + 4 resumptions 
     }
 }
 
-TEST_CASE("a coroutine posted from outside behind n others starts after at most 61 (n + 1) resumptions") {
+TEST_CASE("posts from outside, the last behind n others, have started after at most 61 (n + 1) resumptions") {
     struct body {
         static detached arrive(thread_pool& pool, std::atomic<std::uint64_t>& here) {
             co_await weir::schedule(pool);

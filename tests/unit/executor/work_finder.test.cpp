@@ -86,6 +86,66 @@ TEST_CASE("a worker searches its slot, then its queue, then the inbox") {
     CHECK(f.find(me) == &outside);
 }
 
+TEST_CASE("posts from outside don't starve a worker's queue, however long each resumption takes") {
+    finder f;
+    auto& me = f.first();
+    int queued = 0, outside = 0;
+    f.push(me, &queued);
+    std::uint64_t before = 0;
+    for (; before <= 4; ++before) {
+        f.post(std::coroutine_handle<>::from_address(&outside));
+        me.looked = -1;  // the clock has advanced
+        if (f.find(me) == &queued) break;
+        me.count_resumption();
+    }
+    CHECK(before <= 4);
+    while (f.find(me) != nullptr) {
+    }
+}
+
+TEST_CASE("a coroutine posted from outside behind n others is taken after at most 61 (n + 1) resumptions") {
+    const std::size_t n = GENERATE(0U, 31U, 32U, 100U);
+    finder f;
+    auto& me = f.first();
+    std::array<char, 200> busy{};
+    for (char& each : busy) f.push(me, &each);
+    std::array<char, 101> outside{};
+    for (std::size_t i = 0; i <= n; ++i) f.post(std::coroutine_handle<>::from_address(&outside[i]));
+    std::uint64_t taken = 0;  // the number of resumptions until the inbox is empty
+    for (std::uint64_t resumptions = 0; taken == 0; ++resumptions) {
+        void* const found = f.find(me);
+        if (!f.has_outside_work()) taken = resumptions + 1;
+        me.count_resumption();
+        if (found >= busy.data() && found < busy.data() + busy.size()) f.push(me, found);  // a yield
+    }
+    CHECK(taken <= 61 * (n + 1));
+    while (f.find(me) != nullptr) {
+    }
+}
+
+TEST_CASE("a coroutine behind n others starts after at most 5 n + 8 resumptions, if its worker has forks") {
+    const std::size_t n = GENERATE(0U, 1U, 20U, 100U);
+    const unsigned phase = GENERATE(range(0U, 16U));
+    finder f;
+    auto& me = f.first();
+    char last = 0, other = 0, in_slot = 0, outside = 0;
+    me.passed_over = phase;
+    for (std::size_t i = 0; i < n; ++i) f.push(me, &other);
+    f.push(me, &last);
+    std::uint64_t before = 0;
+    for (; before <= 5 * n + 8; ++before) {
+        me.fork(std::coroutine_handle<>::from_address(&other));
+        f.post(std::coroutine_handle<>::from_address(&outside));
+        me.exchange_next(&in_slot, nullptr);
+        me.looked = -1;
+        if (f.find(me) == &last) break;
+        me.count_resumption();
+    }
+    CHECK(before <= 5 * n + 8);
+    while (f.find(me) != nullptr) {
+    }
+}
+
 namespace {
 
 // Two workers, and all that can be asked of a pool. `then` happens as somebody asks for the inbox: in the
