@@ -165,9 +165,8 @@ class channel_puts : public channel_items<Policy> {
     const char* early_contradiction() const noexcept;
 
   private:
-    // The put of a dropped item whose turn has come. False: both locks are needed, because early puts wait;
-    // or because an early item follows, and either `put_needs_both()` is true or the channel is measured and
-    // empty.
+    // The put of a dropped item whose turn has come. False: both locks are needed, as early puts wait; or as
+    // an early item follows, and `put_needs_both()` is true or the channel is measured and empty.
     bool skip_here(waiter& w, record* me) noexcept;
     WEIR_NOINLINE void enter_ready_here(std::uint64_t gap, slot* measured) noexcept {
         wakes nobody;  // no get waits: otherwise the put would have needed both locks

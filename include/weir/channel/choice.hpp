@@ -122,7 +122,6 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
 
     std::uint64_t number() noexcept override { return channel_.next_choice_number(); }
 
-    // The result of the operation.
     auto take() noexcept {
         const bool done = own_.outcome == outcome::done;
         if constexpr (Puts) {

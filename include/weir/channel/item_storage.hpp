@@ -126,7 +126,6 @@ class ring {
     void* operator[](std::uint64_t i) noexcept {
         return static_cast<std::byte*>(block_) + place_of(i) * type_->size;
     }
-    // The place of item `i`, as a pointer to T.
     template <class T>
     T* at(std::uint64_t i) noexcept {
         return static_cast<T*>(block_) + place_of(i);

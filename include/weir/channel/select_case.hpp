@@ -131,7 +131,6 @@ auto channel_in(const Pointer& p) noexcept -> decltype(detail::channel_in(*p)) {
     return p ? &*p : nullptr;
 }
 
-// A get from one of the channels of a range.
 template <class Channel>
 struct get_from_case {
     using result = get_from<typename Channel::value_type>;

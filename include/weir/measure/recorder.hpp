@@ -49,14 +49,12 @@ struct log_linear {
         return (std::size_t{octave} << sub_bits) + detail::number_as<std::size_t>(ns >> octave);
     }
 
-    // The smallest value in the bucket.
     static constexpr std::int64_t lower_bound(std::size_t bucket) noexcept {
         if (bucket < (std::size_t{1} << sub_bits)) return static_cast<std::int64_t>(bucket);
         const std::size_t octave = (bucket >> sub_bits) - 1;
         return static_cast<std::int64_t>(bucket - (octave << sub_bits)) << octave;
     }
 
-    // The greatest value in the bucket.
     static constexpr std::int64_t upper_bound(std::size_t bucket) noexcept {
         return bucket >= last ? INT64_MAX : lower_bound(bucket + 1) - 1;
     }
@@ -66,9 +64,8 @@ struct log_linear {
 // only an octave with a duration has counters, a row. This object has room for 8 rows; if more are needed,
 // rows are allocated, 8 at a time.
 //
-// A counter in a row has 32 bits. An addition that would overflow the counter goes to an array of 64-bit
-// counters, which is allocated then. Durations for whose counter there is no memory are counted together,
-// without a bucket.
+// A counter in a row has 32 bits. An addition that would overflow it goes to an array of 64-bit counters,
+// allocated then. Durations for whose counter there is no memory are counted together, without a bucket.
 //
 // One thread at a time writes while any thread reads; a lock, or the hand-over of a coroutine, orders the
 // writers.
@@ -96,8 +93,7 @@ class bucket_counts {
         c.store(n, std::memory_order_release);             // pairs with in_bucket()
     }
 
-    // acquire, all; pairs with the release of add(), add_in_new_row() and add_in_wide(): sees cleared rows,
-    // and the writes that preceded the count
+    // acquire, all; pairs with the release of add(), add_in_new_row() and add_in_wide(): sees their writes
     std::uint64_t in_bucket(std::size_t bucket) const noexcept {
         const narrow* const row = rows_[bucket / row_length].load(std::memory_order_acquire);
         const wide* const more = wide_.load(std::memory_order_acquire);

@@ -101,7 +101,6 @@ class slot : public basic_state_meter<> {
             static_cast<std::uint8_t>((slow_reasons_ & time_slice_used) | (tag != 0 ? traced : 0));
     }
     std::uint64_t followed() const noexcept { return followed_; }
-    // Whether the next item is traced.
     bool is_following() const noexcept { return (slow_reasons_ & traced) != 0; }
     // Whether the next item is traced, or the time slice is used: one test for each channel operation.
     bool needs_slow_path() const noexcept { return slow_reasons_ != 0; }
@@ -144,9 +143,8 @@ class slot : public basic_state_meter<> {
     // true then calls the channel's `recall`, for a get that waits already.
     standard_platform::atomic<bool> recalled{false};
 
-    // True: the slot has ended. The last slot of a stage has closed the stage's output channels before.
-    // Stored with release, loaded with acquire: a reader that sees all slots gone also sees the channels
-    // closed.
+    // True: the slot has ended. Stored with release, loaded with acquire: a reader that sees all slots of a
+    // stage gone also sees the stage's output channels closed.
     standard_platform::atomic<bool> gone{false};
 
     // Called before the slot is used.

@@ -42,7 +42,6 @@ class stopwatch {
         unsampled_ = n;
         stop_before_sample();
     }
-    // Whether the next invocation is part of the sample.
     bool is_sampled_next() const noexcept { return unsampled_ == 0; }
     // An invocation with readings of its own has ended: counts it towards the next one of the sample.
     void count_timed_invocation() noexcept {

@@ -201,7 +201,6 @@ bool work_in_lent_place(executor&, basic_parker<Platform>&) noexcept {
     return false;
 }
 
-// Runs coroutines by `help_until`, or sleeps, until `done` is set.
 inline void block_until(parker& done, executor& ex) {
     const basic_blocked_thread<standard_platform> here(&done);
     while (!done.is_set()) {

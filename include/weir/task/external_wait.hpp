@@ -70,9 +70,8 @@ class async_completion {
     async_completion& operator=(const async_completion&) = delete;
 
     // Called when the coroutine is suspended. True: answer() posts the coroutine to its executor, which may
-    // have resumed it when this returns. False: answer() was called before, and the coroutine continues at
-    // once. acq_rel; pairs with answer(): the later of the two calls sees what the caller of the other wrote
-    // before
+    // have resumed it when this returns. False: answer() was called before, and the coroutine continues.
+    // acq_rel; pairs with answer(): the later call sees what the caller of the earlier one wrote
     bool wait() noexcept {
         std::uint32_t expected = starting;
         return phase_.compare_exchange_strong(expected, waiting, std::memory_order_acq_rel);

@@ -83,7 +83,6 @@ WEIR_INLINE auto frame_slabs::place_behind(void* from, std::size_t alignment) no
     return static_cast<block*>(place);
 }
 
-// Aligned by hand: `operator new` with an alignment takes twice as long, and more memory.
 WEIR_INLINE auto frame_slabs::from_heap(std::size_t stride, bool aligned) -> block* {
     const std::size_t alignment = aligned ? most_frame_alignment : __STDCPP_DEFAULT_NEW_ALIGNMENT__;
     void* const whole = ::operator new(stride - before_block + alignment);
