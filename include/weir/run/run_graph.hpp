@@ -55,7 +55,7 @@ struct queue_id {
 class consumer_sampler {
   public:
     // `most`: the maximum size of the sample: see `task_sampler`. Lifetime: `clock` outlives this object.
-    consumer_sampler(std::size_t most, const executor& clock) : clock_(clock), kept_(most, 0) {}
+    consumer_sampler(std::size_t most, const executor& clock) : clock_(clock), most_(most), kept_(most, 0) {}
 
     // The run begins. `now`: ns of the clock.
     void begin(std::int64_t now) noexcept { kept_.begin(now); }
@@ -94,7 +94,9 @@ class consumer_sampler {
     // Any thread, at any time. None: several consumers have called at once. Errors: `std::bad_alloc`.
     std::optional<task_samples> samples() const {
         if (has_several_.load(std::memory_order_relaxed)) return std::nullopt;
-        return kept_.samples();
+        task_samples all = kept_.samples();
+        if (all.tasks.size() > most_) thin(all, 2 * all.one_in);  // `kept_` may have one too many
+        return all;
     }
 
   private:
@@ -111,6 +113,7 @@ class consumer_sampler {
     using atomic = standard_platform::atomic<T>;
 
     const executor& clock_;
+    const std::size_t most_;
     task_sampler kept_;
     atomic<bool> is_calling_{false};
     atomic<bool> has_several_{false};

@@ -396,6 +396,16 @@ TEST_CASE("of many items the consumer's times are a sample") {
     CHECK(short_ones < kept->tasks.size() * 3 / 4);
 }
 
+TEST_CASE("no more times of the consumer are kept than the recording is to have") {
+    for (const std::size_t most : {1U, 2U, 3U, 10U, 11U}) {
+        CHECK(stats_of({1ms}, static_cast<int>(most), most).consumer->tasks.size() == most);
+        const auto kept = stats_of({1ms}, static_cast<int>(most) + 1, most).consumer;
+        CHECK(kept->one_in == 2);
+        CHECK(kept->tasks.size() <= most);
+        CHECK(kept->tasks.size() >= most / 2);
+    }
+}
+
 TEST_CASE("a run without a recording, and one without a consumer, have no times of a consumer") {
     CHECK_FALSE(stats_of({1ms}, 9, 0).consumer);
     weir::virtual_time clock;
