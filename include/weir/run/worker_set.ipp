@@ -160,6 +160,8 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
                                "works on one item after the other; its concurrency is 1");
     if (!is_resizable()) return;
     const std::lock_guard guard(lock_);
+    // relaxed: 0 is final; if the stage ends later, join() refuses the added slots
+    if (present_.load(std::memory_order_relaxed) == 0) return;
     const std::size_t before = slots_.size();
     try {
         while (slots_.size() < concurrency) add_slot();

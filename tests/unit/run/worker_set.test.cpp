@@ -228,7 +228,8 @@ TEST_CASE("the number of slots can be changed at any instant, and each item pass
                 }
             }
             const auto& stage = s.stages.at(1);
-            if (stage.concurrency != slots) FAIL("concurrency with seed " << seed);
+            const bool may_have_ended = stage.num_tasks == 200;
+            if (!may_have_ended && stage.concurrency != slots) FAIL("concurrency with seed " << seed);
             if (stage.times().wait_put != s.channels.at(1).put_wait ||
                 stage.times().wait_get != s.channels.at(0).get_wait) {
                 FAIL("the waits are not those of the queues with seed " << seed);
@@ -329,6 +330,8 @@ TEST_CASE("a stage that has ended takes no more slots, and nothing happens") {
     run.set_concurrency("quick", 1);
     run.set_concurrency("quick", 6);
     check_sums(run.stats());
+    CHECK(run.stats().stages.at(1).concurrency == 1);
+    CHECK(run.stats().stages.at(1).per_slot.size() == 1);
     CHECK(take_all(run) == ints{3});
     run.set_concurrency("slow", 4);
     CHECK(run.stats().stages.at(2).num_tasks == 3);
