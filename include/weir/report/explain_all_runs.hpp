@@ -24,7 +24,8 @@
 
 namespace weir {
 
-/// Explains all runs of the process that have started and still exist, and lists the waits outside of runs.
+/// Explains all runs of the process that have started and still exist, and lists the waits outside of runs. A
+/// run that has ended is marked so, until it is destroyed.
 /// `explain_on_signal` prints the same, with the verdicts at the end.
 ///
 ///     server.on("/debug/runs", [] { return weir::explain_all_runs(); });
@@ -122,6 +123,7 @@ class present_runs {
         std::string states;
         pipeline_stats stats;
         bool is_measured = false;
+        bool has_ended = false;
     };
 
     // Called within the constructor, while the registry of runs and waits is locked. So no run, slot or site

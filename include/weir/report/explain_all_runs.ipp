@@ -99,11 +99,8 @@ WEIR_INLINE void present_runs::read(const wait_site& site) {
     site.inspect(seen);
     for (const wait_seen& each : seen.waiting) {
         waiter found{each, each.kind == wait_kind::turn ? std::string() : state_of(seen)};
-        if (each.who != nullptr) {
-            waiting_slots_.emplace(each.who, std::move(found));
-        } else {
-            other_waiters_[&site].push_back(std::move(found));
-        }
+        each.who != nullptr ? void(waiting_slots_.emplace(each.who, std::move(found)))
+                            : other_waiters_[&site].push_back(std::move(found));
     }
 }
 
@@ -141,16 +138,17 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
         text += lines.text();
     }
     text += consumer_text(seen, stats);
-    std::string head = names + "; " + std::to_string(stats.num_items) + " items in " +
-                       units::time(stats.elapsed) + ", " + units::rate(stats.rate());
-    if (stats.idle > duration(0)) head += "; nothing has moved for " + units::time(stats.idle);
+    std::string head = names + (seen.has_ended ? "; ended; " : "; ") + std::to_string(stats.num_items) +
+                       " items in " + units::time(stats.elapsed) + ", " + units::rate(stats.rate());
+    if (stats.idle > duration(0) && !seen.has_ended)
+        head += "; nothing has moved for " + units::time(stats.idle);
     // Coroutines and threads that wait at a queue of the run, such as the consumer, aren't outside of runs.
     for (const stage_seen& stage : seen.stages) {
         for (const wait_site* each : stage.from) other_waiters_.erase(each);
         for (const wait_site* each : stage.to) other_waiters_.erase(each);
     }
     other_waiters_.erase(seen.last);
-    return {head + "\n" + text, std::move(stats), seen.is_measured};
+    return {head + "\n" + text, std::move(stats), seen.is_measured, seen.has_ended};
 }
 
 // Whether a slot that is in this state can be in this wait.
@@ -188,8 +186,7 @@ WEIR_INLINE slot_activity present_runs::activity_of(const slot_seen& seen, bool 
 }
 
 WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const pipeline_stats& stats) const {
-    const bool ends_in_for_each = stats.stages.back().outputs.empty();
-    if (ends_in_for_each) return {};
+    if (run.has_ended || stats.stages.back().outputs.empty()) return {};  // no outputs: a for_each
     const auto found = other_waiters_.find(run.last);
     if (found == other_waiters_.end()) return "  consumer: takes no item now\n";
     const wait_seen& first = found->second.front().seen;
@@ -218,28 +215,29 @@ WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
 }
 
 WEIR_INLINE std::string present_runs::verdict_on(const present_run& run) const {
-    if (run.is_measured) return "verdict so far: " + sentence_on(run.stats) + "\n";
-    return "no verdict, as the run measures nothing (weir::unmeasured)\n";
+    if (!run.is_measured) return "no verdict, as the run measures nothing (weir::unmeasured)\n";
+    return (run.has_ended ? "verdict: " : "verdict so far: ") + sentence_on(run.stats) + "\n";
 }
 
 WEIR_INLINE std::string present_runs::states(bool with_verdicts) const {
-    const std::size_t n = runs_.size();
-    std::string text = "weir: " + utc_now() + ": ";
-    text += n == 0   ? "no run is in progress, except on virtual time\n"
-            : n == 1 ? "1 run is in progress\n"
-                     : std::to_string(n) + " runs are in progress\n";
-    for (std::size_t i = 0; i < n; ++i) {
+    std::string text;
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+        n += runs_[i].has_ended ? 0U : 1U;
         text += "run " + std::to_string(i + 1) + ": " + runs_[i].states;
         if (with_verdicts) text += "  " + verdict_on(runs_[i]);
     }
-    return text + outside_;
+    std::string head = n == 0   ? "no run is in progress, except on virtual time"
+                       : n == 1 ? "1 run is in progress"
+                                : std::to_string(n) + " runs are in progress";
+    if (n != runs_.size()) head += "; ended: " + std::to_string(runs_.size() - n);
+    return "weir: " + utc_now() + ": " + head + "\n" + text + outside_;
 }
 
 WEIR_INLINE std::string present_runs::verdicts() const {
     std::string text;
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
+    for (std::size_t i = 0; i < runs_.size(); ++i)
         text += "weir: run " + std::to_string(i + 1) + ": " + verdict_on(runs_[i]);
-    }
     return text;
 }
 

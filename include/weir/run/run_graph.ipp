@@ -92,6 +92,7 @@ template <class Policy>
 WEIR_INLINE void run_graph<Policy>::inspect(run_seen& seen, bool states) const {
     seen.last = end_ ? end_.get() : queues_[last_].get();
     seen.has_failed = has_failed();
+    seen.has_ended = have_all_left() && outcome() != run_outcome::running;
     seen.is_measured = Policy::statistics;
     for (const auto& stage : stages_) {
         stage_seen& s = seen.stages.emplace_back();

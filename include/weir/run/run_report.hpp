@@ -53,6 +53,7 @@ struct run_seen {
     std::vector<stage_seen> stages;
     const wait_site* last = nullptr;  // the queue from which the consumer takes
     bool has_failed = false;
+    bool has_ended = false;  // all stages have ended, and the outcome of the run is known
     bool is_measured = false;
 };
 

@@ -208,6 +208,25 @@ TEST_CASE("a run that goes on has a verdict") {
     CHECK(has(text, "  verdict so far: "));
 }
 
+TEST_CASE("a run that has ended is not in progress, and its verdict is final") {
+    weir::thread_pool pool(2);
+    const auto p = weir::source(std::views::iota(0, 20)) | weir::pipe(same, {.name = "work"}) | weir::sink();
+    auto ended = p.start(pool);
+    while (ended.get()) continue;
+    const std::string text = weir::explain_all_runs();
+    CHECK(has(text, ": no run is in progress, except on virtual time; ended: 1\n"));
+    CHECK(has(text, "run 1: src | work | sink; ended; 20 items in "));
+    CHECK_FALSE(has(text, "nothing has moved"));
+    CHECK_FALSE(has(text, "consumer:"));
+    CHECK(has(text, "\n  verdict: "));
+    auto run = p.start(pool);
+    auto stopped = p.start(pool);
+    stopped.request_stop();
+    text_with(": 1 run is in progress; ended: 2\n");
+    while (run.get()) continue;
+    CHECK(has(weir::explain_all_runs(), ": no run is in progress, except on virtual time; ended: 3\n"));
+}
+
 TEST_CASE("coroutines that wait outside of runs are listed apart") {
     weir::thread_pool pool(1);
     weir::channel<int> lonely(1, pool, "lonely");
