@@ -30,8 +30,7 @@ namespace weir::detail {
 // The code differs from that figure in the fences. A release store of `bottom_` replaces the release fence.
 // The two seq_cst fences are asymmetric fences (Goldblatt, P1202) where the platform has these: a light one
 // for the owner (5 ns less), a heavy one for the thief (1.5 us). Elsewhere seq_cst operations on `top_` and
-// `bottom_` replace these fences: ThreadSanitizer doesn't model fences. Compared with seq_cst fences, the
-// operations are the same instructions on x86, and one more barrier in `take_if` on ARM.
+// `bottom_` replace these fences: ThreadSanitizer doesn't model fences.
 template <class Platform = standard_platform>
 class basic_work_stealing_deque {
   public:

@@ -24,7 +24,8 @@
 namespace weir {
 
 /// A deadlock on virtual time: no coroutine is ready, no timer can advance the time, and a coroutine, or a
-/// blocked thread, still waits. `what()` lists the waiters by stage and channel, if they have one.
+/// blocked thread, still waits. `what()` lists the waiters by stage and channel, if they have one. A
+/// `simulation::world` also throws this error after too many steps.
 class deadlock_error : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -114,7 +115,7 @@ struct executor_traits {
 /// - The executor may be destroyed as soon as its last coroutine has ended, even while the call of `post` or
 ///   `add` that queued this coroutine has not returned yet on another thread.
 /// Lifetime: an executor outlives its coroutines and its users: runs, task groups, watchdogs,
-/// `priority_lanes`, and channels that measure by its clock. If a user is left, the destructor prints a
+/// `priority_lanes`, and channels that were made with it. If a user is left, the destructor prints a
 /// message and aborts, in every build mode; but not in a forked process, after a deadlock, or in `std::exit`.
 ///
 /// An abstract class, because a concept behind a type-erased reference is no faster: bench/results.md.
@@ -208,7 +209,6 @@ class executor {
 
     executor(const executor&) = delete;
     executor& operator=(const executor&) = delete;
-    /// Virtual: a `std::unique_ptr<executor>` owns whichever executor a program decides on.
     virtual ~executor() noexcept = default;
 
   protected:

@@ -132,7 +132,7 @@ class loop_turns {
 /// `sync_wait(awaitable)` uses such a loop.
 ///
 /// Threads: the constructing thread drives; any thread may post.
-/// Lifetime: destroyed when no coroutine uses it any more.
+/// Lifetime: outlives the coroutines that run on it.
 /// Cost:     a short lock for each post and for each resumption. While coroutines of the loop wait for a GPU
 ///           or for MPI, and none is ready, the thread in `drive` polls as an idle worker of a pool does.
 class run_loop final : public executor, detail::loop_turns::loop {

@@ -50,7 +50,8 @@ struct site_seen {
     std::vector<wait_seen> waiting;
 };
 
-// An object on which coroutines wait, such as a channel. It is registered at its first wait.
+// An object on which coroutines wait, such as a channel. The first wait registers the object for reports of
+// deadlocks. (Not a channel if the waiting coroutine's executor may be destroyed before the channel.)
 class wait_site : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::site;

@@ -226,7 +226,7 @@ class basic_work_finder : public threaded_executor<Platform> {
   private:
     static constexpr unsigned slot_streak = 3;         // times that `next` goes before the queue; as in tokio
     static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
-    static constexpr std::uint64_t timer_period = 8;   // resumptions, as reading the clock takes 25 ns
+    static constexpr std::uint64_t timer_period = 8;   // resumptions between two readings of the clock
     static constexpr std::size_t inbox_batch = 32;
     static constexpr unsigned fork_period = 16;  // times that the queue is served before a fork
     static constexpr unsigned most_extra = 64;   // workers that replace blocked ones
