@@ -24,9 +24,9 @@
 namespace weir::detail {
 
 // A pool has a number of places, each held by one thread at a time. A thread that blocks leaves its place to
-// another thread; when it comes back, it becomes a spare for the next thread that blocks in that place. Any
-// thread may change the number of places. The pool's destructor calls `join` or `leave`, once, before it
-// destroys members that the threads use.
+// another thread; when it comes back, it waits as a spare until that place needs a thread again. Any thread
+// may change the number of places. The pool's destructor calls `join` or `leave`, once, before it destroys
+// members that the threads use.
 template <class Platform = standard_platform>
 class basic_pool_threads {
     using thread = typename Platform::thread;
@@ -34,7 +34,7 @@ class basic_pool_threads {
     struct member {
         thread handle{};
         typename Platform::template atomic<bool> over{false};  // the thread is about to end
-        // acquire; pairs with the release in begin()
+        // acquire; pairs with the release in begin(): the thread has stopped using the pool
         bool is_over() const noexcept { return over.load(std::memory_order_acquire); }
     };
     // A thread without a place that waits for one; the object is on its stack.

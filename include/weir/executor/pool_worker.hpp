@@ -32,7 +32,7 @@ class alignas(64) basic_worker_queues {
     using record = basic_thread_record<Platform>;
     using lock = basic_biased_lock<Platform>;
 
-    lock next_lock_;  // guards writes of `next_`; usually biased towards the worker's thread
+    lock next_lock_;  // guards writes of `next_`; usually reserved for the worker's thread
     typename Platform::template atomic<void*> next_{nullptr};
     typename Platform::template atomic<std::uint64_t> resumed_{0};
     typename Platform::template atomic<record*> thread_{nullptr};

@@ -147,7 +147,7 @@ class threaded_executor : public executor {
 
     // Called by the thread that works as number `place` and is about to block: another thread takes over the
     // place. `expect` counts both threads until the blocked one comes back and becomes a spare, which waits
-    // for the next thread of the place that blocks. False: no thread could be started (reported once).
+    // until the place needs a thread again. False: no thread could be started (reported once).
     bool leave_place(unsigned place) noexcept {
         expect(1);
         try {
