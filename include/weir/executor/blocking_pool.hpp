@@ -164,8 +164,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         this->resume(std::coroutine_handle<>::from_address(address));
     }
 
-    // Fires the timers that are due. Returns the next coroutine, or null. If it returns a coroutine, it also
-    // wakes another thread in two cases: more coroutines are queued, as one thread may have received the
+    // Fires the timers that are due. Returns the next coroutine, or null. With a next coroutine, also wakes
+    // another thread in two cases: more coroutines are queued, as one thread may have received the
     // notifications of two posts; or a timer is set and no thread is the timekeeper.
     void* take() noexcept {
         if (this->has_timer()) {

@@ -92,8 +92,8 @@ struct executor_traits {
     /// posted coroutine.
     bool continues_with_forks = false;
 
-    /// For an executor that forwards to another executor, and may be destroyed before the latter: that other
-    /// executor. A channel that was given no clock measures by the other executor's clock.
+    /// The executor to which this executor forwards, and which may be destroyed later than this one; else
+    /// null. A channel that was given no clock measures by the clock of that executor.
     executor* way_into = nullptr;
 
     /// For the library's exclusive executors: the registry of the objects on which their coroutines wait.

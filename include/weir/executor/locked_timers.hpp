@@ -133,8 +133,8 @@ class woken_timers : public std::enable_shared_from_this<Derived> {
     void cancel(timer& t) noexcept {
         const std::coroutine_handle<> waiter = t.waiter();
         if (!queue_.cancel(t, Derived::now())) return;
-        // With another timer left, an early wake-up does no harm. With none, it could keep the other
-        // library's loop from ending.
+        // With another timer left, an early wake-up does no harm. With none, the pending callback could keep
+        // the other library's loop from ending.
         if (is_empty()) static_cast<Derived*>(this)->set();
         executor_->post(waiter);
     }

@@ -17,7 +17,7 @@ namespace weir::detail {
 // nanoseconds.
 //
 // A lease pays if each resumption is short: the sleep and wake-up of the consumer would cost 2 to 10 us. A
-// lease does not pay if the consumer spends long on each item, because its place is vacant during that time.
+// lease does not pay if the consumer spends long on each item, because the lent place is vacant meanwhile.
 // And the consumer must not run a long resumption while its next item is ready.
 class lease_policy {
   public:
@@ -226,7 +226,7 @@ class basic_place_lease {
     }
 
     static constexpr std::int64_t first_nap = 50'000;    // ns
-    static constexpr std::int64_t last_nap = 1'000'000;  // ns; so long may a coroutine wait in a vacant place
+    static constexpr std::int64_t last_nap = 1'000'000;  // ns; the longest wait of work in a vacant place
 
     atomic<std::uint32_t> asked_{0};                  // 1: a consumer waits for a place
     alignas(64) atomic<std::uint64_t> state_{owner};  // the phase; the bits above count visits

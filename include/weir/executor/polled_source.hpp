@@ -18,8 +18,8 @@
 namespace weir::detail {
 
 // A source of completions, as an executor sees it. An idle worker of a pool, or the thread in
-// `run_loop::drive`, polls the source, and resumes the coroutines that became ready: no other thread and no
-// system call is on that way.
+// `run_loop::drive`, polls the source, and resumes the coroutines that became ready: without a wake-up of
+// another thread, and without a system call.
 class pollable : public std::enable_shared_from_this<pollable> {
   public:
     static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::max)();
@@ -30,8 +30,8 @@ class pollable : public std::enable_shared_from_this<pollable> {
     pollable& operator=(const pollable&) = delete;
 
     // Called by one thread of `pool`, a pool or a run_loop, at a time. Posts the coroutines whose operations
-    // have ended. Returns when `pool` has to poll again, in ns of its clock: at once, if that is not after
-    // `now`; `never`: not before the next `executor::polls`; or `closed`: never again.
+    // have ended. Returns when `pool` has to poll again, in ns of its clock: at once, if the result is not
+    // after `now`; `never`: not before the next `executor::polls`; or `closed`: never again.
     virtual std::int64_t poll_for(const executor& pool, std::int64_t now) noexcept = 0;
 
   protected:

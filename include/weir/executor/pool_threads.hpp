@@ -143,7 +143,7 @@ class basic_pool_threads {
     }
 
     // Called after dismiss() while the process ends and some threads may never end: waits until all but
-    // `others` have ended, for at most `limit` ns. Detaches the rest.
+    // `others` have ended, for at most `limit` ns. Detaches all that have not.
     void leave(std::size_t others, std::int64_t limit) noexcept {
         const std::int64_t end = Platform::now() + limit;
         while (num_left() > others && Platform::now() < end) basic_parker<Platform>().wait(100'000);

@@ -67,8 +67,8 @@ class alignas(64) basic_worker_queues {
     void set_searching(bool now) noexcept { searching_.store(now, std::memory_order_seq_cst); }
     bool is_searching() const noexcept { return searching_.load(std::memory_order_seq_cst); }
 
-    // The record of the thread that works as this worker, set by that thread when it begins; null: it has
-    // none. `pool`: the executor that the thread serves; null for a consumer.
+    // The record of the thread that works as this worker, set by that thread when it begins; null: the thread
+    // has no record. `pool`: the executor that the thread serves; null for a consumer.
     void set_thread(record* r, const void* pool) noexcept {
         if (r != nullptr) {
             r->serve(pool);
@@ -136,7 +136,7 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
         this->set_running(h.address());
         return true;
     }
-    // Not inlined, so that the other path saves no registers.
+    // Not inlined, so that take_back() saves no registers on its usual path.
     WEIR_NOINLINE bool takes_before_others(std::coroutine_handle<> h) noexcept {
         return !pool->must_look_outside(*this) && takes(h);
     }

@@ -24,7 +24,7 @@ class ready_queue {
     std::size_t size_ = 0;
 
   public:
-    // `places`: up to so many handles allocate nothing; a power of two.
+    // `places`: the number of handles that fit without further allocation; a power of two.
     explicit ready_queue(std::size_t places = 64) : ring_(places) {}
 
     bool empty() const noexcept { return size_ == 0; }

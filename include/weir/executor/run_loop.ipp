@@ -196,7 +196,7 @@ WEIR_INLINE void run_loop::turn(detail::parker& done, time_point limit) {
     }
     detail::thread_place::leave_here();
     if (until == (time_point::max)() && lender_ != nullptr && lender_->lend_place(done)) {
-        done.wait(0);  // consumes the poke, if it ended the wait
+        done.wait(0);  // clears the poke, if a poke ended the wait
     } else if (until == (time_point::max)()) {
         const detail::basic_blocked_thread<detail::standard_platform> here(&done);
         here.wait(done);

@@ -27,24 +27,25 @@ namespace weir::detail {
 // - If each resumption takes `long_turn`, as between large queues, few coroutines move, and cache lines move
 //   for several items at once: then `worth_in_long_turns` is enough, instead of `worthwhile`. (Three stages
 //   of 100 ns with queues of 64 items, two workers: 298 -> 168 ns an item; of 300 ns 841 -> 452; with 50 ns,
-//   the break-even, they stay: 147.)
+//   the break-even, none is stolen: 147.)
 //
 // The verdict of a study holds for at most `most_credit` thefts; the next study takes the thief 5 to 10 us. A
 // worker that has just got its coroutines back fetches their data from the other core and looks slow for a
 // while: up to `beyond_doubt`, two studies in a row have to agree. The effect of thefts is checked as well:
-// after each `trial` of them, all workers together have to be as fast as the victim was alone, unless alone
-// it took `surely_worthwhile` or longer. If they are slower, the victim is left alone for a while, a rest.
-// The victim's speed alone is measured at rests, which also happen now and then for a moment, because its
-// data are back in its cache then. (A stage that works on four items at a time, with statistics and queues of
-// 2 items, on two workers that exchange a cache line in 200 ns: 257 ns an item, and 1770 without this check,
-// as each theft made the next one look worthwhile. With 100 ns of work for each item: 540 and 1780.)
+// after each `trial` thefts, all workers together have to be as fast as the victim was alone, unless alone it
+// took `surely_worthwhile` or longer. If they are slower, the victim is left alone for a while, a rest. The
+// victim's speed alone is measured at rests, which also happen now and then for a moment, because its data
+// are back in its cache then. (A stage that works on four items at a time, with statistics and queues of 2
+// items, on two workers that exchange a cache line in 200 ns: 257 ns an item, and 1770 without this check, as
+// each theft made the next one look worthwhile. With 100 ns of work for each item: 540 and 1780.)
 //
-// Forks are parts of a larger job: if there are several, the first is stolen at once. If it turns out to be
-// small, stealing pauses before the next one, unless a study shows that the victim takes `worth_moving` for
-// each resumption or channel operation. A victim that has done neither during the study may run a coroutine
-// that makes forks for long. Such a study says nothing about the size of the forks, so stealing pauses there,
-// too. (10^6 tasks that do nothing, two workers, frames from malloc: 62 ns a task; 88 without the pause for
-// such a victim, as each theft interrupts it, and 420 without any; a tree of as many leaves: 17 ns a leaf.)
+// Forks are parts of a larger job: if there are several, the first is stolen at once. If this fork turns out
+// to be small, stealing pauses before the next one, unless a study shows that the victim takes `worth_moving`
+// for each resumption or channel operation. A victim that has done neither during the study may run a
+// coroutine that makes forks for long. Such a study says nothing about the size of the forks, so stealing
+// pauses there, too. (10^6 tasks that do nothing, two workers, frames from malloc: 62 ns a task; 88 without
+// the pause for such a victim, as each theft interrupts it, and 420 without pauses; a tree of as many leaves:
+// 17 ns a leaf.)
 //
 // Alternatives that were tried, with figures: bench/results.md.
 //
@@ -87,7 +88,8 @@ class basic_steal_policy {
     static constexpr std::int64_t worth_in_long_turns = 30;
     static constexpr std::int64_t worth_moving = 500;
     static constexpr std::int64_t longest_pause = 512'000;
-    // A fork is large if the thief resumes at least so often for the fork, or works at least so long on it.
+    // A fork is large if the thief makes at least `large_part` resumptions for it, or takes at least
+    // `long_part`.
     static constexpr std::uint64_t large_part = 8;
     static constexpr std::int64_t long_part = 3'000;
     static constexpr std::uint32_t trial = 64;
@@ -204,7 +206,7 @@ struct steal_result {
     bool too_young = false;  // coroutines were queued, but are not to be stolen yet
 };
 
-// The steal policies of all workers of a pool. One thief searches at a time; others wait for its lock.
+// The steal policies of all workers of a pool. One thief searches at a time; other thieves wait for the lock.
 template <class Platform>
 class basic_thieves {
     using policy = basic_steal_policy<Platform>;

@@ -162,7 +162,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     // Makes the calling thread the worker's thread.
     place& take(worker& me) noexcept;
-    // The worker's thread lends its place. Returns when it has the place back: see
+    // The worker's thread lends its place. Returns when the thread has the place back: see
     // `basic_place_lease::stand_by`.
     void stand_by(place& mine, worker& me) noexcept;
     // Asks for a place, if that pays; returns whether the calling consumer is in one now. `done`: set when
@@ -183,14 +183,14 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // remains the worker's.
     bool leave_to_another(place& mine) noexcept;
 
-    // Ends a surplus worker between two resumptions, and leaves its queues to the others. False: it is no
-    // surplus any more.
+    // Ends a surplus worker between two resumptions, and leaves its queues to the others. False: the worker
+    // is no longer surplus.
     bool end_if_surplus(worker& me) noexcept;
 
-    // Nonzero if the pool ends and no thread blocks in a wait. The watcher calls it before and after it sees
-    // that no worker is active. A thread that blocks counts as active both before and after it counts as
-    // blocked. So if both results are equal and not 0, no thread was active or blocked when the watcher
-    // looked.
+    // Nonzero if the pool ends and no thread blocks in a wait. The watcher calls this function before and
+    // after it sees that no worker is active. A thread that blocks counts as active both before and after it
+    // counts as blocked. So if both results are equal and not 0, no thread was active or blocked when the
+    // watcher looked.
     std::uint64_t ends() const noexcept;
 
     // Called when `find` found nothing. Returns a coroutine; or that the pool is over; or neither: the worker

@@ -103,7 +103,7 @@ class threaded_executor : public executor {
     virtual bool is_crowded() const noexcept = 0;
     // Called before threads begin, with the number of all threads. May throw.
     virtual void make_workers(unsigned threads) { static_cast<void>(threads); }
-    // `threads` threads are about to begin; negative: so many end, or could not begin.
+    // `threads`: how many threads are about to begin; negative: how many end, or could not begin.
     virtual void expect(int threads) noexcept { static_cast<void>(threads); }
 
     // Not inlined: few post from outside.

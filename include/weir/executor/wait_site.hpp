@@ -20,8 +20,8 @@ class wait_site;
 
 // The reason for a wait, and the event that can end the wait. A slot is a worker of a stage.
 enum class wait_kind : std::uint8_t {
-    get,      // for an item: a put into the channel, or its end, ends the wait
-    put,      // for room: a get from the channel, or its end, ends the wait
+    get,      // for an item: a put, or the end of the channel, ends the wait
+    put,      // for room: a get, or the end of the channel, ends the wait
     turn,     // for other slots of the stage: for the order of items, a place in a batch, or to merge
     others,   // for other parts of the run: any slot, or the consumer, can end the wait
     outside,  // for a call from outside of the run, such as the one that resumes a paused run
@@ -58,7 +58,7 @@ class wait_site : public registered {
 
     wait_site() noexcept : registered(registry_kind::site) {}
 
-    // Lists the waiters. Any thread may call it.
+    // Lists the waiters. Any thread may call this function.
     virtual void inspect(site_seen& seen) const = 0;
 
     // A counter of completed operations. While the counter changes, no waiter is stuck, and a watchdog need
@@ -106,7 +106,7 @@ class wait_lines {
     std::vector<std::string> subjects() const;
 
     // "\n  channel 'y' is full, 64 of 64: 16 slots of stage 'x' (loader.cpp:42) wait to put", and so on: at
-    // most `most` lines, and the number of the others.
+    // most `most` lines, and the number of further lines.
     std::string text(std::size_t most = static_cast<std::size_t>(-1)) const;
 
   private:

@@ -86,7 +86,7 @@ class parts_file {
     // line, and removes an incomplete part.
     void prepare();
 
-    // True: the first line is there. False: the file ends within it. Errors: another first line.
+    // True: the first line is there. False: the file ends within this line. Errors: another first line.
     bool begins_with_head(std::int64_t size) const;
 
     void cut_to_whole_parts(std::int64_t size);

@@ -82,7 +82,7 @@ inline bool ticks_are_reliable() noexcept {
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
     int words[4] = {};
     __cpuid(words, static_cast<int>(0x80000007));
-    return (words[3] & 0x100) != 0;  // QueryPerformanceCounter relies on it likewise
+    return (words[3] & 0x100) != 0;  // QueryPerformanceCounter relies on this bit, too
 #elif defined(_WIN32) && (defined(__x86_64__) || defined(__i386__))
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & 0x100) != 0;

@@ -34,8 +34,8 @@ class cgroup_quota {
     // The quota of the group in a line `number:controllers:path` of /proc/self/cgroup; 0: none. In version 2
     // of control groups the line names no controllers; in version 1, the controller `cpu` has the quota.
     static unsigned of_line(const std::string& mount, std::string_view line);
-    // The minimum of `in` over the group and its parents up to the mount point, where a container may see its
-    // own group.
+    // The minimum of `in` over the group and its parents up to the mount point; in a container, the mount
+    // point may be the container's own group. 0: no limit.
     static unsigned of_path(const std::string& mount, std::string path, unsigned (*in)(const std::string&));
     static unsigned in_version_2(const std::string& folder);
     static unsigned in_version_1(const std::string& folder);

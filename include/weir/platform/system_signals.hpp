@@ -157,7 +157,7 @@ bool begin_signals(signal_pipe& pipe) noexcept {
     if (!begun) {
         // relaxed: no thread reads the ends
         for (std::atomic<int>& end : pipe.ends) ::close(end.exchange(-1, std::memory_order_relaxed));
-        errno = EAGAIN;  // as pthread_create returns, which does not set it
+        errno = EAGAIN;  // pthread_create returns this error, and doesn't set errno
     }
     return begun;
 }

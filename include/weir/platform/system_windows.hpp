@@ -26,7 +26,7 @@ struct process_memory {
 #include <type_traits>  // for std::is_trivially_destructible_v
 #include <utility>      // for std::exchange
 
-// All of these are in kernel32, which each compiler for Windows links. The declarations match those of
+// All functions below are in kernel32, which each compiler for Windows links. The declarations match those of
 // windows.h, which a program may include as well.
 struct HINSTANCE__;
 struct _CONSOLE_SCREEN_BUFFER_INFO;
@@ -173,7 +173,7 @@ class thread_objects {
     }
     static void __stdcall end_thread(void* table) {
         auto* const mine = static_cast<thread_objects*>(table);
-        FlsSetValue(slot_, mine);  // so that the destructors find it
+        FlsSetValue(slot_, mine);  // so that the destructors find the table
         end_all(mine->last_);
         end_all(mine->plain_);
         FlsSetValue(slot_, nullptr);

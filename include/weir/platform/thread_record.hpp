@@ -37,9 +37,9 @@ struct alignas(64) basic_thread_record {
     // Whether a thread has the record now. acquire; pairs with take() and give_back()
     bool in_use() const noexcept { return in_use_.load(std::memory_order_acquire); }
 
-    // The thread blocks from now on until `flag` is set, without a time limit; null: it doesn't block, or has
-    // a time limit. Returns the flag of the enclosing wait, because a blocked thread may run coroutines that
-    // block again: the end of the inner wait passes that flag again.
+    // The thread blocks from now on until `flag` is set, without a time limit; null: the thread doesn't
+    // block, or has a time limit. Returns the flag of the enclosing wait, because a blocked thread may run
+    // coroutines that block again: the end of the inner wait passes that flag again.
     const basic_parker<Platform>* block_on(const basic_parker<Platform>* flag) noexcept {
         const std::lock_guard guard(block_lock_);
         ++blocks_;

@@ -148,9 +148,9 @@ class trampoline {
         settle_joins_here();
     }
 
-    // Stores that the coroutine that runs here works for `owner`, until it suspends. `owner`: an address that
-    // identifies a stage or a run; null: unknown. No effect on a thread without a trampoline, where the end
-    // of the coroutine would go unnoticed.
+    // Stores that the coroutine that runs here works for `owner`, until that coroutine suspends. `owner`: an
+    // address that identifies a stage or a run; null: unknown. No effect on a thread without a trampoline,
+    // where the end of the coroutine would go unnoticed.
     WEIR_NOINLINE static void is_work_of(const void* owner) noexcept {
         if (trampoline* const here = of_thread()) here->work_of_ = owner;
     }
@@ -162,7 +162,7 @@ class trampoline {
         return each != nullptr ? each->work_of_ : nullptr;
     }
 
-    // Whether work for `owner` is on this thread's stack: it can't continue before the caller returns.
+    // Whether work for `owner` is on this thread's stack: that work can't continue before the caller returns.
     WEIR_NOINLINE static bool is_below(const void* owner) noexcept {
         const trampoline* each = current();
         while (each != nullptr && each->work_of_ != owner) each = each->outer_;
