@@ -164,8 +164,8 @@ class scheduler {
     /// The scheduler of the executor `on`.
     explicit scheduler(executor& on) noexcept : on_(&on) {}
 
-    /// \returns a sender that completes on the executor, without a value. It never completes with an error
-    ///          or as stopped. On a pool of the parent process, after a fork, it never completes.
+    /// \returns a sender that completes on the executor, without a value, and never with an error or as
+    ///          stopped. On a pool of the parent process, after a fork, the sender never completes.
     /// Lifetime: the executor outlives the sender, and the operations that are started from the sender.
     /// Cost: one allocation when the sender is connected; one post.
     [[nodiscard]] detail::schedule_sender schedule() const noexcept;

@@ -183,7 +183,7 @@ namespace weir::execution {
 
 namespace detail {
 
-// The sender of an awaitable. `connect` needs an rvalue, because it moves the awaitable.
+// The sender of an awaitable. `connect` needs an rvalue, as `connect` moves the awaitable.
 template <class A>
 class [[nodiscard("connect and start this, or nothing of it runs")]] awaitable_sender {
   public:

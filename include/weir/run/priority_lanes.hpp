@@ -27,8 +27,8 @@ namespace weir {
 ///     weir::executor& decode = lanes.add();
 ///     weir::executor& train = lanes.add();   // has priority over decode
 ///
-/// With a lane for each stage, added in their order, few items are in a pipeline at any time, as the ones
-/// nearest to the end have priority. `run_options::later_stages_first` does this; bench/results.md has
+/// With a lane for each stage, added in the order of the stages, few items are in a pipeline at any time, as
+/// items near the end have priority. `run_options::later_stages_first` does this; bench/results.md has
 /// figures.
 ///
 /// A coroutine that a timer resumes runs regardless of priorities, once. After 64 coroutines of lanes, a

@@ -125,7 +125,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// `for_each` at the end of the pipeline is better if only the stages matter.
     ///
     /// \returns how many items this call took, and the statistics.
-    /// Errors:  `std::logic_error` in work of this run, which would wait for itself: see `stop`.
+    /// Errors:  `std::logic_error` in work of this run, as the call would wait for itself: see `stop`.
     run_result drain() {
         core().refuse_within_run();
         std::uint64_t items = 0;
@@ -133,7 +133,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return run_result{items, this->stats()};
     }
 
-    /// `co_await run`: `drain` for a coroutine. Suspends: until the end. Resumes: on its executor.
+    /// `co_await run`: `drain` for a coroutine. Suspends: until the end. Resumes: on the executor of the
+    /// coroutine.
     friend auto operator co_await(run& all) {
         all.core().refuse_within_run();
         return drain_operation(all.drain_task());

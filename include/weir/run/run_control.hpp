@@ -87,14 +87,14 @@ class run_control {
     }
 
     /// Stops the run: no stage takes another item, the items in the queues are destroyed, and the call blocks
-    /// until all running invocations have ended. Several threads may call it: each waits for the end.
+    /// until all running invocations have ended. Several threads may call `stop`: each waits for the end.
     ///
-    /// Errors: `std::logic_error` in work of this run, which would wait for itself: in a stage's function, in
-    ///         coroutines and tasks that the function awaits or waits for, in hooks, callbacks and reports.
-    ///         Call `request_stop` there. Two such calls are not recognised, and never return; on virtual
-    ///         time they are undefined. One is in a coroutine of another library that a stage's function
-    ///         awaits, after its first wait. The other is in an unmeasured run, in a stage's coroutine that
-    ///         another library has resumed on a thread of its own.
+    /// Errors: `std::logic_error` in work of this run, as the call would wait for itself: in a stage's
+    ///         function, in coroutines and tasks that the function awaits or waits for, in hooks, callbacks
+    ///         and reports. Call `request_stop` there. Two such calls are not recognised, and never return;
+    ///         on virtual time they are undefined. One is in a coroutine of another library that a stage's
+    ///         function awaits, after its first wait. The other is in an unmeasured run, in a stage's
+    ///         coroutine that another library has resumed on a thread of its own.
     void stop() {
         if (core_ == nullptr || core_->orphaned()) return;
         core_->stop();

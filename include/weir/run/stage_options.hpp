@@ -42,8 +42,8 @@ struct stage_options {
     weir::executor* executor = nullptr;
 
     /// `output_order::input` keeps the order of the items. A result that is finished before an earlier item's
-    /// result counts for the limits of the queue behind the stage, and so do the places of all items before
-    /// it. Its slot goes on with the next item, and waits only if the queue has no place for the result
+    /// result counts for the limits of the queue behind the stage, and so do the places kept for the missing
+    /// results. Its slot goes on with the next item, and waits only if the queue has no place for the result
     /// (`slot_times::wait_turn`). So with a capacity of several times the concurrency, a slow item does not
     /// hold up the other slots. If each result holds an object of a pool, the pool needs an object for each
     /// slot and each place of the queue: else an item without an object would wait for later items' results,
@@ -68,8 +68,8 @@ struct stage_options {
 
     /// For a function from a batch to a batch: element k of the result is made of element k of the argument,
     /// and of no other. A checkpoint then knows of which draws of a sampler each element behind a
-    /// `disaggregate` was made. If a function sorts or replaces elements although this is true, a run that
-    /// continues from a checkpoint repeats some draws and loses others.
+    /// `disaggregate` was made. If a function sorts or replaces elements although `elementwise` is true, a
+    /// run that continues from a checkpoint repeats some draws and loses others.
     bool elementwise = false;
 
     /// Called around this stage and each of its invocations, inside of the hooks of the run; the first hook
@@ -109,9 +109,8 @@ struct run_options {
     /// thread need not sleep and be woken for each item. Functions of the stages run on that thread, too, as
     /// long as they are short; the number of functions that run at once stays the same. Without effect if
     /// another run or a task group uses the pool, if the pool has `on_thread_start`, or in a call within a
-    /// coroutine. False for a thread on which these functions must not run: one that owns a window or a
-    /// device context, that has a small stack, or that waits for items while it holds a mutex that the
-    /// functions lock.
+    /// coroutine. Set it to false if these functions must not run on the thread: because the thread owns a
+    /// window or a device context, has a small stack, or holds a mutex meanwhile that the functions lock.
     bool consumers_help = true;
 
     /// The length of a lap by the executor's clock. From the start on, the run is divided into laps, and the

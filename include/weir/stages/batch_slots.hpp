@@ -47,7 +47,7 @@ struct batch_slots_options {
     std::size_t concurrency = 1;
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
-    /// `output_order::input`: the items get their places in their order, and batches leave in this order.
+    /// `output_order::input`: items get places in the order of the input, and batches leave in this order.
     /// Only an item that gets the place of a failed or dropped item stands earlier than in the input.
     /// `output_order::completion`: places are given out as slots (workers of the stage) request them, and
     /// each batch leaves when it is full.
@@ -241,9 +241,9 @@ struct batch_slots_stage : stage_base {
 ///                  stage work while a batch is in use. Outlives the runs.
 /// \param shape     see `batch_shape`. The consumer gets an array of the pool with `elements` for each item.
 /// \param function  called with an item (moved in), the `std::span<T>` of its place, whose elements have any
-///                  values, and, if it requires a third argument, with the `invocation`. Returns nothing; or
-///                  a bool: false drops the item; or an awaitable of one of them. `per_slot` works as for a
-///                  `pipe`.
+///                  values, and, if `function` requires a third argument, with the `invocation`. Returns
+///                  nothing; or a bool: false drops the item; or an awaitable of nothing or a bool.
+///                  `per_slot` works as for a `pipe`.
 /// Suspends: while the pool has no free block and no begun batch has a place. One slot then waits for the
 ///           block, in the state `await`, and the others in `wait_turn`. `transfer_stats::block_wait` has the
 ///           time of waits for blocks. Items of an epoch wait until the batches of the epoch before have left

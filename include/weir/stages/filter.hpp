@@ -137,9 +137,9 @@ struct skip_stage : counting_stage<skip_stage, skip_op> {
 
 /// Gives the items for which `predicate` is true; destroys the others.
 ///
-/// \param predicate  called with an item, as a constant, and with the `invocation` if it requires a second
-///                   argument. Gives a bool, or a `task<bool>` or another awaitable of a bool. `per_slot`
-///                   works as it does for `pipe`.
+/// \param predicate  called with an item, as a constant, and with the `invocation` if `predicate` requires a
+///                   second argument. Gives a bool, or a `task<bool>` or another awaitable of a bool.
+///                   `per_slot` works as for `pipe`.
 /// \param options    see `stage_options`.
 /// \returns          the stage: a `pipe`.
 /// Everything else is as for `pipe`: `output_order::input` keeps the order with any concurrency, and an

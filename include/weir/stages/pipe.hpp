@@ -197,7 +197,7 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 ///
 ///     weir::source(files) | weir::pipe(decode, {.name = "decode", .concurrency = 4}) | weir::sink()
 ///
-/// \param function  called with an item (moved in), and, if it requires a second argument, with the
+/// \param function  called with an item (moved in), and, if `function` requires a second argument, with the
 ///                  `invocation`, which has the item's number, epoch and slot. The type that the function
 ///                  returns decides what the stage does:
 ///                  - a value: it is the item for the next stage;

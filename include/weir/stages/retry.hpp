@@ -153,9 +153,9 @@ class retrying {
 ///
 ///     weir::pipe(weir::retry(download, {.attempts = 5, .delay = 100ms}), {.concurrency = 16})
 ///
-/// \param function  called with the item as a constant (one that takes it by value gets a copy), and with the
-///                  `invocation` if it requires a second argument; returns a value, or an awaitable of a
-///                  value. A function for each slot: `per_slot([] { return weir::retry(connection()); })`.
+/// \param function  called with the item as a constant (a parameter by value is a copy), and with the
+///                  `invocation` if `function` requires a second argument. Returns a value or an awaitable.
+///                  A function for each slot: `per_slot([] { return weir::retry(connection()); })`.
 /// \param options   see `retry_options`.
 /// Suspends: between two calls, and while the result of `function` is awaited. The slot (worker of the stage)
 ///           takes no other item meanwhile; its state is `slot_times::await`.

@@ -287,7 +287,8 @@ class erased_wait {
     any_awaiter* awaiter_;
 };
 
-// The coroutine of a worker. The coroutine owns the state machine, and destroys it before it signals its end.
+// The coroutine of a worker. Owns the state machine, and destroys the machine before the coroutine signals
+// its end.
 detached_task<void> run_machine(std::unique_ptr<slot_machine> given);
 
 }  // namespace weir::detail

@@ -31,8 +31,8 @@ class traversal {
           slots_(traversal_rule(idle_, first_found_first ? &shared_ : nullptr),
                  "for an item that another slot adds") {}
 
-    // Adds an item to the pending items of `to`, or to the shared deque. If this throws, the caller keeps the
-    // item: std::length_error if too many items are pending, else as `pending_items::push`.
+    // Adds an item to the pending items of `to`, or to the shared deque. If `add` throws, the caller keeps
+    // the item: std::length_error if too many items are pending, else as `pending_items::push`.
     void add(traversal_slot& to, void* item) {
         // relaxed, here and below: counters, which order no other data
         const std::size_t before = waiting_.fetch_add(1, std::memory_order_relaxed);
