@@ -13,9 +13,9 @@
 
 namespace weir {
 
-/// Makes the verdict that tables, log lines and all other reports show: what limits the rate of a run. As
-/// `explain`, but with fewer items in each simulation, with `predict_options::resamples` only for the two
-/// most likely causes, and without `what_if_options::calibrate`.
+/// Makes the verdict that tables, log lines and all other reports show: what limits the rate of a run. The
+/// same as `explain`, but with fewer items in each simulation, with `predict_options::resamples` only for the
+/// two most likely causes, and without `what_if_options::calibrate`.
 ///
 ///     if (const auto v = weir::brief_verdict(run.stats())) std::cerr << v->sentence << '\n';
 ///

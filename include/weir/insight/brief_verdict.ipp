@@ -22,7 +22,7 @@ namespace weir {
 namespace detail {
 
 inline constexpr std::size_t brief_resamples = 5;
-inline constexpr std::size_t brief_contenders = 2;       // the causes that get resamples
+inline constexpr std::size_t brief_contenders = 2;       // how many causes get resamples
 inline constexpr std::uint64_t fewest_for_verdict = 20;  // items, and invocations of a stage
 
 // The number of invocations of all stages for one item of the consumer; sink and consumer have one each.

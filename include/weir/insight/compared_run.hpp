@@ -72,8 +72,8 @@ std::vector<stage_pair> pairs_of(const compared_run& before, const compared_run&
 std::vector<std::string> changed_settings(const compared_run& before, const compared_run& after,
                                           const std::vector<stage_pair>& pairs);
 
-// The states whose share of the slots' time differs by more than chance, and by at least 2 % of the time. If
-// a run can't be simulated, chance is unknown: those whose share differs by at least 5 % of the time.
+// Returns the states whose share of the slots' time differs by more than chance, and by at least 2 % of that
+// time; by at least 5 %, if a run can't be simulated, because chance is then unknown.
 std::vector<state_difference> changed_states(const compared_run& before, const compared_run& after,
                                              const std::vector<stage_pair>& pairs);
 

@@ -16,8 +16,8 @@
 
 namespace weir {
 
-/// The options of `headspace`. Each of its three measurements ends after `items` items or after `time`; the
-/// two with the pipeline also end when the pipeline ends.
+/// The options of `headspace`. Each of the three measurements ends after `items` items or after `time`; the
+/// two measurements with the pipeline also end when the pipeline ends.
 struct headspace_options {
     std::uint64_t items = 1'000;               ///< the most items of a measurement; at least 2
     duration time = duration(10'000'000'000);  ///< the longest time of a measurement, by the executor's clock
@@ -80,8 +80,8 @@ double measure_run(Executor& ex, Run& run, const headspace_options& limits, cons
     return pace.rate(whose);
 }
 
-// Passes the items of a run to a consumer that returns a task, until a limit or the end. `pace` gets the
-// instants. `Result`: the type of the consumer's task, and of this coroutine.
+// Passes the items of a run to a consumer that returns a task, until a limit or the end. `pace` records when
+// the items came. `Result`: the type of the consumer's task, and of this coroutine.
 template <class Result, class T, class Executor, class Run, class Consumer>
 Result consume_run(Executor& ex, Run& run, Consumer& consumer, paced_items& pace) {
     while (pace.left_at(ex.now()) > duration(0)) {

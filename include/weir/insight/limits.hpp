@@ -54,8 +54,8 @@ struct visible_limit {
 // right.
 inline constexpr double sure_of_states = 0.7;
 
-// \returns "awaits 98 % of the time" or "is at work 60 % of the time": the larger of these shares of the time
-//          in which the slots were not `slot_state::off`; empty if they were always off.
+// \returns "awaits 98 % of the time" or "is at work 60 % of the time": the larger of the two shares of the
+//          time in which the slots were not `slot_state::off`; empty if they were always off.
 std::string state_text(const slot_times& times);
 
 // Finds the limit by the states of the slots and the process's use of processors. For runs that a simulation

@@ -32,7 +32,7 @@ WEIR_INLINE double share_of_time(duration part, duration all) noexcept {
 }
 WEIR_INLINE std::string percent_text(double share) { return units::whole_percent(share) + " %"; }
 
-// The shares of the states in the time of a stage's slots, without the time in which they were off.
+// The share of each state in the time of a stage's slots; time in which a slot was off is not counted.
 struct state_shares {
     explicit state_shares(const stage_stats& stage)
         : times(stage.times()), present(times.total() - times.off),
@@ -132,9 +132,9 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
-// \returns why more threads don't help. `processors`: nearly all are busy; or they work for at most 3/4 of
-// the time in which functions have threads, as threads are preempted. `blocking`, if `lacks_threads`: they
-// work for at most 3/4 with few preemptions, or for less than 1/10. Else none, as without these figures.
+// \returns why more threads don't help; none if they may help, or if figures lack. `processors`: nearly all are
+// busy; or they work for at most 3/4 of the time in which functions have a thread, as threads are preempted.
+// `blocking`, only if `lacks_threads`: they work for at most 3/4 with few preemptions, or for less than 1/10.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;
@@ -170,7 +170,7 @@ WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats
                  {"processors are short, as other programs or too many threads use them", times, "; ", part});
 }
 
-// The longest average time of an invocation, of all stages. Failed invocations count, too.
+// The longest of the stages' average times of an invocation. Failed invocations count, too.
 WEIR_INLINE duration longest_task(const pipeline_stats& stats) {
     duration longest{};
     for (const stage_stats& each : stats.stages) {

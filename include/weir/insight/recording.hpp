@@ -79,7 +79,8 @@ struct recording {
 
 namespace detail {
 
-// Whether some invocation of the sample has a result. True without a sample: each invocation then has one.
+// Whether some invocation of the sample has a result. True without a sample: each invocation then has one
+// result.
 bool gives_items(const recorded_stage& stage) noexcept;
 
 }  // namespace detail

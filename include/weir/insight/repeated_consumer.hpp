@@ -11,8 +11,8 @@
 
 namespace weir::detail {
 
-// Whether items can be copied. Not only `is_copy_constructible`, which is true for a vector of objects that
-// can only be moved.
+// Whether items can be copied. `is_copy_constructible` alone is also true for a vector of objects that can
+// only be moved.
 template <class T>
 constexpr bool is_copyable_item() {
     if constexpr (!std::is_copy_constructible_v<T>) {
@@ -27,7 +27,7 @@ constexpr bool is_copyable_item() {
     }
 }
 
-// How to call a consumer with an item of type T: by lvalue if the consumer takes that, else by move. And
+// How to call a consumer with an item of type T: by lvalue if the consumer takes lvalues, else by move. And
 // whether the consumer is a function or a coroutine.
 template <class Consumer, class T>
 struct consumer_of {
@@ -47,8 +47,8 @@ struct consumer_of {
         std::conditional_t<is_possible, std::invoke_result<Consumer&, T>, std::type_identity<void>>>::type;
     static constexpr bool is_awaitable =
         requires(result r) { std::move(r).operator co_await(); } || requires(result r) { r.await_ready(); };
-    // Whether the consumer returns a task without a result. A coroutine that awaits the consumer can then
-    // have the same return type.
+    // Whether the consumer returns a task without a result. `headspace` awaits the consumer in a coroutine of
+    // the same return type.
     static constexpr bool is_task =
         is_awaitable && requires(typename std::remove_cvref_t<result>::promise_type p) { p.return_void(); };
 };

@@ -14,7 +14,7 @@
 
 namespace weir {
 
-/// The difference of a state of a stage's slots (its workers) between two runs.
+/// How the share of one state in the time of a stage's slots (workers) differs between two runs.
 struct state_difference {
     std::string stage = {};  ///< the name of the stage
     std::string state = {};  ///< the name of the member of `slot_times`, as `wait_get`
@@ -42,14 +42,14 @@ struct stage_difference {
     std::optional<double> detectable = std::nullopt;
     double failed_before = 0;       ///< the share of invocations that failed in the first run; 0 to 1
     double failed_after = 0;        ///< the same in the second run
-    bool failures_changed = false;  ///< whether these differ beyond chance; false below 10 failures in all
+    bool failures_changed = false;  ///< whether the shares differ beyond chance; false below 10 in all
 };
 
 /// The result of `diff`.
 struct run_difference {
     std::string refused = {};                   ///< why the runs can't be compared; empty if they can be
     std::vector<std::string> settings = {};     ///< as "concurrency of decode: 2 -> 4", or a missing stage
-    std::vector<stage_difference> stages = {};  ///< stages of both runs that take time; the consumer, too
+    std::vector<stage_difference> stages = {};  ///< those of both runs that take time; the consumer, too
     std::vector<state_difference> states = {};  ///< the states that changed; only if `has_difference`
     bool rate_changed = false;        ///< whether the rates differ beyond chance, by `least_change` or more
     double rate_before = 0;           ///< items per second in the first run

@@ -77,8 +77,8 @@ struct predict_options {
     std::uint64_t skipped = 200;         ///< the first items, which the rate leaves out; 1 to `items - 1`
     duration until = (duration::max)();  ///< the simulated time after which a simulation ends
     std::uint64_t seed = 1;              ///< of the random draws of times: the same seed draws the same times
-    /// The number of resamples: further simulations, each of a sample as large as the recorded one, drawn
-    /// from it at random with replacement. Their rates give `prediction::low` and `high`.
+    /// The number of resamples: further simulations, each with a sample of its own, as large as the recorded
+    /// sample and drawn from that at random with replacement. Their rates give `prediction::low` and `high`.
     std::size_t resamples = 0;
 };
 

@@ -107,8 +107,8 @@ class simulated_pipeline {
         fifo<item> early;  // results before their turn: element i is that of item `next_to_leave + i`
         std::vector<index> in_line;  // slots that wait for their turn or for room, the earliest item first
     };
-    // The slot `who` continues at the instant `at`, or has waited for a thread since then. Of several at one
-    // instant, that of the last stage comes first; of several of this stage, that with the smallest number.
+    // The slot `who` continues at the instant `at`, or has waited for a thread since then. Of events at one
+    // instant, those of later stages come first; within a stage, those with smaller numbers.
     struct event {
         instant at;
         std::uint64_t number;  // of the item that waits for a thread; else, of the event

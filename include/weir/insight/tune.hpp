@@ -21,7 +21,7 @@
 namespace weir {
 
 /// The limits within which a tuner changes a run. Slots that the tuner removes count until they have finished
-/// their item; items above a lowered capacity of a queue count until they have left it.
+/// their item; items above a lowered capacity of a queue count until they have left the queue.
 struct tune_budget {
     std::size_t max_slots = 0;    ///< slots (workers) of all stages, the source included; 0: no limit
     std::size_t max_threads = 0;  ///< threads of the `thread_pool` that `step` gets; 0: as many as at first
@@ -52,11 +52,11 @@ enum class tuning_outcome {
 /// One step of a tuner, at the end of a lap (a part of the run that is measured by itself).
 struct tuning_step {
     std::uint64_t lap = 0;                          ///< the number of the call of `step`, from 1
-    duration at{};                                  ///< when, from the start of the run
+    duration at{};                                  ///< the time from the start of the run
     double rate = 0;                                ///< items per second that the consumer got in the lap
     tuning_outcome outcome = tuning_outcome::none;  ///< of the changes of earlier steps
     std::vector<setting_change> changes = {};       ///< that the step makes, in this order
-    double predicted = 0;       ///< with the changes on trial, items per second; 0 if none is on trial
+    double predicted = 0;       ///< the rate predicted for the changes on trial; 0 if none is on trial
     std::string sentence = {};  ///< all of this in a sentence, without a full stop
 };
 

@@ -21,7 +21,7 @@ void check_same_run(const pipeline_stats& before, const pipeline_stats& now);
 bool are_same(const pipeline_settings& a, const pipeline_settings& b);
 bool has_settings(const std::vector<pipeline_settings>& all, const pipeline_settings& one);
 
-// `from`, with each number of slots, room and threads lowered to that of `to` if the latter is less.
+// Returns `from`, but each number of slots, capacity and number of threads is at most that of `to`.
 pipeline_settings reduced(const pipeline_settings& from, const pipeline_settings& to);
 
 // Brings settings within the limits: lowers the threads; and, again and again, the greatest number of slots

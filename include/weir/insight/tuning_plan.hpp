@@ -39,7 +39,8 @@ bool is_within(const resources& used, const plan_limits& limits) noexcept;
 // random draws of times, so that their rates can be compared.
 double planned_rate(const pipeline_settings& settings, const recording& from);
 
-// Finds settings with nearly the greatest rate within the limits, and hardly more resources than that takes:
+// Finds settings with nearly the greatest rate within the limits, and hardly more resources than this rate
+// takes:
 // 1. Begins with one slot for each stage, little room, and all threads; fixed numbers remain.
 // 2. Adds a slot, again and again, to the stage whose slots allow the least rate, until the limits allow no
 //    more, or a stage with fixed slots or the number of threads limits the rate.

@@ -16,7 +16,7 @@ namespace weir {
 /// Why a pipeline is not faster, and what would help.
 struct verdict {
     limit_cause cause = limit_cause::unsure;  ///< what limits the rate
-    std::string stage = {};  ///< that limits, or that is before the limiting queue; empty: no single stage
+    std::string stage = {};  ///< the one that limits, or is before the limiting queue; empty: no single stage
     double lost = 0;         ///< the share of time that `change` saves; without a change: see `explain`
     std::optional<setting_change> change = std::nullopt;  ///< what to change; none: unknown, or none helps
     double gain = 0;            ///< the increase of the rate by this change, as a share

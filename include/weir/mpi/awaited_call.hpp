@@ -115,7 +115,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     standard_platform::atomic<bool> is_over_{false};
     std::optional<weir::detail::async_completion> waiting_;
     std::optional<stop_callback<cancel_now>> on_stop_;
-    std::optional<stop_callback<cancel_now>> on_end_;  // of the run in whose stage the coroutine waits
+    std::optional<stop_callback<cancel_now>> on_end_;  // for the run in whose stage the coroutine waits
 };
 
 // For operations that have no result.

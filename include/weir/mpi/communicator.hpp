@@ -191,7 +191,7 @@ class communicator {
                                                                  int tag = any_tag) const {
         return receive(into, from, tag, {}, found<T>);
     }
-    /// The same. A stop request for `stop` ends the wait.
+    /// The same as `recv` above, but a stop request for `stop` ends the wait.
     /// \returns awaitable of `std::optional<received>`: empty if the wait was stopped; no message is lost.
     template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T> into, int from, int tag,
@@ -205,12 +205,12 @@ class communicator {
                                                                   int tag = any_tag) const {
         return look(from, tag, {}, found<std::byte>);
     }
-    /// The same. \returns awaitable of `std::optional<received>`: empty if the wait was stopped.
+    /// The same until `stop` is requested. \returns awaitable of an optional: empty if the wait was stopped.
     [[nodiscard("co_await this, or nothing is done")]] auto probe(int from, int tag, stop_token stop) const {
         return look(from, tag, std::move(stop), maybe_found<std::byte>);
     }
 
-    /// Collective. \returns awaitable of void: all ranks have begun theirs.
+    /// Collective. \returns awaitable of void: all ranks have begun their barrier.
     [[nodiscard("co_await this, or nothing is done")]] auto barrier() const {
         return request("MPI_Ibarrier",
                        [](MPI_Comm comm, MPI_Request* r) noexcept { return MPI_Ibarrier(comm, r); });

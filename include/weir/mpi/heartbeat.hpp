@@ -143,7 +143,8 @@ class heartbeat final : public periodic_work {
         }
     }
 
-    // After a failure. Returns when to call again; or ends the process.
+    // Called by tick() after a failure. Returns when to call tick() again, in ns; or ends the process by
+    // MPI_Abort.
     std::int64_t end_together(std::int64_t now) noexcept {
         if (failed_at_ == 0) failed_at_ = now;
         const bool leads = rank_ == lowest() || size_ == 1;

@@ -26,7 +26,8 @@ namespace detail {
 // What rank 0 tells all ranks: bytes, or why it has none.
 class answer {
   public:
-    // Calls `f`, which returns bytes. All ranks do so, but only the answer of rank 0 is sent.
+    // Calls `f`, which returns bytes, or throws the reason. All ranks do so, but only the answer of rank 0 is
+    // sent.
     template <class F>
     explicit answer(F&& f) {
         try {

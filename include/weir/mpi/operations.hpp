@@ -91,14 +91,14 @@ class operations {
         return false;
     }
 
-    // Ends what is complete. Returns whether anything has ended.
+    // Ends the operations that are complete. Returns whether any has ended.
     bool test() noexcept {
         bool ended = has_failed_to_cancel_ && cancel_marked();
         ended = repeat() || ended;
         return test_requests() || ended;
     }
 
-    // Cancels the operations that are marked by `must_cancel_`. Returns whether anything has ended.
+    // Cancels the operations that are marked by `must_cancel_`. Returns whether any has ended.
     bool cancel_marked() noexcept {
         has_failed_to_cancel_ = false;
         for (std::size_t i = 0; i < owners_.size(); ++i) {

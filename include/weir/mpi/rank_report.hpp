@@ -41,7 +41,7 @@ namespace weir::mpi {
 /// one lap.
 ///
 /// Errors:   after a failure of MPI or of another rank, no more laps are merged; `total` throws the error.
-/// Threads:  `show` and the reductions: the executor's.
+/// Threads:  `show` and the reductions run on the executor's threads.
 /// Lifetime: the destructor waits until each other rank has destroyed its report, or has ended its run. The
 ///           executor outlives the report.
 /// Cost:     a vector of `rank_layout::size()` numbers for each lap.

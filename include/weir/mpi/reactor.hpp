@@ -39,7 +39,7 @@ namespace detail {
 // What a reactor does from time to time: heartbeats.
 class periodic_work {
   public:
-    // Called under the reactor's lock. Returns when the next call is due.
+    // Called under the reactor's lock. Returns when the next call is due, in ns of the platform's clock.
     virtual std::int64_t tick(std::int64_t now) noexcept = 0;
     // Tells all ranks that this one can't go on. Called under the reactor's lock.
     virtual void fail_here(const std::string& why) = 0;

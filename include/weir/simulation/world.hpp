@@ -47,7 +47,8 @@ enum class strategy {
 
 namespace detail {
 
-// The option `chosen` of `of` options, at least two: with one option there is no decision.
+// One decision: for option number `chosen`, from 0, of `of` options. `of` is at least 2: with one option
+// there is no decision.
 struct decision {
     std::uint32_t chosen;
     std::uint32_t of;
