@@ -132,9 +132,9 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
-// \returns why more threads don't help; none if they may help, or if figures lack. `processors`: nearly all are
-// busy; or they work for at most 3/4 of the time in which functions have a thread, as threads are preempted.
-// `blocking`, only if `lacks_threads`: they work for at most 3/4 with few preemptions, or for less than 1/10.
+// \returns why more threads don't help; none if they may help, or if figures lack. `processors`: nearly all
+// are busy; or they work for at most 3/4 of the time in which functions have a thread, as threads are
+// preempted. `blocking`, only if `lacks_threads`: at most 3/4 with few preemptions, or less than 1/10.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;
