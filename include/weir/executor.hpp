@@ -1,4 +1,4 @@
-// weir: what runs coroutines: the contract, pools, virtual time
+// weir: executors, which run coroutines: their interface, pools, a run loop, virtual time
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_HPP
 #define WEIR_EXECUTOR_HPP

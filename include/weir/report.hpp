@@ -1,4 +1,4 @@
-// weir: what shows statistics
+// weir: reports of runs: tables, live views, traces, HTML, JSON, CSV, and watchdogs
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HPP
 #define WEIR_REPORT_HPP

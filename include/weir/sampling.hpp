@@ -1,4 +1,4 @@
-// weir: which items are drawn, in what order, and where to go on
+// weir: samplers, which decide the order of items, their weights and shards; checkpoints
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SAMPLING_HPP
 #define WEIR_SAMPLING_HPP

@@ -124,9 +124,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     void fork(std::coroutine_handle<> h) noexcept override;
 
     /// On a thread of this pool: another thread takes its place for good. This thread sleeps until `done` is
-    /// set, or until `limit`; then it runs only the coroutine that blocks here, until that coroutine suspends
-    /// or ends. If no other thread can be started, it sleeps for at most 1 ms. Returns true. So blocking
-    /// code can't stop the pool, and nothing runs on top of it. On other threads: returns false.
+    /// set, or until `limit`; then it only ends its current resumption. If no other thread can be started, it
+    /// sleeps for at most 1 ms. Returns true. So blocking code can't stop the pool, and nothing runs on top
+    /// of such code. On other threads: returns false.
     bool drive(detail::parker& done, time_point limit) override;
 
     /// A thread that waits for an item of a run works in the place of one of this pool's threads: see
@@ -171,8 +171,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false:
     // `most_misses` searches found nothing to run, or another thread has the place.
     bool work_as_guest(place& mine, worker& me, const detail::parker& done) noexcept;
-    // The consumer posts to the place that it keeps, and wakes no thread for that. False: the place is not
-    // vacant any more, and nothing was posted.
+    // The consumer posts to the place that it keeps, and wakes no thread for the coroutine. False: the place
+    // is not vacant any more, and nothing was posted.
     bool post_to_kept(place& mine, std::coroutine_handle<> h) noexcept;
     // The consumer waits for something else than an item: the worker's own thread goes on at once.
     void return_kept(place& mine) noexcept;

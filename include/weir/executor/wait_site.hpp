@@ -50,8 +50,8 @@ struct site_seen {
     std::vector<wait_seen> waiting;
 };
 
-// An object on which coroutines wait, such as a channel. The first wait registers the object for reports of
-// deadlocks. (Not a channel if the waiting coroutine's executor may be destroyed before the channel.)
+// An object on which coroutines wait, such as a channel. Derived classes register the object at a wait, by
+// `register_site`; a channel not at waits on executors that may be destroyed before the channel.
 class wait_site : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::site;

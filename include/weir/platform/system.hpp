@@ -101,8 +101,8 @@ inline bool ticks_are_reliable() noexcept {
 #endif
 }
 
-// The time of std::chrono::steady_clock at the last tick of the system's timer (every 1 to 10 ms), read in a
-// quarter of the time; 0 if the system has no such clock.
+// The time of std::chrono::steady_clock at the last tick of the system's timer (every 1 to 10 ms), at a
+// quarter of the cost of that clock; 0 if the system has no such function.
 inline std::int64_t coarse_clock_ns() noexcept {
 #if defined(__linux__) && defined(CLOCK_MONOTONIC_COARSE)
     timespec t{};
