@@ -74,7 +74,7 @@ inline cudaError_t core::allocate(void*& memory, std::size_t bytes, cudaStream_t
 }
 inline void core::free(void* memory, cudaStream_t stream) noexcept {
     const exempt_from_captures freeing;
-    // cudaFree, unlike cudaFreeAsync, waits for all work of the device
+    // cudaFree needs no stream: it waits for all work of the device
     without_last_error(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
 }
 

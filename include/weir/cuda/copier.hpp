@@ -202,7 +202,7 @@ struct copying_run {
     std::shared_ptr<transfer_log> log;  // null: no measurement
 };
 
-// What the slots of a `to_device` stage share besides.
+// The state that the slots of a `to_device` stage share in addition to a `copying_run`.
 struct copier : copying_run {
     struct settings {
         pinned_pool* pool;  // null: batches are in page-locked memory already

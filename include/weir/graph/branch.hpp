@@ -202,7 +202,8 @@ struct stage_of_branches : stage_base {
 
 /// \returns a branch for a `route` or a `split`.
 ///
-/// \param name   the name by which the chooser selects the branch, also in statistics and failures.
+/// \param name   the name by which the chooser selects the branch; also that of its first queue in
+///               statistics.
 /// \param part   a stage, or several composed by `|`, without source and sink.
 /// Errors: those of copying `part`, if it is an lvalue. `route` and `split` refuse equal names.
 template <class Part>

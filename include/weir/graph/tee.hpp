@@ -43,7 +43,7 @@ struct side_rule {
 };
 using end_of_side = wait_queue<side_rule>;
 
-// The last stage of the side, which drops its items. `Input`: the type of the queue before the tee.
+// The last stage of the side: drops all items. `Input`: the type of the queue before the tee.
 template <class C, class Input, class Policy>
 class running_drain : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;

@@ -89,7 +89,7 @@ WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& sta
                                  is_block ? "blocks" : "memory", ", or let go of its results earlier"})};
 }
 
-// \returns why invocations take long if not for their own work: waits, copies, retries, failures; else none.
+// \returns the reason if invocations take long because of waits, copies, retries or failures; else none.
 WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stage) {
     const auto limit = [&stage](limit_cause cause, std::initializer_list<std::string_view> what) {
         return visible_limit{cause, stage.name, 0, concat({"stage '", stage.name, "' ", concat(what)})};

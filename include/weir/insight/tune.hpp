@@ -45,7 +45,7 @@ enum class tuning_outcome {
     none,        ///< there was no change to judge
     open,        ///< not yet clear: another lap is measured
     kept,        ///< the changes stay
-    taken_back,  ///< the rate was too low: the settings before are restored
+    taken_back,  ///< the rate was too low: the earlier settings are restored
     outdated,    ///< no change was on trial, and times have changed: the tuner begins anew
 };
 

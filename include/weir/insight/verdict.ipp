@@ -157,7 +157,7 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
 
 // \returns what the change would bring. Requires `v.change`.
 WEIR_INLINE std::string effect_text(const verdict& v, const recording& from) {
-    constexpr double great = 9;  // as of a change of the only stage that takes time
+    constexpr double great = 9;  // such as that of a change to the only stage that takes time
     const std::string gain = v.gain > great ? "more than ten times as much" : percent_text(v.gain) + " more";
     return concat({"; ", describe(*v.change, from.settings), " would bring ", gain,
                    " (sure: ", percent_text(v.sure), ")"});

@@ -241,7 +241,7 @@ class only_one {
 ///           often: see `polling_options`. At rest 0.2 % of a core, 0.8 % while a coroutine waits.
 class world : detail::only_one, detail::process, public communicator {
   public:
-    /// Initialises MPI, unless the program has. Blocks until all ranks have begun theirs.
+    /// Initialises MPI, unless the program has. Blocks until all ranks have begun their worlds.
     /// \param how  see `world_options`; the same on all ranks.
     explicit world(const world_options& how = {}) : process(how), communicator(process::all()) {}
     world(const world&) = delete;
