@@ -35,7 +35,7 @@ enum class run_outcome : std::uint8_t {
 
 /// One item on which a stage's function threw; or an exception of a hook or callback.
 struct failure {
-    std::string stage;           ///< the stage's name; or that of the callback: `on_lap`, `on_end`
+    std::string stage;           ///< the stage's name; or `on_lap`, `on_end`, `on_failure`: the callback
     std::uint64_t item;          ///< how many items the stage had taken (a source: made) before; callback: 0
     std::exception_ptr error;    ///< the exception
     std::source_location where;  ///< `stage_options::where` of the stage; line 0 for a callback

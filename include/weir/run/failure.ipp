@@ -13,13 +13,15 @@
 namespace weir {
 
 WEIR_INLINE std::string pipeline_failure::describe(const std::vector<failure>& failures) {
-    const failure& first = failures.front();
-    std::string text = "weir: stage '" + first.stage + "'" + detail::place_behind(first.where) +
-                       " failed on item " + std::to_string(first.item) + ": " + first.message();
-    for (std::size_t i = 1; i < failures.size(); ++i) {
-        text += "; also stage '" + failures[i].stage + "'" + detail::place_behind(failures[i].where) +
-                " on item " + std::to_string(failures[i].item) + ": " + failures[i].message();
-    }
+    const auto describe_one = [](const failure& f, const char* verb) {
+        const bool is_callback =
+            f.where.line() == 0 && (f.stage == "on_lap" || f.stage == "on_end" || f.stage == "on_failure");
+        if (is_callback) return f.stage + verb + ": " + f.message();
+        return "stage '" + f.stage + "'" + detail::place_behind(f.where) + verb + " on item " +
+               std::to_string(f.item) + ": " + f.message();
+    };
+    std::string text = "weir: " + describe_one(failures.front(), " failed");
+    for (std::size_t i = 1; i < failures.size(); ++i) text += "; also " + describe_one(failures[i], "");
     return text;
 }
 

@@ -104,7 +104,7 @@ WEIR_INLINE bool running_stage<Policy>::report_failure(slot& me, std::uint64_t i
         run_.report_failure(failure(this->name(), item, error, this->where()));
     } catch (...) {
         stop_run(item, std::move(error), true);
-        stop_run(item, std::current_exception());
+        run_.record(failure("on_failure", 0, std::current_exception()), false);
         return false;
     }
     return true;

@@ -117,6 +117,16 @@ TEST_CASE("a pipeline's failure names stage, item and reason, and those of other
     CHECK(two.failures().at(1).stage == "resize");
 }
 
+TEST_CASE("a callback that failed is not called a stage, and has no item") {
+    CHECK(pipeline_failure({failure("on_lap", 0, error("no disk")), failure("on_end", 0, error("no net"))})
+              .what() == std::string("weir: on_lap failed: no disk; also on_end: no net"));
+    virtual_time time;
+    auto run = fails().start(time, {.on_failure = [](const failure&) { throw std::logic_error("told"); }});
+    const std::string text = message_of([&run] { run.drain(); });
+    CHECK(text.starts_with("weir: stage 'decode' (failure.test.cpp:"));
+    CHECK(text.ends_with(") failed on item 5: five; also on_failure: told"));
+}
+
 TEST_CASE("a failure says where its stage was composed, where that is known") {
     const auto here = std::source_location::current();
     const std::string place = "failure.test.cpp:" + std::to_string(here.line());
