@@ -26,7 +26,8 @@ class output_file {
     // Opens the file for appending, and removes an incomplete last line that a killed process has left.
     static output_file append_to(std::string path);
     // Replaces the whole file atomically: a reader sees the old or the new content. To a pipe or a terminal,
-    // the text is only written.
+    // the text is only written. Symbolic links remain, and so do the permissions of the file, except on
+    // Windows.
     static void replace(const std::string& path, std::string_view text) { replace(path, text, false); }
     // As `replace`; the new content also outlasts a crash of the system once this call has returned. Waits
     // for the storage.

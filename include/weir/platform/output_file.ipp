@@ -31,14 +31,16 @@ WEIR_INLINE void output_file::replace(const std::string& path, std::string_view 
         file.open(path, false);
         return file.write(text);
     }
-    const std::string other = path + ".new";
+    const std::string target = behind_links(path);
+    const std::string other = target + ".new";
     file.open(other, true);
     try {
+        copy_permissions(target.c_str(), file.file_);
         file.write(text);
         if (durably && sync_output(file.file_) != 0) file.fail();
         file.close();
-        if (rename_output(other.c_str(), path.c_str()) != 0) file.fail();
-        if (durably) sync_folder_of(path.c_str());
+        if (rename_output(other.c_str(), target.c_str()) != 0) file.fail();
+        if (durably) sync_folder_of(target.c_str());
     } catch (...) {
         remove_output(other.c_str());
         throw;

@@ -73,6 +73,23 @@ inline bool is_device(const char* path) noexcept {
     struct stat seen{};
     return ::stat(path, &seen) == 0 && !S_ISREG(seen.st_mode);
 }
+// The path behind symbolic links, also if no file is there; else `path`.
+inline std::string behind_links(std::string path) {
+    constexpr int most_links = 40;  // as in Linux; more are a circle
+    char next[4096];
+    for (int i = 0; i < most_links; ++i) {
+        const auto size = ::readlink(path.c_str(), next, sizeof next);
+        if (size <= 0 || static_cast<std::size_t>(size) == sizeof next) break;
+        const std::size_t folder = next[0] == '/' ? 0 : path.rfind('/') + 1;  // 0 without a slash
+        path.replace(folder, std::string::npos, next, static_cast<std::size_t>(size));
+    }
+    return path;
+}
+// Gives the file the permissions of the file at `path`, if there is one. Errors are ignored.
+inline void copy_permissions(const char* path, int file) noexcept {
+    struct stat seen{};
+    if (::stat(path, &seen) == 0) static_cast<void>(::fchmod(file, seen.st_mode & 07777U));
+}
 inline void close_output(int file) noexcept { ::close(file); }
 inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, SEEK_END); }
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
@@ -170,6 +187,8 @@ inline bool is_device(const char* path) {
     struct _stat64 seen{};
     return _wstat64(wide(path).c_str(), &seen) == 0 && (seen.st_mode & _S_IFMT) != _S_IFREG;
 }
+inline std::string behind_links(std::string path) { return path; }
+inline void copy_permissions(const char*, int) noexcept {}
 inline void close_output(int file) noexcept { _close(file); }
 // -1 if it is not a regular file.
 inline std::int64_t size_of_output(int file) noexcept {

@@ -21,12 +21,15 @@ namespace weir {
 
 /// Writes a checkpoint into a file, instead of its old content. If the process or the machine crashes during
 /// the call, the file has the old content or the whole new content; after the call, the new content. The
-/// bytes are those of `checkpoint::to_bytes`, which end with a checksum.
+/// bytes are those of `checkpoint::to_bytes`, which end with a checksum. The file keeps its permissions; its
+/// owner becomes the user of the process. If `path` is a symbolic link, the file that it names is written.
+/// On Windows, permissions are not kept, and the link is replaced.
 ///
 ///     weir::save_checkpoint("training.weir", weir::checkpoint::merge(those_of_all_ranks));
 ///
 /// Errors: `std::system_error` with the path; the errors of `to_bytes`. The old content stays.
-/// Cost:   waits for the storage, for 1 to 100 ms; during the call, a second file `path` + `.new` exists.
+/// Cost:   waits for the storage, for 1 to 100 ms; during the call, a second file exists beside it, with the
+///         name of the file and `.new`.
 inline void save_checkpoint(const std::string& path, const checkpoint& done) {
     const std::vector<std::byte> bytes = done.to_bytes();
     const auto* const text = reinterpret_cast<const char*>(bytes.data());

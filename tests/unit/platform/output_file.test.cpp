@@ -80,6 +80,36 @@ TEST_CASE("a file is replaced as a whole, and nothing else is left beside it") {
 }
 
 #if !defined(_WIN32)
+
+TEST_CASE("a file that is replaced keeps its permissions") {
+    const files::folder here("weir output_file test");
+    const std::string path = here / "a.json";
+    output_file::replace(path, "old");
+    fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_write);
+    output_file::replace(path, "new");
+    CHECK(fs::status(path).permissions() ==
+          (fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_write));
+    CHECK(files::text_of(path) == "new");
+}
+
+TEST_CASE("of symbolic links, the file that they name is replaced, also if there is none yet") {
+    const files::folder here("weir output_file test");
+    fs::create_directory(here.path / "in");
+    const std::string link = here / "link", file = here / "in/a.json";
+    fs::create_symlink(here.path / "in/second", link);
+    fs::create_symlink("a.json", here.path / "in/second");
+    for (const char* const text : {"first", "second"}) {
+        output_file::replace(link, text);
+        CHECK(files::text_of(file) == text);
+        CHECK(fs::is_symlink(link));
+        CHECK(fs::is_symlink(here.path / "in/second"));
+        CHECK_FALSE(fs::exists(file + ".new"));
+    }
+    fs::create_symlink("round", here.path / "round");
+    output_file::replace(here / "round", "no link any more");
+    CHECK(files::text_of(here / "round") == "no link any more");
+}
+
 TEST_CASE("in a program that has closed its standard input the first file has number 0, as good as any") {
     const files::folder here("weir output_file test");
     const std::string path = here / "a.csv";
