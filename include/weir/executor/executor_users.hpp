@@ -122,7 +122,7 @@ class executor_users {
         if (left_ != nullptr) *static_cast<void* volatile*>(left_) = functions_;
     }
 
-    // Set when the executor is destroyed; for users that are not counted.
+    // The flag that is set when the executor is destroyed; for users that are not counted.
     const end_flag& end() const noexcept { return end_; }
 
     // False in a process that was forked after the executor was made.

@@ -186,8 +186,8 @@ class polled_source : public pollable {
     ~polled_source() = default;
 
     // Posts the coroutines whose operations have ended. Called by one thread at a time. `by_guard`: whether
-    // that is the guard. Returns when to poll again, as `poll_for`. May return an instant that is past (the
-    // caller then spins) for a bounded time only.
+    // this thread is the guard. Returns when to poll again, as `poll_for`. May return an instant that is past
+    // (the caller then spins) for a bounded time only.
     virtual std::int64_t poll(std::int64_t now, bool by_guard) noexcept = 0;
 
     // Called on the thread of the guard: calls `poll` under the lock. Returns the result `next` of `poll`;

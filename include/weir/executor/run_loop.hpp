@@ -59,7 +59,7 @@ class loop_turns {
     loop_turns() noexcept = default;
     loop_turns(const loop_turns&) = delete;
     loop_turns& operator=(const loop_turns&) = delete;
-    // A coroutine that still blocks its thread then never resumes.
+    // A coroutine that blocks its thread when the object is destroyed never resumes.
     ~loop_turns();
 
     // Whether the calling thread holds the loop.

@@ -174,7 +174,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // The consumer posts to the place that it keeps, and wakes no thread for the coroutine. False: the place
     // is not vacant any more, and nothing was posted.
     bool post_to_kept(place& mine, std::coroutine_handle<> h) noexcept;
-    // The consumer waits for something else than an item: the worker's own thread goes on at once.
+    // Called when the consumer waits for something else than an item: returns the kept place, so that the
+    // worker's own thread goes on at once.
     void return_kept(place& mine) noexcept;
     void wake_all() noexcept override;
 

@@ -128,8 +128,8 @@ class basic_work_finder : public threaded_executor<Platform> {
     void* find(worker& me) noexcept {
         const std::uint64_t tick = me.resumed();
         // Coroutines from outside and timers are served after a fixed number of resumptions, and when the
-        // coarse clock has advanced, as a resumption may take long. By the clock, coroutines from outside are
-        // served as the slot is: if each resumption takes long, the queue is served all the same.
+        // coarse clock has advanced, as a resumption may take long. Coroutines from outside that are served
+        // by the clock count in `streak`: so the queue is served even if each resumption takes long.
         const std::int64_t due = timers_.next();
         if (due != timers_.never || !inbox_.empty()) {
             if (void* const p = look_outside(me, tick, due)) return p;

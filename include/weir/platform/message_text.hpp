@@ -29,7 +29,7 @@ std::string text_with_type(std::string_view text);
 // exception". Errors: `std::bad_alloc`.
 std::string error_text(const std::exception_ptr& error);
 
-// The type of an exception, which is not null, to distinguish exceptions with the same text.
+// The type of an exception, to distinguish exceptions with the same text. `error`: not null.
 std::string error_type(const std::exception_ptr& error);
 
 // The folder of weir's own headers. A source location in this folder means nothing to a user: it comes from

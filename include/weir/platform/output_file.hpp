@@ -25,9 +25,9 @@ class output_file {
     static output_file at_end_of(std::string path);
     // Opens the file for appending, and removes an incomplete last line that a killed process has left.
     static output_file append_to(std::string path);
-    // Replaces the whole file atomically: a reader sees the old or the new content. To a pipe or a terminal,
-    // the text is only written. Symbolic links remain, and so do the permissions of the file, except on
-    // Windows.
+    // Replaces the whole file atomically: a reader sees the old or the new content. A pipe or terminal is not
+    // replaced: the text is written to it. Symbolic links remain, and so do the permissions of the file,
+    // except on Windows.
     static void replace(const std::string& path, std::string_view text) { replace(path, text, false); }
     // As `replace`; the new content also outlasts a crash of the system once this call has returned. Waits
     // for the storage.

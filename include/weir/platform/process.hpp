@@ -144,8 +144,8 @@ class registry {
         first_ = last_ = nullptr;
     }
 
-    // Visits all objects of type T in the order in which they were added. For objects that only one thread
-    // uses.
+    // Visits all objects of type T in the order in which they were added. Only for a registry whose objects
+    // one thread uses: takes no lock.
     template <class T, class Function>
     void each(Function function) {
         if (new_.load(std::memory_order_relaxed) != nullptr) take_new();

@@ -147,7 +147,7 @@ class thread_objects {
 
     static thread_objects& here() noexcept {
         static const unsigned long slot = [] {
-            HINSTANCE__* whole = nullptr;  // a library with this code is never unloaded
+            HINSTANCE__* whole = nullptr;  // a DLL with this code is never unloaded
             GetModuleHandleExA(5, reinterpret_cast<const char*>(&end_thread), &whole);
             slot_ = FlsAlloc(&end_thread);
             std::atexit(&end_process);

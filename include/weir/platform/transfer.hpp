@@ -84,7 +84,7 @@ class trampoline {
     static void run(std::coroutine_handle<> h) { trampoline().resume(h); }
 
     // The result of await_suspend that continues with `h`. On a thread without a trampoline (another library
-    // resumed the coroutine directly) runs `h` in a new one.
+    // resumed the coroutine directly) runs `h` in a new trampoline.
     WEIR_NOINLINE static std::coroutine_handle<> transfer(std::coroutine_handle<> h) {
         trampoline* const here = current();
         if (here == nullptr) {
@@ -94,8 +94,8 @@ class trampoline {
         return here->next(h);
     }
 
-    // `transfer` on a thread of an executor. Null on other threads: then the caller posts `h` to its
-    // executor.
+    // As `transfer`, but only on threads of executors. Null on other threads: then the caller posts `h` to
+    // its executor.
     WEIR_NOINLINE static std::coroutine_handle<> transfer_at_work(std::coroutine_handle<> h) {
         trampoline* const here = current();
         if (here == nullptr || !here->at_work_) return nullptr;
