@@ -47,8 +47,7 @@ class basic_pool_threads {
     };
 
   public:
-    // A thread is named `name` and the number of its place. It first calls `on_start`, if any, with this
-    // number.
+    // Threads are named `name` and the number of their place, and first call `on_start` with this number.
     explicit basic_pool_threads(const char* name, std::function<void(unsigned)> on_start = nullptr)
         : name_(name), on_start_(std::move(on_start)) {}
     basic_pool_threads(const basic_pool_threads&) = delete;
