@@ -173,7 +173,8 @@ class failure_counter {
     // Returns whether the limit is exceeded.
     bool count_failure(entry failed) noexcept;
 
-    // Returns whether the limit is exceeded, by failures of which `last_failure()` is the last.
+    // Returns true if this success ends the probation of a rate, and the limit is exceeded. `last_failure()`
+    // is then the last failure.
     bool count_success() noexcept;
     entry last_failure() noexcept;
 

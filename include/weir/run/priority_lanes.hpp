@@ -80,7 +80,7 @@ class priority_lanes final : detail::detached_task_owner {
     // A coroutine that runs the coroutines of the lanes; one for each thread of the executor, and more while
     // pumps block. Never ends.
     static detail::detached_task<void> pump(priority_lanes& all);
-    void ended() noexcept override { std::terminate(); }  // by an exception that left a coroutine
+    void ended() noexcept override { std::terminate(); }  // an exception left a coroutine, and so the pump
 
     // Waits until a coroutine is posted to a lane; or, if it `yields`, lets other coroutines of `base_` run.
     class pause {

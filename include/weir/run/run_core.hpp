@@ -64,7 +64,7 @@ class run_core final : public profiled_graph<Policy> {
     // acquire; pairs with mark_ended(): a caller that gets true sees all work before the end
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire) != 0; }
 
-    // Called at the end of each coroutine of the run.
+    // Called at the end of each coroutine of the run. After the last call, `join` returns.
     void ended() noexcept override;
 
     // Ends the statistics, if all workers have ended; else does nothing. Called when a consumer has seen the

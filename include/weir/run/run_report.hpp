@@ -139,7 +139,7 @@ class run_profiler {
     virtual void finish(profiled_run& run) = 0;
     // Called if `step` or `finish` threw.
     virtual void abandon(profiled_run& run, std::exception_ptr error) noexcept = 0;
-    // Whether `conclude` is to be called, once `finish` or `abandon` was.
+    // Whether `conclude` is to be called. Asked after `finish` or `abandon`.
     virtual bool has_conclusion() const noexcept { return false; }
     // Called when all stages have ended. `rest`: the statistics of the run without the profile, and without
     // the items that the profile had put into the queues.

@@ -240,7 +240,7 @@ class worker_set : public stage_gate {
 
     // Called by a worker that takes no more items. True: no other worker of the stage takes items any more.
     bool leave(slot& me) noexcept;
-    // The slot ends. `late`: the last clock reading is too old, because the worker has called hooks since.
+    // The slot enters the state `off`. `late`: reads the clock, as the worker has called hooks since.
     void go_off(slot& me, [[maybe_unused]] bool late) noexcept;
 
     std::int64_t now() const noexcept { return run_.main_executor().now().time_since_epoch().count(); }
@@ -248,7 +248,7 @@ class worker_set : public stage_gate {
   private:
     std::unique_ptr<slot> make_slot(std::size_t index);
     void start(std::size_t i) noexcept;
-    // Counts one more worker in `present_`, unless the last worker has left.
+    // Counts one more worker in `present_`. Returns false, and counts none, if the last worker has left.
     bool join() noexcept;
     void add_slot();
     const std::string name_;

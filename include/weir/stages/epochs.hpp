@@ -41,7 +41,8 @@ struct epochs_of {
     std::uint64_t count;
 };
 
-// Returns the source of an epoch's items: the result of `make`, with the epoch's number if `make` takes one.
+// Returns the source of an epoch's items: the result of `make`, called with the epoch's number if `make`
+// takes a number; or a copy of `make`, a container.
 template <class Make>
 decltype(auto) make_epoch(Make& make, std::uint64_t epoch) {
     if constexpr (callable<Make, std::uint64_t>) {

@@ -94,8 +94,8 @@ enum class result_origin : std::uint8_t { its_item, all_held, unknown };
 
 // Properties of a stage kind that choose the worker's code at compile time.
 struct stage_traits {
-    // A call of `work` is a task if `stage_kind::has_work` returned true: hooks run, and statistics record
-    // its time. If `stage_kind::counts_as_task` then returns false, statistics leave the call out.
+    // True: a call of `work` is a task if `stage_kind::has_work` returned true: hooks run, and statistics
+    // record its time, unless `stage_kind::counts_as_task` then returns false. False: no call is a task.
     bool counts_tasks = true;
     // The task ends with its last result; `fetch_result` makes each result. False: the task ends with `work`.
     bool makes_results_later = false;

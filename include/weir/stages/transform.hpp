@@ -107,7 +107,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             carry(it);
         }
     }
-    // For checkpoints: gives up the operation's share of the item's provenance. Each result has another one.
+    // Gives up the operation's share of the item's provenance, for checkpoints. Results have their own shares.
     void end_task(iteration& it) noexcept {
         if (traits.origin == result_origin::its_item && !it.error) provenance_.acknowledge();
     }
@@ -266,7 +266,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 //     static constexpr const char* no_checkpoint;  the same: why the run has no checkpoint; default: null
 //     template <class T> using result = ...;       type of the results for items T; default: T
 //     template <class T> static auto op(const Own&)   makes the operation for one run
-//     static constexpr bool takes_elements;        T is the element type of the queue; default: false
+//     static constexpr bool takes_elements;        true: T is the queue's element type; default: false
 template <class Own>
 struct transform_stage : stage_base {
     static constexpr bool takes_elements = false;
