@@ -156,7 +156,7 @@ class place_rule {
         fetch_stop_ = nullptr;
     }
 
-    // The item has filled its place. If its batch can leave and there is no giver, the slot becomes the giver.
+    // The item has filled its place. The slot becomes the giver if its batch can leave and there is no giver.
     void fill(place_request& t) noexcept {
         t.batch->fill(t.place, t.number);
         settle(t);

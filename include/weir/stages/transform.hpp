@@ -107,7 +107,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             carry(it);
         }
     }
-    // Gives up the operation's share of the item's provenance, for checkpoints. Results have their own shares.
+    // Gives up the operation's share of the item's provenance, for checkpoints. Each result has a share, too.
     void end_task(iteration& it) noexcept {
         if (traits.origin == result_origin::its_item && !it.error) provenance_.acknowledge();
     }
