@@ -173,7 +173,7 @@ struct batch_slots_types {
         bool is_kept = true;                // the function has not dropped the item
         bool lacks_memory_to_wait = false;  // no memory for the task that waits for a place: fails the stage
         typename epoch_item_traits<C>::provenance item_provenance;
-        std::unique_ptr<open_batch> to_give;  // a full batch; at the end of an epoch or of the input, all left
+        std::unique_ptr<open_batch> to_give;  // a full batch; at the end of an epoch or of the input, all
         std::optional<D> result;
     };
 };
