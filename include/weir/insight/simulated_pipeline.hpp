@@ -72,7 +72,7 @@ class simulated_pipeline {
         instant since = 0;  // when the state began
         instant run = 0;    // how long the invocation has a thread; `await`: how long it then awaits
         instant await = 0;
-        std::uint64_t number = 0;  // of its item, from 0, in the order in which items left the input queue
+        std::uint64_t number = 0;  // from 0: the place of its item among those that the stage took or made
         item holds = 0;            // the item, or its next result
         std::uint32_t left = 0;    // results of this item that are not in the output queue yet
     };
