@@ -22,8 +22,8 @@ namespace weir::cuda::detail {
 
 // Holds a reference to a completion (the record of a pending operation, completion.hpp). A ticket with an
 // event of the context also holds this event, until the completion is submitted to the context's mailbox.
-// An `awaited_work` constructs such a ticket before it queues the operation, so that a failure to get the
-// completion or the event leaves no work pending.
+// An `awaited_work` constructs such a ticket before it queues the operation: if it gets no completion or
+// event, no work is pending.
 class ticket {
   public:
     // Errors: those of core::take_event(), and std::bad_alloc.
@@ -84,8 +84,8 @@ class ticket {
     }
 
     // Calls `queue`, which queues the work and may block, on a new thread, and submits the completion there.
-    // An error of a CUDA call on the new thread becomes the result of the completion, which ends when no part
-    // of the work is pending any more. Errors: std::system_error if the thread can't be started;
+    // An error of a CUDA call on the new thread becomes the completion's result. The completion ends when no
+    // part of the work is pending any more. Errors: std::system_error if the thread can't be started;
     // std::bad_alloc; std::logic_error if the context is gone. After such an error `queue` is not called.
     template <class Queue>
     void submit_blocking(cudaStream_t stream, Queue queue) {

@@ -120,7 +120,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     };
 
     // Frees device memory when the capture of its stream has ended. If the record can't be allocated, or the
-    // context is gone, the device memory is leaked, because the end of the work on the memory is unknown.
+    // context is gone, the device memory is leaked: nothing tells when the work on the memory ends.
     void defer_free(void* memory, std::size_t bytes, const stream& on,
                     const std::shared_ptr<pooled_event>& behind) noexcept;
 

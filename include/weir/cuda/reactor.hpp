@@ -69,8 +69,8 @@ class device_status {
 
 // Learns how long operations on a device take, by their number of bytes. Copies have bytes; the rate of a
 // large copy gives the times of other large sizes. All other operations have 0 bytes. By these times, the
-// thread that polls the device sleeps until shortly before the usual end of an operation, and then polls
-// without a pause for a bounded time. Instants and times in ns.
+// thread that polls the device sleeps until shortly before the usual end of an operation. Then the thread
+// polls without a pause for a bounded time. Instants and times in ns.
 class usual_times {
   public:
     static constexpr std::int64_t unknown = 0;

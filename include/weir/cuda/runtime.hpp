@@ -142,8 +142,8 @@ class device {
 
 namespace detail {
 
-// While a thread captures a stream in the default mode (global), calls of any thread that are unsafe during a
-// capture fail, even cudaEventQuery, and invalidate the capture. While an object of this class exists, calls
+// While a thread captures a stream in the default mode (global), potentially unsafe calls of any
+// thread, even cudaEventQuery, fail and invalidate the capture. While an object of this class exists, calls
 // of its thread are exempt (relaxed mode). That is safe because the library uses no captured stream.
 class exempt_from_captures {
   public:

@@ -32,8 +32,8 @@ enum class limit_cause : std::uint8_t {
     blocks,      ///< memory: a stage waits for a free block of a memory pool, or for memory of a device
     copies,      ///< copies to or from the memory of a device
     overhead,    ///< the library's time to move an item: no function takes longer than 1 us on average
-    balanced,  ///< no single cause: no change brings 5 %; or two stages, or a stage and the consumer, are busy
-    unsure,    ///< unknown: the statistics don't tell
+    balanced,    ///< no single cause: no change brings 5 %; or two stages, or one and the consumer, are busy
+    unsure,      ///< unknown: the statistics don't tell
 };
 
 /// \returns the name of the cause in reports: the enumerator's name, but "workers" for `threads`.

@@ -32,9 +32,9 @@ struct recorded_stage {
     /// `tasks[k % size]`. If false, the order is random.
     bool in_sequence = false;
 
-    /// Whether `tasks` are quantiles of the times of all invocations, at equal steps of probability, as
-    /// `record_of` makes them from a histogram, and no random sample. Then a mean over `tasks` is as certain
-    /// as one over all invocations.
+    /// Whether `tasks` are no random sample, but quantiles of the times of all invocations, at equal steps of
+    /// probability: `record_of` makes these from a histogram. Then a mean over `tasks` is as certain as one
+    /// over all invocations.
     bool is_even = false;
 
     /// For `stage_role::aggregate`, if batches differ in size: a sample of their numbers of items, in random

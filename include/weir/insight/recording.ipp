@@ -87,8 +87,8 @@ WEIR_INLINE double factor_to(double mean, bool failed, const task_samples& sampl
     return sum > 0 && mean > 0 ? mean * count / sum : 1;
 }
 
-// Replaces invocations by others of the sample, at random, until the sum of their results differs by less
-// than half a result from the sum that has the mean `wanted`, or until the attempts are used up.
+// Replaces invocations by others of the sample, at random, until the mean number of results is `wanted`:
+// their sum is off by less than half a result. Gives up after a number of attempts.
 WEIR_INLINE void correct_results(std::vector<recorded_task>& tasks, double wanted) {
     const std::vector<recorded_task> all = tasks;
     const auto n = static_cast<double>(tasks.size());

@@ -29,8 +29,8 @@ class simulator : private simulated_pipeline {
     // even if a stage drops all items.
     static constexpr std::uint64_t most_made = 10'000'000;
 
-    // Runs the steps of the slot with the index `who` until the slot is in an invocation, waits, or ends, or
-    // until the simulation is over.
+    // Runs the steps of the slot with the index `who`. Returns when the slot is in an invocation, waits, or
+    // has ended, or when the simulation is over.
     void proceed(index who);
 
     // The steps of a slot: one function for each `phase`, and begin_work(), the part of begin() that starts
@@ -48,7 +48,7 @@ class simulator : private simulated_pipeline {
 
     // In a stage that keeps the order of its items: whether the slot need not wait for the turn of its item.
     // True if it is the item's turn. True, too, if the item has at most one result, and the queue has room
-    // for this result and for one of each earlier item that hasn't left: the result moves to `stage::early`.
+    // for it beside a result of each earlier item that hasn't left: the result moves to `stage::early`.
     bool is_turn_or_early(slot& me, stage& of, queue& to);
     // Called when the item whose turn it was has left. The early results directly behind this item leave,
     // too, up to the first item that is not finished; then look_in_line() runs.

@@ -42,10 +42,10 @@ double planned_rate(const pipeline_settings& settings, const recording& from);
 // Finds settings with nearly the greatest rate within the limits, and hardly more resources than this rate
 // takes:
 // 1. Begins with one slot for each stage, little room, and all threads; fixed numbers remain.
-// 2. Adds a slot, again and again, to the stage whose slots allow the least rate, until the limits allow no
-//    more, or a stage with fixed slots or the number of threads limits the rate.
-// 3. Of more slots for a stage, more room in a queue and more room in all queues, makes the change with the
-//    greatest predicted rate, as long as the rate rises.
+// 2. Adds a slot, again and again, to the stage whose slots allow the least rate. Stops at the limits, or
+//    when a stage with fixed slots or the number of threads limits the rate.
+// 3. Tries more slots for a stage, more room in a queue, and more room in all queues. Makes the change with
+//    the greatest predicted rate, again and again, as long as the rate rises.
 // 4. Lowers the numbers of slots, the room and the threads, as long as the rate hardly falls. The queue
 //    before the consumer keeps its room as far as the limits allow.
 // Source of step 2: B. Fox, "Discrete optimization via marginal analysis", Management Science 13 (1966).

@@ -44,8 +44,8 @@ struct verdict {
 /// for causes that predictions don't cover, such as `limit_cause::processors` and `limit_cause::copies`.
 ///
 /// A run that can't be predicted, or whose prediction doesn't fit, is judged by the states of its slots
-/// (workers of stages) and the use of processors. The verdict then is less sure, has no change, and `lost` is
-/// the share of the time in which the consumer waits; 0 if the pipeline ends with `for_each` or `sink_to`.
+/// (workers) and the use of processors. The verdict then is less sure, has no change, and `lost` is the share
+/// of the time in which the consumer waits; 0 if the pipeline ends with `for_each` or `sink_to`.
 /// `verdict::sentence` says why the run can't be predicted.
 /// \returns the verdict. `limit_cause::unsure` if even the states tell nothing; the sentence then doesn't say
 ///          why the run can't be predicted.

@@ -90,9 +90,9 @@ struct what_if_result {
 
 /// Predicts the effect of changes of the settings on the rate of a recorded run.
 ///
-/// The run itself is predicted first. No change is predicted, and `refused` says why, if a stage has fewer
-/// invocations than `fewest_tasks`, or if the predicted rate (the mean of the prediction and its resamples)
-/// differs from the measured rate, if known, by more than `tolerance`.
+/// The run itself is predicted first. No change is predicted if a stage has fewer invocations than
+/// `fewest_tasks`. Nor if the predicted rate (the mean of the prediction and its resamples) differs from a
+/// known measured rate by more than `tolerance`. `refused` then says why.
 ///
 /// \returns the effects, the greatest gain first.
 /// Errors: as `predict` and `with_change`.

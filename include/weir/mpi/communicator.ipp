@@ -1,5 +1,5 @@
-// weir mpi, internal: the collective operations that take several calls of MPI SPDX-License-Identifier:
-// BSL-1.0
+// weir mpi, internal: the collective operations that take several calls of MPI
+// SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MPI_COMMUNICATOR_IPP
 #define WEIR_MPI_COMMUNICATOR_IPP
 

@@ -101,8 +101,8 @@ inline task<std::optional<checkpoint>> load_checkpoint(communicator all, std::st
     co_return result;
 }
 
-/// Collective: whether all ranks do one more step together, so that a rank whose items have ended does not
-/// leave the others waiting in their next collective operation:
+/// Collective: whether all ranks do one more step together. So a rank whose items have ended does not leave
+/// the others waiting in their next collective operation:
 ///
 ///     auto item = co_await run.next();
 ///     while (co_await weir::mpi::another_round(all, item.has_value(), weir::tail::exact)) {

@@ -105,8 +105,8 @@ class checkpoint {
     [[nodiscard]] std::span<const std::uint64_t> ahead() const noexcept { return ahead_; }
 
     /// The checkpoint as bytes, the same on every platform: 63 bytes, and 1 to 8 bytes for each position that
-    /// was taken out of order. These are the positions in `ahead()`, and, until the epoch in which the run
-    /// was resumed is over, the positions that earlier runs took out of order.
+    /// was taken out of order. These are the positions in `ahead()`. Until the epoch in which the run was
+    /// resumed is over, the positions that earlier runs took out of order are among them, too.
     /// Errors: `std::length_error` if 2^32 positions were taken out of order.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
 

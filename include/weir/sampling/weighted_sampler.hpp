@@ -106,8 +106,8 @@ class alias_table {
     static std::size_t place_in(u64 column) noexcept { return number_as<std::size_t>(column); }
 
     // Fills up each column that is too low from a column that is too high, until all have the same height.
-    // The unit of heights is 1 / n of the unit of the integer weights, so that the height of a column is the
-    // sum of these weights.
+    // The unit of heights is 1 / n of the unit of the integer weights: so the height of a column is the sum
+    // of these weights.
     void build() {
         const u64 n = columns_.size();
         std::vector<u64> low, high;

@@ -33,11 +33,11 @@ enum class strategy {
     random,
     /// Each coroutine gets a random priority when it is first seen; the one with the highest priority runs.
     /// At a few random steps this coroutine gets the lowest priority. Finds faults that need a few decisions
-    /// in a certain order, with a probability of at least 1 in n * k^(d-1), for n coroutines, k steps and a
-    /// fault of depth d. A schedule that becomes much longer than first come, first served continues with
-    /// `random`, so that a coroutine that polls doesn't starve the one that it waits for. Source: Burckhardt,
-    /// Kothari, Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding
-    /// bugs" (PCT), ASPLOS 2010.
+    /// in a certain order. For n coroutines, k steps and a fault of depth d, the probability is at least 1 in
+    /// n * k^(d-1). A schedule that becomes much longer than first come, first served continues with
+    /// `random`: a coroutine that polls might starve the one that it waits for. Source: Burckhardt, Kothari,
+    /// Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs" (PCT),
+    /// ASPLOS 2010.
     priorities,
     /// All schedules, one after the other, for small scenarios. For larger ones,
     /// `explore_options::deviations` bounds how many decisions differ from first come, first served. Source
