@@ -117,7 +117,7 @@ class run_control {
     [[nodiscard]] std::vector<std::string> stages() const { return known_core().stage_names(); }
 
     /// Changes the concurrency of the stage with this name. Added slots begin at once; a removed slot first
-    /// finishes its item. If the stage has ended, no slot begins.
+    /// finishes its item. Does nothing if the stage has ended.
     ///
     /// Errors: `std::invalid_argument` for 0, for a name of no stage or of several, and above 1 for a kind of
     ///         stage that always has one slot; `std::bad_alloc`, without a change.
