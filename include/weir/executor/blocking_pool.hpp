@@ -74,8 +74,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     void post(std::coroutine_handle<> h) noexcept override { this->post_from_outside(h); }
 
     /// On a thread of this pool: another thread takes its place for good. This thread sleeps until `done` is
-    /// set, or until `limit`; then it only ends its current resumption. If no other thread can be started, it
-    /// sleeps for at most 1 ms. Returns true. On other threads: returns false.
+    /// set, or until `limit`; then it only finishes its current resumption. If no other thread can be started,
+    /// it sleeps for at most 1 ms. Returns true. On other threads: returns false.
     bool drive(detail::parker& done, time_point limit) override {
         this->check_threads();
         place& mine = current();
@@ -163,8 +163,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         this->resume(std::coroutine_handle<>::from_address(address));
     }
 
-    // Fires the timers that are due. Returns the next coroutine, or null. With a next coroutine, also wakes
-    // another thread in two cases: more coroutines are queued, as one thread may have received the
+    // Fires the timers that are due. Returns the next coroutine, or null. Before it returns a coroutine,
+    // wakes another thread in two cases: more coroutines are queued, as one thread may have received the
     // notifications of two posts; or a timer is set and no thread is the timekeeper.
     void* take() noexcept {
         if (this->has_timer()) {

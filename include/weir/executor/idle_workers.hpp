@@ -65,7 +65,7 @@ class basic_idle_workers {
     basic_idle_workers(const basic_idle_workers&) = delete;
     basic_idle_workers& operator=(const basic_idle_workers&) = delete;
 
-    // Why `sleep` ended: the worker is now the watcher; or surplus (the pool needs fewer); the pool is over.
+    // Why `sleep` ended: the worker is now the watcher; it is surplus (the pool wants fewer); the pool ends.
     enum class woken { to_watch, surplus, by_the_end };
     // The result of `keep_watch`: a coroutine, or null. Null, and not over: the worker is surplus.
     struct end_of_watch {

@@ -47,8 +47,8 @@ class loop_turns {
         virtual void turn(parker& done, time_point limit) = 0;
         virtual time_point instant() const noexcept = 0;
         // Called on a thread that blocks and has passed the loop on: sleeps until `done` is set, or until
-        // `limit`, then wakes the thread that sleeps in `turn`, so that it passes the loop back. If only
-        // coroutines of the loop set such flags, as on `virtual_time`, returns at once: the caller then
+        // `limit`, then wakes the thread that sleeps in `turn`, so that this thread passes the loop back. If
+        // only coroutines of the loop set such flags, as on `virtual_time`, returns at once: the caller then
         // sleeps until it gets the loop back.
         virtual void sleep(parker& done, time_point limit) noexcept = 0;
 

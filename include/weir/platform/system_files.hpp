@@ -73,7 +73,8 @@ inline bool is_device(const char* path) noexcept {
     struct stat seen{};
     return ::stat(path, &seen) == 0 && !S_ISREG(seen.st_mode);
 }
-// The path behind symbolic links, also if no file is there; else `path`.
+// The path of the file to which the symbolic link `path` leads, even if no such file exists; `path` if it is
+// no link.
 inline std::string behind_links(std::string path) {
     constexpr int most_links = 40;  // as in Linux; more are a circle
     char next[4096];

@@ -131,7 +131,7 @@ inline void listen_for_signals(signal_pipe& pipe, signal_listener to) noexcept {
     for (ssize_t n = 1; n == 1 || (n < 0 && errno == EINTR);) {
         n = ::read(pipe.ends[0].load(std::memory_order_relaxed), &number, 1);
         if (n != 1) continue;
-        pipe.is_noted[number].store(false);  // before the listener acts: a signal from here on is told, too
+        pipe.is_noted[number].store(false);  // before the listener acts: signals meanwhile are told, too
         to(number);
     }
 }
