@@ -74,8 +74,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     void post(std::coroutine_handle<> h) noexcept override { this->post_from_outside(h); }
 
     /// On a thread of this pool: another thread takes its place for good. This thread sleeps until `done` is
-    /// set, or until `limit`; then it only finishes its current resumption. If no other thread can be started,
-    /// it sleeps for at most 1 ms. Returns true. On other threads: returns false.
+    /// set, or until `limit`; then it only finishes its current resumption. If no other thread can be
+    /// started, it sleeps for at most 1 ms. Returns true. On other threads: returns false.
     bool drive(detail::parker& done, time_point limit) override {
         this->check_threads();
         place& mine = current();

@@ -124,9 +124,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     void fork(std::coroutine_handle<> h) noexcept override;
 
     /// On a thread of this pool: another thread takes its place for good. This thread sleeps until `done` is
-    /// set, or until `limit`; then it only finishes its current resumption. If no other thread can be started,
-    /// it sleeps for at most 1 ms. Returns true. So blocking code can't stop the pool, and nothing runs on top
-    /// of such code. On other threads: returns false.
+    /// set, or until `limit`; then it only finishes its current resumption. If no other thread can be
+    /// started, it sleeps for at most 1 ms. Returns true. So blocking code can't stop the pool, and nothing
+    /// runs on top of such code. On other threads: returns false.
     bool drive(detail::parker& done, time_point limit) override;
 
     /// A thread that waits for an item of a run works in the place of one of this pool's threads: see
