@@ -240,8 +240,8 @@ class worker_waits {
         }
         return nullptr;
     }
-    // Returns false if a turn or an admission was refused, or if the slot does not return into service, also
-    // for a failure of `acquire_resources`.
+    // Ends the wait. Returns false if a turn or an admission was refused, or if the slot does not return into
+    // service, also after a failure of `acquire_resources`.
     WEIR_NOINLINE bool end(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:
