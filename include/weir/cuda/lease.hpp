@@ -156,16 +156,16 @@ class [[nodiscard("the block goes back at once")]] lease {
 
     /// Queues a copy of `bytes()` to device memory. The block goes back to its pool when the copy is done.
     /// Errors: `weir::cuda::error`; `std::logic_error` if the stream's context is gone;
-    ///         `std::invalid_argument` for a stream of a GPU if the block is ordinary memory. Then no copy is
-    ///         pending, and the lease keeps the block.
+    ///         `std::invalid_argument` for a stream of a GPU if the block is ordinary memory. After an error
+    ///         no copy is pending, and the lease keeps the block.
     void copy_to(const stream& s, void* to) {
         queue_copy(s, to);
         give_away(s);
     }
 
     /// The block goes back to its pool when all work queued on the stream is done.
-    /// Errors: `weir::cuda::error`; `std::logic_error` if the stream's context is gone. Then the lease keeps
-    ///         the block, and the queued work is done, except work captured into a graph.
+    /// Errors: `weir::cuda::error`; `std::logic_error` if the stream's context is gone. After an error the
+    ///         lease keeps the block, and the queued work is done, except work captured into a graph.
     void return_after(const stream& s) {
         detail::core& of = *s.shared()->of();
         try {

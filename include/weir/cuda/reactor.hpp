@@ -115,7 +115,7 @@ class usual_times {
   private:
     static constexpr std::size_t least_of_rate = std::size_t{1} << 16U;  // bytes from which a copy is large
 
-    // The usual time of operations, by the number of bits of their number of bytes (std::bit_width).
+    // The usual time of operations, by the std::bit_width of their bytes.
     std::int64_t times_[std::numeric_limits<std::size_t>::digits + 1]{};
     double ns_per_byte_ = 0;  // of large copies; 0: unknown
 };

@@ -29,8 +29,8 @@ namespace weir::cuda {
 }
 
 /// \returns true for an error after which this process can't use the device: every later call fails with the
-///           same error. These are the errors that CUDA's documentation describes so, and uncorrectable
-///           errors of the device's memory and links.
+///           same error. These are the errors that CUDA's documentation describes in this way, and
+///           uncorrectable errors of the device's memory and links.
 [[nodiscard]] constexpr bool is_sticky(cudaError_t code) noexcept {
     switch (static_cast<int>(code)) {
         case cudaErrorECCUncorrectable:

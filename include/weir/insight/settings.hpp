@@ -32,8 +32,8 @@ struct stage_settings {
     stage_role role = stage_role::function;  ///< what the stage does
     std::size_t concurrency = 1;             ///< the number of slots (workers), at least 1
     std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
-    /// The number of items of average size that fit into the limit of bytes of the queue behind the stage; 0:
-    /// no such limit.
+    /// How many items of average size fit into the byte limit of the queue behind the stage; 0: no such
+    /// limit.
     std::size_t byte_room = 0;
     /// See `stage_options::output_order`.
     weir::output_order output_order = weir::output_order::completion;

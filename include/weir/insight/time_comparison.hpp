@@ -99,8 +99,8 @@ time_change change_of(const time_sample& before, const time_sample& after) noexc
 // replaces both shares: its time includes waits of its thread for a processor.
 std::size_t find_other_times(const recording& before, const recording& now);
 
-// How much the rate of a lap (a part of a run) of `num_items` items varies by chance, as a share: twice the
-// relative standard error of the mean time of the stage that varies most; at most 0.2.
+// How much the rate of a lap (a part of a run) with `num_items` items varies by chance, as a share: twice the
+// largest relative standard error of the stages' mean times; at most 0.2.
 double noise_of(const recording& lap, std::uint64_t num_items);
 
 }  // namespace weir::detail
