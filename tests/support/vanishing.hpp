@@ -12,7 +12,7 @@
 #include <exception>
 
 // Resumes within post(), as a thread of a pool does that is faster than the one that posts.
-class runs_within_post final : public weir::executor {
+class runs_within_post : public weir::executor {
   public:
     void post(std::coroutine_handle<> h) noexcept override {
         ++posted;

@@ -69,13 +69,14 @@ class when_any_join {
     }
 
     void part_ended(const void* part) noexcept {
-        // relaxed: selects one part; is_last() orders `first_` and `ready_`, read after all parts have ended
+        // relaxed: selects one part; is_last() orders `first_`, which is read after all parts have ended
         if (!has_first_.exchange(true, std::memory_order_relaxed)) {
             first_ = part;
             stop_.request_stop();
         }
-        if (measured_ != nullptr) ready_.store(clock_of(*measured_), std::memory_order_relaxed);
-        if (is_last()) executor_->post(awaiter_);  // the join may be gone from here on
+        if (!is_last()) return;
+        if (measured_ != nullptr) ready_ = clock_of(*measured_);
+        executor_->post(awaiter_);  // the join may be gone from here on
     }
 
     // The `wrapped_part` that ended first. To be called when all parts have ended. Unregisters `on_end_`.
@@ -83,7 +84,8 @@ class when_any_join {
         on_end_.reset();  // waits for a callback that runs right now
         return first_;
     }
-    std::int64_t ready_at() const noexcept { return ready_.load(std::memory_order_relaxed); }
+    // When the awaiter was posted, by the clock of its slot; 0: not posted, or no slot.
+    std::int64_t ready_at() const noexcept { return ready_; }
 
   private:
     struct stop_parts {
@@ -105,7 +107,7 @@ class when_any_join {
     std::coroutine_handle<> awaiter_;
     executor* executor_ = nullptr;
     slot* measured_ = nullptr;
-    atomic<std::int64_t> ready_{0};
+    std::int64_t ready_ = 0;
     std::optional<stop_callback<stop_parts>> on_end_;
 };
 

@@ -1,12 +1,15 @@
 #include <weir/task/when_any.hpp>
 
 #include "support/catch.hpp"
+#include "support/vanishing.hpp"
 
 #include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/platform/env.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -15,8 +18,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -336,4 +341,79 @@ TEST_CASE("no argument outlives a when_any, on a loop and on a pool") {
         }
     };
     sync_wait(pool, often());
+}
+
+namespace {
+
+// Its time is told by the test, which may act when it is asked for.
+struct told_time : runs_within_post {
+    weir::time_point now() const noexcept override {
+        if (asked) std::exchange(asked, nullptr)();
+        return weir::time_point(at);
+    }
+    mutable std::function<void()> asked;
+    weir::duration at{0};
+};
+
+// Does nothing, in a slot.
+struct in_slot {
+    struct promise_type {
+        in_slot get_return_object() noexcept {
+            return {std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        std::suspend_always initial_suspend() const noexcept { return {}; }
+        std::suspend_always final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        void unhandled_exception() const noexcept { std::terminate(); }
+        weir::detail::coroutine_env& env() noexcept { return env_; }
+
+        weir::detail::coroutine_env env_;
+    };
+    std::coroutine_handle<promise_type> handle;
+};
+in_slot nothing() { co_return; }
+
+}  // namespace
+
+TEST_CASE("a when_any is ready when its last part has ended, though another part read its clock before") {
+    told_time time;
+    const std::string stage = "f";
+    weir::detail::slot me(stage, 0, time);
+    const in_slot waits = nothing();
+    waits.handle.promise().env_.executor = &time;
+    waits.handle.promise().env_.measured = &me;
+    weir::detail::when_any_join join(2);
+    const int parts[2]{};
+    CHECK(join.start(waits.handle, [](weir::executor&, const weir::detail::end_token&) {}));
+    bool other_has_ended = false;
+    const auto end_other = [&] {
+        if (std::exchange(other_has_ended, true)) return;
+        time.at = 20ns;
+        join.part_ended(&parts[1]);
+        time.at = 10ns;  // for the first one, which began to ask before
+    };
+    time.asked = end_other;
+    join.part_ended(&parts[0]);
+    time.asked = nullptr;
+    end_other();
+    CHECK(time.posted == 1);
+    CHECK(join.first() == &parts[0]);
+    CHECK(join.ready_at() == 20);
+    waits.handle.destroy();
+}
+
+TEST_CASE("a when_any whose parts end before it waits was not ready at any time") {
+    told_time time;
+    time.at = 10ns;
+    const std::string stage = "f";
+    weir::detail::slot me(stage, 0, time);
+    const in_slot waits = nothing();
+    waits.handle.promise().env_.executor = &time;
+    waits.handle.promise().env_.measured = &me;
+    weir::detail::when_any_join join(1);
+    const auto end_at_once = [&](weir::executor&, const weir::detail::end_token&) { join.part_ended(&join); };
+    CHECK_FALSE(join.start(waits.handle, end_at_once));
+    CHECK(time.posted == 0);
+    CHECK(join.ready_at() == 0);
+    waits.handle.destroy();
 }
