@@ -42,8 +42,10 @@ TEST_CASE("a mailbox closes only when it is empty, and takes nothing in from the
     CHECK(box->put(one));
     CHECK_FALSE(box->try_close());
     CHECK(box->take_all() == &one);
+    box->finished_for_context_thread();
     CHECK(box->try_close());
     CHECK_FALSE(box->put(one));
+    CHECK_FALSE(box->has_work_for_guard());
     one.disown();
 }
 

@@ -211,7 +211,10 @@ class mailbox final : public weir::detail::polled_source {
         // release; pairs with take_all(), which reads the completion. relaxed, above and on failure: only the
         // address is used
         do {
-            if (head == end_of_all()) return false;
+            if (head == end_of_all()) {
+                if (needs_context_thread) finished_for_context_thread();
+                return false;
+            }
             c.next = head;
         } while (
             !newest_.compare_exchange_weak(head, &c, std::memory_order_release, std::memory_order_relaxed));
