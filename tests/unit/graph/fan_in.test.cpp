@@ -260,6 +260,13 @@ TEST_CASE("by lot the one of weight 0 waits for all others; several of them are 
     CHECK(std::ranges::count(rest, 'c') > 10);
 }
 
+TEST_CASE("by lot a tiny weight is none of 0") {
+    auto rule = rule_of(merge_order::random, {0, 1, 1e-300});
+    CHECK(turns(rule, 3, 40) == std::string(40, 'b'));
+    rule.end(1);
+    CHECK(turns(rule, 3, 40) == std::string(40, 'c'));
+}
+
 TEST_CASE("who is asked for a choice is alone with it, and hears of no input that has ended by its choice") {
     merge_rule::settings how;
     how.weights = {1, 1, 1};
