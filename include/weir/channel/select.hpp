@@ -166,7 +166,7 @@ template <class T, class Policy>
 ///                  this call; the channels outlive the select.
 /// \returns  a case with the result `get_from`: the item or `closed`, and the number of the channel.
 /// Errors: `std::bad_alloc`.
-/// Cost:   two allocations, and those of a vector that grows to the number of channels.
+/// Cost:   two allocations; if the size of the range is unknown, also those of a vector that grows.
 template <class Range>
     requires detail::range_of_channels<Range>
 [[nodiscard("give this to select")]] auto on_get(Range&& channels) {

@@ -140,6 +140,8 @@ struct get_from_case {
 
     template <class Range>
     explicit get_from_case(std::in_place_t, Range& range) {
+        if constexpr (std::ranges::sized_range<Range>)
+            channels.reserve(static_cast<std::size_t>(std::ranges::size(range)));
         for (auto&& each : range) channels.push_back(detail::channel_in(each));
     }
 

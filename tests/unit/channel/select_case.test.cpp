@@ -86,6 +86,7 @@ TEST_CASE("a range case has an operation for each element, or null") {
     auto get = weir::on_get(some);
     CHECK(get.size() == 3);
     CHECK(get.channels == some);
+    CHECK(get.channels.capacity() == 3);
     decltype(get)::place it(std::move(get));
     std::array<weir::detail::any_choice_case<weir::detail::standard_platform>*, 3> all{};
     it.fill_in(all.data());
