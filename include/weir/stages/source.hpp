@@ -158,6 +158,11 @@ template <class Function>
 inline constexpr bool takes_an_argument = false;
 template <class R, class A>
 inline constexpr bool takes_an_argument<R (*)(A)> = true;
+template <class R, class A>
+inline constexpr bool takes_an_argument<R (*)(A) noexcept> = true;
+template <class Function>
+    requires std::is_member_pointer_v<Function>  // the argument is the object
+inline constexpr bool takes_an_argument<Function> = true;
 template <class Function>
     requires requires { &Function::operator(); }
 inline constexpr bool takes_an_argument<Function> = std::is_invocable_v<Function&, any_argument>;
