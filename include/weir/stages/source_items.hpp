@@ -72,8 +72,8 @@ class items_of<S> {
     }
 
   private:
-    static constexpr bool gives_away = std::is_same_v<S, range> && !std::ranges::view<range> &&
-                                       !is_generator<range> && std::is_constructible_v<item, movable>;
+    static constexpr bool gives_away =
+        std::is_same_v<S, range> && !std::ranges::view<range> && std::is_constructible_v<item, movable>;
     S range_;
     std::optional<std::ranges::iterator_t<range>> at_;
 };
