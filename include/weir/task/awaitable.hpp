@@ -222,9 +222,10 @@ class not_an_iterator {
 ///
 /// An awaiter of another library resumes the coroutine on a thread of its choice, for example of a driver.
 /// The coroutine runs there until it awaits something of this library, as `co_await weir::yield()`, which
-/// resumes it on its own executor. If a `task`, an `async_generator` or a stage's function ends on such a
-/// thread, the awaiting coroutine is resumed on its own executor, too. Exception: if that thread belongs to
-/// another `executor`, the awaiting coroutine continues there.
+/// resumes it on its own executor. If a `task`, an `async_generator`, a `when_all` or a stage's function ends
+/// on such a thread, the awaiting coroutine is resumed on its own executor, too. Exception: if that thread
+/// belongs to another `executor`, the awaiting coroutine may continue there, until it awaits something of
+/// this library.
 ///
 /// A coroutine of another library may await all awaitables of this library: `channel` documents under Resumes
 /// on which executor the coroutine is resumed.
