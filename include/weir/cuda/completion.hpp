@@ -208,14 +208,14 @@ class mailbox final : public weir::detail::polled_source {
         // relaxed: expect() below wakes the context's thread, which then calls has_work_for_guard()
         if (needs_context_thread) for_context_thread_.fetch_add(1, std::memory_order_relaxed);
         completion* head = newest_.load(std::memory_order_relaxed);
-        // release; pairs with take_all(), which reads the completion. relaxed, above and on failure: only the
-        // address is used
         do {
             if (head == end_of_all()) {
                 if (needs_context_thread) finished_for_context_thread();
                 return false;
             }
             c.next = head;
+            // release; pairs with take_all(), which reads the completion. relaxed, above and on failure: only
+            // the address is used
         } while (
             !newest_.compare_exchange_weak(head, &c, std::memory_order_release, std::memory_order_relaxed));
         expect(waits);

@@ -7,6 +7,7 @@
 
 #include <bit>          // for std::bit_cast
 #include <cstdint>      // for std::int64_t, std::uint64_t
+#include <limits>       // for std::numeric_limits
 #include <stdexcept>    // for std::invalid_argument
 #include <type_traits>  // for std::is_constant_evaluated
 
@@ -30,16 +31,16 @@ constexpr To number_as(auto n) noexcept {
     return static_cast<To>(n);
 }
 
-// The nearest integer of a number that is not negative; halves go up. Above 9.2e18, returns 9.2e18.
-// std::lround needs <cmath>.
-template <class To>
-constexpr To nearest(double n) noexcept {
-    const double next = smaller(n, 9.2e18) + 0.5;
-    return static_cast<To>(next);
-}
-
 // Whether two numbers are equal, without a warning for == (-Wfloat-equal).
 constexpr bool are_equal(double a, double b) noexcept { return a <= b && a >= b; }
+
+// The nearest integer of a number that is not negative; halves go up. At most the greatest value of `To`, or
+// 9.2e18 if that is less. Of NaN: 0. std::lround needs <cmath>.
+template <class To>
+constexpr To nearest(double n) noexcept {
+    constexpr double most = smaller(static_cast<double>((std::numeric_limits<To>::max)()), 9.2e18);
+    return are_equal(n, n) ? static_cast<To>(smaller(n, most) + 0.5) : To{0};
+}
 
 // Whether an unsigned number is probably a converted negative one: more than half of the type's range.
 template <class T>

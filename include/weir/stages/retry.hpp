@@ -41,9 +41,10 @@ struct retry_options {
 };
 
 /// For `retry_options::when`: `{.when = weir::threw<timed_out>}`.
-/// \returns whether the exception is an `Error`, or of a class derived from `Error`.
+/// \returns whether the exception is an `Error`, or of a class derived from `Error`; false for a null pointer.
 template <class Error>
 [[nodiscard]] bool threw(const std::exception_ptr& error) {
+    if (!error) return false;
     try {
         std::rethrow_exception(error);
     } catch (const Error&) {

@@ -87,6 +87,13 @@ TEST_CASE("the nearest integer rounds halves up") {
     CHECK(weir::detail::nearest<int>(2.5) == 3);
 }
 
+TEST_CASE("a number without a nearest integer becomes one that there is") {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    STATIC_REQUIRE(weir::detail::nearest<std::uint32_t>(1e30) == UINT32_MAX);
+    STATIC_REQUIRE(weir::detail::nearest<std::int64_t>(1e30) == 9'200'000'000'000'000'000);
+    STATIC_REQUIRE(weir::detail::nearest<int>(nan) == 0);
+}
+
 // The values of S. Vigna's splitmix64.c for the seed 1234567.
 static_assert(splitmix64(1234567, 0) == 6457827717110365317U);
 static_assert(splitmix64(1234567, 1) == 3203168211198807973U);

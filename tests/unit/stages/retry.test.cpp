@@ -112,6 +112,8 @@ TEST_CASE("the last exception is what fails the item, as it is") {
     CHECK_THROWS_AS(std::rethrow_exception(end.failed->original()), lost_connection);
 }
 
+TEST_CASE("no exception is none of any class") { CHECK_FALSE(weir::threw<std::exception>(nullptr)); }
+
 TEST_CASE("what isn't worth another call is thrown at once") {
     virtual_time time;
     int calls = 0;
