@@ -41,7 +41,8 @@ struct retry_options {
 };
 
 /// For `retry_options::when`: `{.when = weir::threw<timed_out>}`.
-/// \returns whether the exception is an `Error`, or of a class derived from `Error`; false for a null pointer.
+/// \returns whether the exception is an `Error`, or of a class derived from `Error`. Without an exception:
+///          false.
 template <class Error>
 [[nodiscard]] bool threw(const std::exception_ptr& error) {
     if (!error) return false;
