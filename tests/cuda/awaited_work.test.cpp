@@ -14,7 +14,7 @@
 using namespace cuda_tests;
 using weir::cuda::context;
 using weir::cuda::detail::awaited_work;
-using weir::cuda::detail::core;
+using weir::cuda::detail::context_state;
 using weir::cuda::detail::ticket;
 
 namespace {
@@ -28,14 +28,14 @@ struct scripted {
     void on_host() const {
         if (throws) throw std::runtime_error("no luck");
     }
-    void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
+    void begin(context_state& of, ticket& t, const weir::detail::slot* measured) const {
         if (throws) throw std::runtime_error("no luck");
         of.check_call(gives, call, measured);
         t.submit(nullptr, measured);
     }
 };
 
-weir::task<int> seven_after(const std::shared_ptr<core>& of, scripted work) {
+weir::task<int> seven_after(const std::shared_ptr<context_state>& of, scripted work) {
     awaited_work<scripted> awaited(of, work);
     co_await awaited;
     co_return 7;

@@ -102,7 +102,7 @@ TEST_CASE("what is made when its context is gone belongs to the device all the s
     stand_in::set_device_count(2);
     std::optional<context> gpu(std::in_place, device(1));
     const weir::cuda::stream s(*gpu);
-    const std::shared_ptr<weir::cuda::detail::core> shared = gpu->shared();
+    const std::shared_ptr<weir::cuda::detail::context_state> shared = gpu->shared();
     gpu.reset();
     {
         const weir::cuda::detail::pooled_event late(shared, true);

@@ -26,8 +26,8 @@ namespace weir::cuda::detail {
 // event, no work is pending.
 class ticket {
   public:
-    // Errors: those of core::take_event(), and std::bad_alloc.
-    ticket(core& of, completion::reaction then) : core_(of) {
+    // Errors: those of context_state::take_event(), and std::bad_alloc.
+    ticket(context_state& of, completion::reaction then) : state_(of) {
         cudaEvent_t const event = of.take_event(of.events);
         try {
             completion_ = &completion::make(of.box(), event, then);
@@ -39,15 +39,15 @@ class ticket {
     // For an event that the caller owns and has recorded: the operation is queued already. Unlike the other
     // constructor, never waits for the context's thread: so a `completion::reaction`, which may run on that
     // thread, can make a ticket.
-    ticket(core& of, cudaEvent_t recorded, completion::reaction then)
-        : core_(of), completion_(&completion::make(of.box(), recorded, then)) {
+    ticket(context_state& of, cudaEvent_t recorded, completion::reaction then)
+        : state_(of), completion_(&completion::make(of.box(), recorded, then)) {
         completion_->returns_event = false;
     }
     ticket(const ticket&) = delete;
     ticket& operator=(const ticket&) = delete;
     ~ticket() {
         if (completion_ == nullptr) return;
-        if (!submitted_ && completion_->returns_event) core_.events.give(completion_->event);
+        if (!submitted_ && completion_->returns_event) state_.events.give(completion_->event);
         completion_->disown();
     }
 
@@ -58,12 +58,12 @@ class ticket {
     void submit(cudaStream_t stream, const weir::detail::slot* measured = nullptr) {
         const cudaError_t code = cudaEventRecord(completion_->event, stream);
         if (code != cudaSuccess) {
-            core_.wait_for_stream(stream);
-            core_.fail(code, "cudaEventRecord", measured);
+            state_.wait_for_stream(stream);
+            state_.fail(code, "cudaEventRecord", measured);
         }
         completion& c = *completion_;
         c.on = stream;
-        if (core_.uses_host_functions()) {
+        if (state_.uses_host_functions()) {
             c.own();
             c.has_host_function = without_last_error(cudaLaunchHostFunc(stream, &completion::on_host_function,
                                                                         &c)) == cudaSuccess;
@@ -76,10 +76,10 @@ class ticket {
     // the stream is done.
     void submit_recorded(cudaStream_t stream) {
         completion_->own();
-        submitted_ = core_.box()->put(*completion_);
+        submitted_ = state_.box()->put(*completion_);
         if (submitted_) return;
         completion_->disown();
-        core_.wait_for_stream(stream);
+        state_.wait_for_stream(stream);
         throw_gone();
     }
 
@@ -92,7 +92,7 @@ class ticket {
         completion& c = *completion_;
         c.own();
         try {
-            submitted_ = core_.threads.start([&of = core_, &c, stream, queue] {
+            submitted_ = state_.threads.start([&of = state_, &c, stream, queue] {
                 cudaError_t code = cudaSetDevice(of.device_index());
                 const exempt_from_captures copying;
                 if (code == cudaSuccess) {
@@ -128,21 +128,22 @@ class ticket {
             "keep the context until everything that uses the device has ended");
     }
 
-    core& core_;
+    context_state& state_;
     completion* completion_;
     bool submitted_ = false;
 };
 
 // Awaits an operation on a device. `Work` describes the operation, and has the members
-//   begin(core&, ticket&, measured)  queues the operation, if there is anything to queue; submits the ticket.
-//                                    `measured`: the awaiting slot (worker) of a stage, or null;
-//   on_host()                        does the operation without a device;
-//   call                             the name of the CUDA function in an error message.
+//   begin(context_state&, ticket&, measured)  queues the operation, if there is anything to queue; submits
+//                                             the ticket. `measured`: the awaiting slot (worker) of a stage,
+//                                             or null;
+//   on_host()                                 does the operation without a device;
+//   call                                      the name of the CUDA function in an error message.
 template <class Work>
 class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
   public:
-    explicit awaited_work(std::shared_ptr<core> of, Work work) noexcept
-        : core_(std::move(of)), work_(std::move(work)) {}
+    explicit awaited_work(std::shared_ptr<context_state> of, Work work) noexcept
+        : state_(std::move(of)), work_(std::move(work)) {}
     awaited_work(const awaited_work&) = delete;
     awaited_work& operator=(const awaited_work&) = delete;
 
@@ -155,7 +156,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
     }
 
     bool await_ready() {
-        if (!core_->on_host()) return false;
+        if (!state_->on_host()) return false;
         work_.on_host();
         return true;
     }
@@ -167,10 +168,10 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
         if (env.measured != nullptr) stage_ = &env.measured->stage();
         executor& ex = weir::detail::executor_of(env);
-        core_->check_device(env.measured);
-        ticket t(*core_, [](completion& c) noexcept { c.waiting->answer(); });
+        state_->check_device(env.measured);
+        ticket t(*state_, [](completion& c) noexcept { c.waiting->answer(); });
         t.get().waiting.emplace(ex, env.measured, h);
-        work_.begin(*core_, t, env.measured);
+        work_.begin(*state_, t, env.measured);
         completion_ = t.keep();
         return completion_->waiting->wait();
     }
@@ -185,7 +186,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
     std::int64_t ready_at() const noexcept { return completion_->waiting->ready_at(); }
 
   private:
-    std::shared_ptr<core> core_;
+    std::shared_ptr<context_state> state_;
     Work work_;
     const std::string* stage_ = nullptr;
     completion* completion_ = nullptr;

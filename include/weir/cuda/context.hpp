@@ -126,13 +126,13 @@ class clock_executor final : public executor {
 
 // The state that a context shares with its streams, events and pools. Destroyed with the last of these
 // objects; never in a callback of the driver.
-class core {
+class context_state {
   public:
     // Errors: `weir::cuda::error` if there is no such device, unless `context_options::or_host` is set.
-    core(device d, const context_options& options);
-    core(const core&) = delete;
-    core& operator=(const core&) = delete;
-    ~core();
+    context_state(device d, const context_options& options);
+    context_state(const context_state&) = delete;
+    context_state& operator=(const context_state&) = delete;
+    ~context_state();
 
     bool on_host() const noexcept { return on_host_; }
     int device_index() const noexcept { return device_; }
@@ -270,25 +270,25 @@ class context {
 
     /// \returns true if there is no device, and the host does the work: streams then do all work at once, and
     ///          device memory is ordinary memory.
-    [[nodiscard]] bool on_host() const noexcept { return core_->on_host(); }
+    [[nodiscard]] bool on_host() const noexcept { return state_->on_host(); }
 
     /// \returns `cudaSuccess`, or the error that broke the device: a sticky error, or one that says that the
     ///          device was reset or the process ends.
-    [[nodiscard]] cudaError_t status() const noexcept { return core_->broken.get(); }
+    [[nodiscard]] cudaError_t status() const noexcept { return state_->broken.get(); }
 
     /// \returns `cudaSuccess`, or the error of the last query whether work is done. After an error that says
     ///          nothing about the work, the waits continue, and the query is repeated.
-    [[nodiscard]] cudaError_t refusal() const noexcept { return core_->broken.refusal(); }
+    [[nodiscard]] cudaError_t refusal() const noexcept { return state_->broken.refusal(); }
 
-    [[nodiscard]] int device_index() const noexcept { return core_->device_index(); }  ///< as given, from 0
+    [[nodiscard]] int device_index() const noexcept { return state_->device_index(); }  ///< as given, from 0
 
     /// \returns the state that all objects made from the context share. For other headers of weir only.
-    [[nodiscard]] const std::shared_ptr<detail::core>& shared() const noexcept { return core_; }
+    [[nodiscard]] const std::shared_ptr<detail::context_state>& shared() const noexcept { return state_; }
 
   private:
     void end() noexcept;
 
-    std::shared_ptr<detail::core> core_;
+    std::shared_ptr<detail::context_state> state_;
     weir::detail::basic_pool_threads<> thread_{"weir cuda"};
 };
 

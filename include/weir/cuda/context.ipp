@@ -22,7 +22,8 @@ inline void blocking_threads::end() noexcept {
     for (one& t : last) t.thread.join();
 }
 
-inline core::core(device d, const context_options& options) : device_((d.index)()), how_(options.how) {
+inline context_state::context_state(device d, const context_options& options)
+    : device_((d.index)()), how_(options.how) {
     int found = 0;
     const cudaError_t code = cudaGetDeviceCount(&found);
     if (code == cudaSuccess && device_ >= 0 && device_ < found) return;
@@ -31,14 +32,14 @@ inline core::core(device d, const context_options& options) : device_((d.index)(
     on_host_ = true;
 }
 
-inline core::~core() {
+inline context_state::~context_state() {
     if (pool_ == nullptr) return;
     const exempt_from_captures destroying;
     without_last_error(cudaMemPoolDestroy(pool_));
 }
 
-inline void core::check_not_captured(cudaStream_t stream, const char* call,
-                                     const weir::detail::slot* measured) {
+inline void context_state::check_not_captured(cudaStream_t stream, const char* call,
+                                              const weir::detail::slot* measured) {
     const cudaError_t code = captured_or_not(stream);
     if (code == cudaSuccess) return;
     if (code != cudaErrorStreamCaptureUnsupported) fail(code, "cudaStreamIsCapturing", measured);
@@ -47,7 +48,7 @@ inline void core::check_not_captured(cudaStream_t stream, const char* call,
                 "done, and has no end; end the capture first, or use another stream");
 }
 
-inline cudaEvent_t core::take_event(event_pool& from) {
+inline cudaEvent_t context_state::take_event(event_pool& from) {
     check_process();
     cudaEvent_t event = from.take();
     if (event != nullptr) return event;
@@ -56,7 +57,7 @@ inline cudaEvent_t core::take_event(event_pool& from) {
     return event;
 }
 
-inline void core::wait_for_stream(cudaStream_t stream) noexcept {
+inline void context_state::wait_for_stream(cudaStream_t stream) noexcept {
     const exempt_from_captures waiting;
     while (const cudaError_t code = without_last_error(cudaStreamSynchronize(stream))) {
         if (ends_all_work(code)) return set_broken(code);
@@ -65,20 +66,20 @@ inline void core::wait_for_stream(cudaStream_t stream) noexcept {
     }
 }
 
-inline cudaError_t core::allocate(void*& memory, std::size_t bytes, cudaStream_t stream) {
+inline cudaError_t context_state::allocate(void*& memory, std::size_t bytes, cudaStream_t stream) {
     if (pool_ != nullptr) {
         const exempt_from_captures allocating;
         return cudaMallocFromPoolAsync(&memory, bytes, pool_, stream);
     }
     return call_on_context_thread([&]() noexcept { return cudaMalloc(&memory, bytes); });
 }
-inline void core::free(void* memory, cudaStream_t stream) noexcept {
+inline void context_state::free(void* memory, cudaStream_t stream) noexcept {
     const exempt_from_captures freeing;
     // cudaFree needs no stream: it waits for all work of the device
     without_last_error(pool_ != nullptr ? cudaFreeAsync(memory, stream) : cudaFree(memory));
 }
 
-inline void core::refuse(cudaError_t code, int found) const {
+inline void context_state::refuse(cudaError_t code, int found) const {
     if (code != cudaSuccess) {
         throw error(code, "cudaGetDeviceCount", {},
                     "weir::cuda needs an NVIDIA GPU and a driver at least as new as the toolkit; set "
@@ -89,7 +90,7 @@ inline void core::refuse(cudaError_t code, int found) const {
                     std::to_string(found) + ", counted from 0");
 }
 
-inline cudaError_t core::make_pool(const char*& call) noexcept {
+inline cudaError_t context_state::make_pool(const char*& call) noexcept {
     if (chosen_ != cudaSuccess) return chosen_;
     int has_pools = 0;
     call = "cudaDeviceGetAttribute";
@@ -114,15 +115,15 @@ inline cudaError_t core::make_pool(const char*& call) noexcept {
 }  // namespace detail
 
 inline context::context(device d, context_options options)
-    : core_(std::make_shared<detail::core>(d, options)) {
-    if (core_->on_host()) return;
-    thread_.set(1, [core = core_.get(), options](unsigned) {
-        core->choose_device();
+    : state_(std::make_shared<detail::context_state>(d, options)) {
+    if (state_->on_host()) return;
+    thread_.set(1, [state = state_.get(), options](unsigned) {
+        state->choose_device();
         const detail::exempt_from_captures asking;
-        detail::reactor(*core->box(), core->events, core->broken, options).run();
+        detail::reactor(*state->box(), state->events, state->broken, options).run();
     });
     try {
-        core_->make_ready();
+        state_->make_ready();
     } catch (...) {
         end();
         throw;
@@ -131,8 +132,8 @@ inline context::context(device d, context_options options)
 
 inline void context::end() noexcept {
     if (thread_.are_elsewhere()) return thread_.join();
-    core_->threads.end();
-    core_->box()->ask_to_end();
+    state_->threads.end();
+    state_->box()->ask_to_end();
     thread_.join();
 }
 

@@ -178,7 +178,7 @@ class pending_copies {
 };
 
 // Refuses a stream or memory of another GPU than the context's.
-inline void check_place(const std::shared_ptr<core>& of, const context& gpu, const char* stage) {
+inline void check_place(const std::shared_ptr<context_state>& of, const context& gpu, const char* stage) {
     if (of->on_host() == gpu.on_host() && of->device_index() == gpu.device_index()) return;
     throw std::invalid_argument(std::string("weir: the stream and the memory of a ") + stage +
                                 " are those of another GPU than its context; make them from that one");

@@ -65,7 +65,7 @@ class device_blocks final : public device_allocator {
     /// \param block_bytes  at least 1; a multiple of 256 keeps each block aligned as the runtime's own.
     /// \param blocks       at least 1.
     device_blocks(context& gpu, void* memory, std::size_t block_bytes, std::size_t blocks)
-        : core_(gpu.shared()), first_(static_cast<std::byte*>(memory)), block_bytes_(block_bytes) {
+        : state_(gpu.shared()), first_(static_cast<std::byte*>(memory)), block_bytes_(block_bytes) {
         if (memory == nullptr || block_bytes == 0 || blocks == 0) {
             throw std::invalid_argument("weir: device_blocks of " + std::to_string(blocks) + " blocks of " +
                                         std::to_string(block_bytes) +
@@ -74,7 +74,7 @@ class device_blocks final : public device_allocator {
         free_.reserve(blocks);
         for (std::size_t i = 0; i < blocks; ++i) {
             free_.push_back({i, false});
-            last_use_.push_back(std::make_shared<detail::pooled_event>(core_, false));
+            last_use_.push_back(std::make_shared<detail::pooled_event>(state_, false));
         }
     }
 
@@ -88,8 +88,8 @@ class device_blocks final : public device_allocator {
         if (free_.empty()) return nullptr;
         const place next = free_.front();
         if (next.was_used) {
-            core_->check_call(cudaStreamWaitEvent(s, last_use_[next.number]->get(), 0),
-                              "cudaStreamWaitEvent");
+            state_->check_call(cudaStreamWaitEvent(s, last_use_[next.number]->get(), 0),
+                               "cudaStreamWaitEvent");
         }
         free_.erase(free_.begin());
         return first_ + next.number * block_bytes_;
@@ -99,7 +99,7 @@ class device_blocks final : public device_allocator {
         const auto number = static_cast<std::size_t>(static_cast<std::byte*>(memory) - first_) / block_bytes_;
         const bool told =
             detail::without_last_error(cudaEventRecord(last_use_[number]->get(), s)) == cudaSuccess;
-        if (!told) core_->wait_for_stream(s);
+        if (!told) state_->wait_for_stream(s);
         const std::scoped_lock held(lock_);
         free_.push_back({number, told});
     }
@@ -110,7 +110,7 @@ class device_blocks final : public device_allocator {
         bool was_used;  // the next work on the block has to wait for `last_use_`
     };
 
-    std::shared_ptr<detail::core> core_;
+    std::shared_ptr<detail::context_state> state_;
     std::byte* first_;
     std::size_t block_bytes_;
     std::vector<std::shared_ptr<detail::pooled_event>> last_use_;

@@ -33,8 +33,9 @@ class device_account : public std::enable_shared_from_this<device_account> {
 
   public:
     // `from`: null: memory comes from the runtime. `max_bytes`: 0: no limit.
-    device_account(std::shared_ptr<core> of, device_allocator* from, std::size_t max_bytes, std::string name)
-        : turn(1, clock_), news(1, clock_, std::move(name)), core_(std::move(of)), from_(from),
+    device_account(std::shared_ptr<context_state> of, device_allocator* from, std::size_t max_bytes,
+                   std::string name)
+        : turn(1, clock_), news(1, clock_, std::move(name)), state_(std::move(of)), from_(from),
           max_(max_bytes) {
         pass_turn();
     }
@@ -42,7 +43,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     device_account& operator=(const device_account&) = delete;
     ~device_account();
 
-    const std::shared_ptr<core>& of() const noexcept { return core_; }
+    const std::shared_ptr<context_state>& of() const noexcept { return state_; }
     std::size_t max_bytes() const noexcept { return max_; }
 
     std::size_t used() {
@@ -170,7 +171,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     channel<char> news;  // has an item if memory may have become free
 
   private:
-    const std::shared_ptr<core> core_;
+    const std::shared_ptr<context_state> state_;
     device_allocator* const from_;
     const std::size_t max_;
     std::mutex lock_;  // guards the members below
@@ -209,7 +210,7 @@ class device_memory {
     void* data() const noexcept { return data_; }
     std::size_t bytes() const noexcept { return bytes_; }
     bool on_device() const noexcept { return !of()->on_host(); }
-    const std::shared_ptr<core>& of() const noexcept { return account_->of(); }
+    const std::shared_ptr<context_state>& of() const noexcept { return account_->of(); }
 
     // Queues the copy from a block of the same size, an event behind the copy, and, with a log, an event
     // before it. If fill_from() throws, no pending work uses a block that `from` still owns.

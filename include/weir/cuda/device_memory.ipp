@@ -18,7 +18,7 @@ namespace weir::cuda::detail {
 inline device_account::~device_account() {
     freed_.each_to_free([this](void* memory, const pooled_event& behind) {
         while (!behind.is_over()) weir::detail::parker().wait(50'000);
-        core_->free(memory, nullptr);
+        state_->free(memory, nullptr);
     });
 }
 
@@ -37,7 +37,7 @@ inline void* device_account::attempt(std::size_t bytes, cudaStream_t s) {
 
 inline bool device_account::give(void* memory, std::size_t bytes, const stream& on,
                                  const std::shared_ptr<pooled_event>& behind) noexcept {
-    if (core_->on_host()) {
+    if (state_->on_host()) {
         ::operator delete(memory, alignment);
         came_back(bytes);
         return false;
@@ -47,19 +47,19 @@ inline bool device_account::give(void* memory, std::size_t bytes, const stream& 
         defer_free(memory, bytes, on, behind);
         return false;
     }
-    const bool later = from_ == nullptr && !core_->frees_in_order();
+    const bool later = from_ == nullptr && !state_->frees_in_order();
     if (from_ != nullptr) {
         from_->free(memory, (std::max<std::size_t>)(bytes, 1), s);
     } else if (!later) {
-        core_->free(memory, s);
+        state_->free(memory, s);
     }
     if (without_last_error(cudaEventRecord(behind->get(), s)) == cudaSuccess &&
         keep(s, {behind, bytes, later ? memory : nullptr})) {
         return true;
     }
     if (later) {
-        core_->wait_for_stream(s);
-        core_->free(memory, s);
+        state_->wait_for_stream(s);
+        state_->free(memory, s);
     }
     came_back(bytes);
     return false;
@@ -83,14 +83,14 @@ inline void device_account::defer_free(void* memory, std::size_t bytes, const st
     try {
         auto kept =
             std::make_shared<deferred_free>(deferred_free{shared_from_this(), memory, bytes, on, behind});
-        completion& c = completion::make(core_->box(), nullptr, [](completion& ended) noexcept {
+        completion& c = completion::make(state_->box(), nullptr, [](completion& ended) noexcept {
             static_cast<deferred_free*>(ended.kept.get())->give();
         });
         c.returns_event = false;
         c.captured = on.get();
         c.kept = std::move(kept);
         c.promised.emplace();
-        if (!core_->box()->put(c)) c.disown();
+        if (!state_->box()->put(c)) c.disown();
     } catch (...) {
         return;
     }
@@ -117,16 +117,16 @@ inline bool device_account::keep(cudaStream_t s, freed_memory::piece what) noexc
 }
 
 inline void* device_account::allocate(std::size_t bytes, cudaStream_t s) {
-    if (core_->on_host()) return ::operator new(bytes, alignment);
-    core_->check_not_captured(s, "cudaMallocFromPoolAsync");
+    if (state_->on_host()) return ::operator new(bytes, alignment);
+    state_->check_not_captured(s, "cudaMallocFromPoolAsync");
     if (from_ != nullptr) return from_->allocate(bytes, s);
     void* memory = nullptr;
-    const cudaError_t code = core_->allocate(memory, bytes, s);
+    const cudaError_t code = state_->allocate(memory, bytes, s);
     if (code == cudaErrorMemoryAllocation) {
         without_last_error(code);
         return nullptr;
     }
-    core_->check_call(code, "cudaMallocFromPoolAsync");
+    state_->check_call(code, "cudaMallocFromPoolAsync");
     return memory;
 }
 
@@ -136,18 +136,18 @@ inline bool device_account::harvest() {
     bool found = false;
     {
         const std::scoped_lock held(lock_);
-        if (!core_->frees_in_order()) idle.reserve(freed_.size());
+        if (!state_->frees_in_order()) idle.reserve(freed_.size());
         found = freed_.take_over(bytes, idle);
         used_ -= bytes;
     }
-    for (void* const memory : idle) core_->free(memory, nullptr);
+    for (void* const memory : idle) state_->free(memory, nullptr);
     return found;
 }
 
 inline void device_account::subscribe() {
     freed_.each_first_unsubscribed([this](cudaStream_t on, const std::shared_ptr<pooled_event>& behind) {
         auto kept = std::make_shared<subscription>(subscription{shared_from_this(), behind});
-        ticket t(*core_, kept->behind->get(),
+        ticket t(*state_, kept->behind->get(),
                  [](completion& c) noexcept { static_cast<subscription*>(c.kept.get())->account->tell(); });
         completion& c = t.get();
         c.kept = std::move(kept);

@@ -34,17 +34,17 @@ class pinned_blocks {
     static constexpr std::size_t page = 4096;
 
   public:
-    pinned_blocks(std::shared_ptr<core> of, std::size_t bytes, std::size_t blocks)
-        : free(checked(bytes, blocks), clock_), block_bytes(bytes), count(blocks), core_(std::move(of)) {
+    pinned_blocks(std::shared_ptr<context_state> of, std::size_t bytes, std::size_t blocks)
+        : free(checked(bytes, blocks), clock_), block_bytes(bytes), count(blocks), state_(std::move(of)) {
         const std::size_t stride = (bytes + page - 1) / page * page;
         if (stride < bytes || stride > SIZE_MAX / blocks) throw std::bad_alloc();
-        if (core_->on_host()) {
+        if (state_->on_host()) {
             memory_ = ::operator new(stride * blocks, std::align_val_t(page));
         } else {
             const auto lock = [&]() noexcept {
                 return cudaHostAlloc(&memory_, stride * blocks, cudaHostAllocPortable);
             };
-            core_->check_call(core_->call_on_context_thread(lock), "cudaHostAlloc");
+            state_->check_call(state_->call_on_context_thread(lock), "cudaHostAlloc");
         }
         auto* const first = static_cast<std::byte*>(memory_);
         for (std::size_t i = 0; i < blocks; ++i) static_cast<void>(free.try_put(first + i * stride));
@@ -52,7 +52,7 @@ class pinned_blocks {
     pinned_blocks(const pinned_blocks&) = delete;
     pinned_blocks& operator=(const pinned_blocks&) = delete;
     ~pinned_blocks() {
-        if (core_->on_host()) {
+        if (state_->on_host()) {
             ::operator delete(memory_, std::align_val_t(page));
         } else {
             const exempt_from_captures freeing;
@@ -60,10 +60,10 @@ class pinned_blocks {
         }
     }
 
-    const std::shared_ptr<core>& of() const noexcept { return core_; }
+    const std::shared_ptr<context_state>& of() const noexcept { return state_; }
     void put_back(std::byte* block) noexcept { static_cast<void>(free.try_put(std::move(block))); }
 
-    bool is_page_locked() const noexcept { return !core_->on_host(); }
+    bool is_page_locked() const noexcept { return !state_->on_host(); }
 
   private:
     clock_executor clock_;
@@ -81,7 +81,7 @@ class pinned_blocks {
                                     " bytes has nothing to give; it needs at least one");
     }
 
-    std::shared_ptr<core> core_;
+    std::shared_ptr<context_state> state_;
     void* memory_ = nullptr;
 };
 
@@ -167,7 +167,7 @@ class [[nodiscard("the block goes back at once")]] lease {
     /// Errors: `weir::cuda::error`; `std::logic_error` if the stream's context is gone. After an error the
     ///         lease keeps the block, and the queued work is done, except work captured into a graph.
     void return_after(const stream& s) {
-        detail::core& of = *s.shared()->of();
+        detail::context_state& of = *s.shared()->of();
         try {
             if (!of.on_host()) of.check_not_captured(s.get(), "cudaEventRecord");
         } catch (const error& e) {
@@ -186,7 +186,7 @@ class [[nodiscard("the block goes back at once")]] lease {
     // Puts the block back into its pool when all work queued on the stream is done. The caller has checked
     // that the stream is not captured.
     void give_away(const stream& s) {
-        detail::core& of = *s.shared()->of();
+        detail::context_state& of = *s.shared()->of();
         if (of.on_host()) {
             pool_->put_back(std::exchange(block_, nullptr));
             return;
@@ -210,7 +210,7 @@ class [[nodiscard("the block goes back at once")]] lease {
     }
 
     void queue_copy(const stream& s, void* to) const {
-        detail::core& of = *s.shared()->of();
+        detail::context_state& of = *s.shared()->of();
         if (of.on_host()) {
             if (size_ != 0) std::memcpy(to, block_, size_);
             return;

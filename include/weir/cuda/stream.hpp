@@ -21,10 +21,10 @@ namespace detail {
 // An event from the context's pool. The destructor returns the event to the pool, to be recorded again.
 class pooled_event {
   public:
-    // Errors: those of core::take_event().
-    pooled_event(std::shared_ptr<core> of, bool timed)
-        : core_(std::move(of)), timed_(timed),
-          event_(core_->on_host() ? nullptr : core_->take_event(events())) {}
+    // Errors: those of context_state::take_event().
+    pooled_event(std::shared_ptr<context_state> of, bool timed)
+        : state_(std::move(of)), timed_(timed),
+          event_(state_->on_host() ? nullptr : state_->take_event(events())) {}
     pooled_event(const pooled_event&) = delete;
     pooled_event& operator=(const pooled_event&) = delete;
     ~pooled_event() {
@@ -32,7 +32,7 @@ class pooled_event {
     }
 
     cudaEvent_t get() const noexcept { return event_; }
-    const std::shared_ptr<core>& of() const noexcept { return core_; }
+    const std::shared_ptr<context_state>& of() const noexcept { return state_; }
 
     // True if the work before the event is done, the device is broken, or there is no device. False while the
     // work is pending, and for any other error of the query.
@@ -40,14 +40,14 @@ class pooled_event {
         if (event_ == nullptr) return true;
         const exempt_from_captures asking;
         const cudaError_t code = without_last_error(cudaEventQuery(event_));
-        if (ends_all_work(code)) core_->set_broken(code);
+        if (ends_all_work(code)) state_->set_broken(code);
         return code == cudaSuccess || ends_all_work(code);
     }
 
   private:
-    event_pool& events() const noexcept { return timed_ ? core_->timed_events : core_->events; }
+    event_pool& events() const noexcept { return timed_ ? state_->timed_events : state_->events; }
 
-    std::shared_ptr<core> core_;
+    std::shared_ptr<context_state> state_;
     bool timed_;
     cudaEvent_t event_;
 };
@@ -59,7 +59,7 @@ struct recorded_work {
     static constexpr const char* call = "cudaEventQuery";
 
     void on_host() const noexcept {}
-    void begin(core& of, ticket& t, const weir::detail::slot*) {
+    void begin(context_state& of, ticket& t, const weir::detail::slot*) {
         completion& c = t.get();
         of.events.give(c.event);
         c.event = event->get();
@@ -70,21 +70,21 @@ struct recorded_work {
 
 // Waits for the work before the event. A function, as g++ 12 destroys a braced temporary in an awaited
 // expression twice. Without a device `event` may be null.
-inline awaited_work<recorded_work> until_over(std::shared_ptr<core> of, std::shared_ptr<pooled_event> event) {
+inline auto until_over(std::shared_ptr<context_state> of, std::shared_ptr<pooled_event> event) {
     return awaited_work<recorded_work>(std::move(of), {std::move(event)});
 }
 
 // A cudaStream_t: owned, or borrowed from the user.
 class stream_handle {
   public:
-    stream_handle(std::shared_ptr<core> of, cudaStream_t borrowed) noexcept
-        : core_(std::move(of)), stream_(borrowed) {}
-    stream_handle(std::shared_ptr<core> of, int priority) : core_(std::move(of)) {
-        if (core_->on_host()) return;
+    stream_handle(std::shared_ptr<context_state> of, cudaStream_t borrowed) noexcept
+        : state_(std::move(of)), stream_(borrowed) {}
+    stream_handle(std::shared_ptr<context_state> of, int priority) : state_(std::move(of)) {
+        if (state_->on_host()) return;
         const auto create = [&]() noexcept {
             return cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority);
         };
-        core_->check_call(core_->call_on_context_thread(create), "cudaStreamCreateWithPriority");
+        state_->check_call(state_->call_on_context_thread(create), "cudaStreamCreateWithPriority");
         owned_ = true;
     }
     stream_handle(const stream_handle&) = delete;
@@ -96,10 +96,10 @@ class stream_handle {
     }
 
     cudaStream_t get() const noexcept { return stream_; }
-    const std::shared_ptr<core>& of() const noexcept { return core_; }
+    const std::shared_ptr<context_state>& of() const noexcept { return state_; }
 
   private:
-    std::shared_ptr<core> core_;
+    std::shared_ptr<context_state> state_;
     cudaStream_t stream_ = nullptr;
     bool owned_ = false;
 };
@@ -110,7 +110,7 @@ struct stream_work {
     static constexpr const char* call = "cudaEventQuery";
 
     void on_host() const noexcept {}
-    void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
+    void begin(context_state& of, ticket& t, const weir::detail::slot* measured) const {
         of.check_not_captured(stream->get(), "cudaEventRecord", measured);
         t.submit(stream->get(), measured);
     }
@@ -223,7 +223,7 @@ struct copy_work {
     void on_host() const noexcept {
         if (what.bytes != 0) std::memcpy(what.to, what.from, what.bytes);
     }
-    void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
+    void begin(context_state& of, ticket& t, const weir::detail::slot* measured) const {
         of.check_not_captured(stream->get(), call, measured);
         const auto queue = [what = what, s = stream->get()]() noexcept {
             return cudaMemcpyAsync(what.to, what.from, what.bytes, cudaMemcpyDefault, s);
@@ -243,7 +243,7 @@ struct copies_work {
     void on_host() const noexcept {
         for (const piece& p : pieces) copy_work{{}, p}.on_host();
     }
-    void begin(core& of, ticket& t, const weir::detail::slot* measured) const {
+    void begin(context_state& of, ticket& t, const weir::detail::slot* measured) const {
         of.check_not_captured(stream->get(), call, measured);
         const auto queue = [all = pieces, s = stream->get()]() noexcept {
             try {
